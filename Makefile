@@ -41,9 +41,9 @@ format: .venv/.dev
 	$(BIN)/ruff check --fix .
 
 docs: .venv/.base  ## generate the pages that are derived from the code
-	$(BIN)/python -m evaluation_assets.core.tables.documentation > docs/tables.md
+	$(BIN)/python -m evaluation_assets.core.lake.tables.documentation > docs/tables.md
 	$(BIN)/python -m evaluation_assets.cli.documentation.python_api > docs/api.md
-	$(BIN)/python -m evaluation_assets.core.rubrics.documentation > docs/rubrics.md
+	$(BIN)/python -m evaluation_assets.core.judging.rubrics.documentation > docs/rubrics.md
 	$(BIN)/python -m evaluation_assets.cli.documentation.commands > docs/cli.md
 	$(BIN)/python -m evaluation_assets.cli.documentation.settings > docs/configuration.md
 

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from evaluation_assets.core.cascade.fitted import FittedCriterion, chances
-from evaluation_assets.core.cascade.fitting import LabelledSubjects, fit_criterion
+from evaluation_assets.core.judging.cascade.fitted import FittedCriterion, chances
+from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion
 from evaluation_assets.core.scoring.reliability import cohen_kappa
 
 FOLDER = Path.home() / ".cache" / "evaluation-assets" / "agent-process-bench"

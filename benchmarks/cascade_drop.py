@@ -22,14 +22,14 @@ import yaml
 from upath import UPath
 
 from benchmarks.cascade import FOLDER, STAGES
-from evaluation_assets.core import rubrics
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.readers.canonical import line_of
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.recorded import RecordedVerdict, labelled
+from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.judging import rubrics
+from evaluation_assets.core.traces.formats.base import DropFile
+from evaluation_assets.core.traces.formats.readers.canonical import line_of
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
 
 DROP = "hotpotqa"
 WHOLE = "task_completion"

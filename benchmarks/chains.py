@@ -5,11 +5,11 @@ from pathlib import Path
 
 import orjson
 
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.base import Record
-from evaluation_assets.core.formats.readers.tagged import trajectory_of
+from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.subjects import Chain, clip_chain
-from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.traces.formats.base import Record
+from evaluation_assets.core.traces.formats.readers.tagged import trajectory_of
 
 SENTENCE = "The page of shop {number} lists 17 kinds of bread, three of them sold out since Tuesday. "
 

@@ -26,19 +26,19 @@ from typing import Any
 import orjson
 from upath import UPath
 
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.base import DropFile, Rejection, UnreadableDrop
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor, Removal
+from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.replies import InvalidReply, read_reply
-from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal
-from evaluation_assets.core.preprocessing.rules import Settings
-from evaluation_assets.core.redaction.redactor import Redactor
-from evaluation_assets.core.redaction.settings import Redaction
-from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.models.redaction.redactor import Redactor
+from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.suites.formats.registry import load_suite
 from evaluation_assets.core.suites.suite import InvalidSuite
-from evaluation_assets.core.trajectories.trajectory_rows import trajectory_of, trajectory_row
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection, UnreadableDrop
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.trajectory_rows import trajectory_of, trajectory_row
 
 ROOT = Path(__file__).parents[1]
 LONGEST_S = 10.0

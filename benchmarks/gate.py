@@ -25,7 +25,7 @@ from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 
 Trials = Mapping[str, Sequence[float]]
 """A metric's value in each trial, by task."""

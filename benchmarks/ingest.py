@@ -71,8 +71,8 @@ def tables_alone(path: Path) -> None:
     import pyarrow as pa
     from upath import UPath
 
-    from evaluation_assets.core.lake import Stored, Stream, batched, write
-    from evaluation_assets.core.tables import Column, Table
+    from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
+    from evaluation_assets.core.lake.tables import Column, Table
 
     table = Table("texts", "a text", (Column("text", pa.large_string(), "The text."),))
 
@@ -95,8 +95,8 @@ def chain(path: Path) -> None:
     """The real assets `+clips`, materialised by Dagster into parquet."""
     import dagster as dg
 
-    from evaluation_assets.core.installation import Installation
     from evaluation_assets.core.judging.panel import Panel
+    from evaluation_assets.core.system.installation import Installation
     from evaluation_assets.definitions import build_definitions
 
     with tempfile.TemporaryDirectory() as folder, dg.DagsterInstance.ephemeral() as instance:
@@ -144,7 +144,7 @@ def measured(what: str, path: Path) -> tuple[float, float]:
 
 def open_tags() -> None:
     """Time to read a record of never-closed tags, at doubling lengths: linear time doubles, quadratic quadruples."""
-    from evaluation_assets.core.formats.tags import read_structure
+    from evaluation_assets.core.traces.formats.tags import read_structure
 
     print("\nnever-closed tags       kB        ms   ms per 100 kB")
     for opening in ("<think>", "<result>", "<microsandbox><a>", "<b>", "<think><think></think>"):

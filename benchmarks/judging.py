@@ -130,9 +130,9 @@ async def engine(url: str, load: Load) -> dict[str, float]:
     """One level of a run, as its asset does it: prompts, ledger, limits, replies, rows in a spool."""
     from evaluation_assets.core.judging.panel import judges_of, panel_of
     from evaluation_assets.core.judging.tally import Tally
-    from evaluation_assets.core.llm.budget import Budget
+    from evaluation_assets.core.lake.tables import CLIP_VERDICTS
+    from evaluation_assets.core.models.budget import Budget
     from evaluation_assets.core.pipeline.verdicts import PanelRun
-    from evaluation_assets.core.tables import CLIP_VERDICTS
 
     async def judge(which: slice, folder: str) -> list[Tally]:
         judges = judges_of(panel_of(panel(url, load), "benchmark"), f"sqlite:///{folder}/ledger.sqlite")
@@ -166,8 +166,8 @@ async def whole_run(url: str, load: Load) -> dict[str, float]:
     """The asset `clip_verdicts/one` and all before it in a Dagster run of its own, on a file."""
     import dagster as dg
 
-    from evaluation_assets.core.installation import Installation
     from evaluation_assets.core.judging.panel import panel_of
+    from evaluation_assets.core.system.installation import Installation
     from evaluation_assets.definitions import build_definitions
     from evaluation_assets.resources.asset_keys import owned_key
 
@@ -313,8 +313,8 @@ def processes(rounds: int) -> list[Row]:
 
 def cached(rounds: int) -> list[Row]:
     """What a prefix cache serves. Counts of tokens have no noise: one round."""
-    from evaluation_assets.core.llm.messages import TokenUsage
-    from evaluation_assets.core.llm.prices import PublicPrice
+    from evaluation_assets.core.traces.prices import PublicPrice
+    from evaluation_assets.core.traces.token_usage import TokenUsage
 
     rows = []
     for protocol, model in MODELS.items():

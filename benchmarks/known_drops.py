@@ -16,11 +16,11 @@ import dagster as dg
 import pyarrow.dataset as ds
 
 from evaluation_assets.cli.previews import silence_previews
-from evaluation_assets.core.drops import find, scan
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.drops import find, scan
+from evaluation_assets.core.intake.triggers.new_drops import Seen
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.triggers.new_drops import Seen
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.names import EVALUATE
 from evaluation_assets.defs.partitions import DROPS, add_partitions

@@ -15,26 +15,26 @@ from pathlib import Path
 
 from upath import UPath
 
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import Chain, clip_chain, trajectory_chain
-from evaluation_assets.core.nullable import mean_of
-from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.scoring.panel_scores import mean_over_clips, tool_averages
-from evaluation_assets.core.sessions.analysing import analyse
-from evaluation_assets.core.sessions.evidence import SessionEvidence
-from evaluation_assets.core.sessions.interactions import is_session
-from evaluation_assets.core.sessions.similarity import LexicalSimilarity
+from evaluation_assets.core.sections.sessions.analysing import analyse
+from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sections.sessions.interactions import is_session
+from evaluation_assets.core.sections.sessions.similarity import LexicalSimilarity
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import evaluate
 from evaluation_assets.core.suites.matching import align
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, Suite
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.text.nullable import mean_of
+from evaluation_assets.core.traces.formats.base import DropFile
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 RUBRICS = load_rubrics()
 DATA_SETS = {

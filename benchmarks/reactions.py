@@ -26,12 +26,12 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.scoring.intervals import wilson
-from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings, opened_measure
-from evaluation_assets.core.sessions.examples import DISSATISFIED, Resemblance, resemblances
-from evaluation_assets.core.sessions.reactions import cues, reaction, reaction_by_likeness
-from evaluation_assets.core.sessions.similarity import RE_ASK_COSINE, LexicalSimilarity, Similarity
+from evaluation_assets.core.sections.sessions.embedding_similarity import EmbeddingSettings, opened_measure
+from evaluation_assets.core.sections.sessions.examples import DISSATISFIED, Resemblance, resemblances
+from evaluation_assets.core.sections.sessions.reactions import cues, reaction, reaction_by_likeness
+from evaluation_assets.core.sections.sessions.similarity import RE_ASK_COSINE, LexicalSimilarity, Similarity
 
 Flags = NDArray[np.bool_]
 FOLDS = 5

@@ -22,7 +22,7 @@ from pathlib import Path
 import httpx2 as httpx
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from evaluation_assets.core.sources.received import ReceivedTraces
+from evaluation_assets.core.intake.sources.received import ReceivedTraces
 from evaluation_assets_tests.receiving import receiving
 
 BATCH = 512

@@ -21,13 +21,13 @@ from typing import Any
 import yaml
 from upath import UPath
 
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.readers.canonical import line_of
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.recorded import RecordedVerdict, labelled
+from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.traces.formats.base import DropFile
+from evaluation_assets.core.traces.formats.readers.canonical import line_of
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
 
 JUDGES = ("claude-sonnet-4-5-20250929", "deepseek-reasoner", "gpt-5.2-chat")
 RUNS = "hotpotqa.even-queries.jsonl"

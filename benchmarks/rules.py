@@ -28,17 +28,17 @@ import orjson
 
 from evaluation_assets.api.errors import UnusableInput
 from evaluation_assets.api.reading import read
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.readers.canonical import line_of
-from evaluation_assets.core.garbage import rarely_collected
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
+from evaluation_assets.core.judging.rubrics.model import Rubrics, load_rubrics
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import Chain, category_chain, clip_chain, trajectory_chain
 from evaluation_assets.core.judging.verdict_rows import verdict_row
-from evaluation_assets.core.rubrics.model import Rubrics, load_rubrics
-from evaluation_assets.core.sessions.interactions import is_session
-from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_json
+from evaluation_assets.core.sections.sessions.interactions import is_session
+from evaluation_assets.core.system.garbage import rarely_collected
+from evaluation_assets.core.traces.formats.readers.canonical import line_of
+from evaluation_assets.core.traces.trajectories.model import Trajectory, from_json, to_json
 
 CHECKOUT = Path(__file__).parents[1]
 BESIDE = CHECKOUT.parent / "shared" / "data"

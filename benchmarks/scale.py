@@ -35,11 +35,11 @@ import orjson
 import pyarrow.dataset as ds
 
 from evaluation_assets.cli.previews import silence_previews
-from evaluation_assets.core.drops import scan
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.parts import announced
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.drop_step import DROPS_PER_RUN
 from evaluation_assets.defs.freshness import is_stale

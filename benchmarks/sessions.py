@@ -18,18 +18,18 @@ from pathlib import Path
 
 from upath import UPath
 
-from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.sessions.analysing import analyse
-from evaluation_assets.core.sessions.analysis import FailureAttribution
-from evaluation_assets.core.sessions.attribution import Distribution
-from evaluation_assets.core.sessions.evidence import SessionEvidence
-from evaluation_assets.core.sessions.grounding import UngroundedValue, identifiers_in, ungrounded_values
-from evaluation_assets.core.sessions.interactions import interactions_of
-from evaluation_assets.core.sessions.similarity import LexicalSimilarity
-from evaluation_assets.core.sessions.tool_chain import ToolChain
-from evaluation_assets.core.trajectories.model import ToolCall, Trajectory
+from evaluation_assets.core.sections.sessions.analysing import analyse
+from evaluation_assets.core.sections.sessions.analysis import FailureAttribution
+from evaluation_assets.core.sections.sessions.attribution import Distribution
+from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sections.sessions.grounding import UngroundedValue, identifiers_in, ungrounded_values
+from evaluation_assets.core.sections.sessions.interactions import interactions_of
+from evaluation_assets.core.sections.sessions.similarity import LexicalSimilarity
+from evaluation_assets.core.sections.sessions.tool_chain import ToolChain
+from evaluation_assets.core.traces.formats.base import DropFile
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import ToolCall, Trajectory
 
 MEASURE = LexicalSimilarity()
 

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 

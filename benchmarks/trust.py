@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evaluation_assets.core.human_review.calibrated import Stratum, pass_rate
+from evaluation_assets.core.review.calibrated import Stratum, pass_rate
 from evaluation_assets.core.scoring.effective_number import VerdictCorrelations, from_labels
 from evaluation_assets.core.scoring.intervals import interval_of_mean
 

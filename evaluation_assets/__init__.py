@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from evaluation_assets.api.reading import Reading, read
     from evaluation_assets.api.result import Result, StoredResult
     from evaluation_assets.component import EvaluationComponent
-    from evaluation_assets.core.formats.base import Rejection
     from evaluation_assets.core.judging.panel import Panel
-    from evaluation_assets.core.trajectories.model import Trajectory
+    from evaluation_assets.core.traces.formats.base import Rejection
+    from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 __all__ = [
     "BudgetSpent",
@@ -71,9 +71,9 @@ _MODULES = {
     "api.reading": ("Reading", "read"),
     "api.result": ("Result", "StoredResult"),
     "component": ("EvaluationComponent",),
-    "core.formats.base": ("Rejection",),
+    "core.traces.formats.base": ("Rejection",),
     "core.judging.panel": ("Panel",),
-    "core.trajectories.model": ("Trajectory",),
+    "core.traces.trajectories.model": ("Trajectory",),
 }
 """Where each public name is defined."""
 

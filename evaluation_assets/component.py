@@ -6,11 +6,11 @@ from pathlib import Path
 import dagster as dg
 from upath import UPath
 
-from evaluation_assets.core.agents.settings import agent_files, load_agents
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import load_panel
-from evaluation_assets.core.regular_files import is_local
+from evaluation_assets.core.suites.agents.settings import agent_files, load_agents
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.definitions import build_definitions
 
 

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from evaluation_assets.core.agents.settings import AgentSettings, agent_files, load_agents
-from evaluation_assets.core.cascade.fitted import read_cascade
-from evaluation_assets.core.constraints.settings import load_checks
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.sources.settings import load_sources
+from evaluation_assets.core.judging.cascade.fitted import read_cascade
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
-from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.pipeline.settings import load_settings
+from evaluation_assets.core.report.sinks.settings import load_sinks
 from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
-from evaluation_assets.core.settings import load_settings
-from evaluation_assets.core.sinks.settings import load_sinks
-from evaluation_assets.core.sources.settings import load_sources
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.sections.constraints.settings import load_checks
+from evaluation_assets.core.suites.agents.settings import AgentSettings, agent_files, load_agents
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs import (
     checks,
     coding_work,

@@ -12,7 +12,7 @@ from evaluation_assets.api.errors import EvaluationError
 from evaluation_assets.api.evaluating import evaluate
 from evaluation_assets.api.result import Result, StoredResult
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.plain_text import for_terminal
+from evaluation_assets.core.text.plain_text import for_terminal
 
 Returned = TypeVar("Returned")
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from upath import UPath
 
-from evaluation_assets.core.coding_work.work import CodingWork, coding_work_of
-from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.registry import FORMATS
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.sections.coding_work.work import CodingWork, coding_work_of
+from evaluation_assets.core.traces.formats.base import DropFile
+from evaluation_assets.core.traces.formats.registry import FORMATS
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 START = datetime(2026, 11, 16, 9, tzinfo=UTC)
 

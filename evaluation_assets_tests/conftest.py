@@ -11,9 +11,9 @@ import dagster as dg
 import orjson
 import pytest
 
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.model_server import ModelServer, model_server
 

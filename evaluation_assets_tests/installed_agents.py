@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
-from evaluation_assets_tests.core.agents.running import DONE, call
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets_tests.core.suites.agents.running import DONE, call
 from evaluation_assets_tests.model_server import ModelServer, rule
 
 AGENT_FILE = """

@@ -10,18 +10,18 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.base import Record
-from evaluation_assets.core.formats.readers.tagged import trajectory_of
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import JudgeSettings
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.subjects import Chain, clip_chain
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.llm.endpoints import endpoint_of
-from evaluation_assets.core.llm.ledger import LEASE_S, Ledger
-from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.endpoints import endpoint_of
+from evaluation_assets.core.models.ledger import LEASE_S, Ledger
+from evaluation_assets.core.traces.formats.base import Record
+from evaluation_assets.core.traces.formats.readers.tagged import trajectory_of
 from evaluation_assets_tests.conftest import call
 
 CLIPS = 2

@@ -25,7 +25,7 @@ import sqlalchemy as sa
 import yaml
 from upath import UPath
 
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests import postgres
 from evaluation_assets_tests.conftest import KEY
 from evaluation_assets_tests.test_ui import free_port, wait_for

@@ -22,7 +22,7 @@ from urllib.parse import quote
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
-from evaluation_assets.core.agents.calculator import calculator
+from evaluation_assets.core.suites.agents.calculator import calculator
 
 ROOT = str(Path(__file__).parent.parent)
 COMMAND = [sys.executable, "-m", "evaluation_assets_tests.mcp_server"]

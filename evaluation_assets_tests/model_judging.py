@@ -5,8 +5,8 @@ from pathlib import Path
 
 import dagster as dg
 
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel, panel_of
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, call, record
 from evaluation_assets_tests.model_server import ModelServer

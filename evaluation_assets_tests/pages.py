@@ -2,7 +2,7 @@
 
 import re
 
-from evaluation_assets.core.reporting.viewer.script import script
+from evaluation_assets.core.report.viewer.script import script
 
 _OWN = re.compile(r'<script type="text/plain" id="viewer-(?:index|block-\d+)">[A-Za-z0-9+/=]*</script>')
 

@@ -6,8 +6,8 @@ from typing import Any
 import dagster as dg
 import yaml
 
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import panel_of
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import call, command, record

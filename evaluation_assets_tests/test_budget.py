@@ -9,14 +9,14 @@ import dagster as dg
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.agents.runner import Places, RunSettings, run_agent
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import panel_of
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.llm.errors import Stopped
-from evaluation_assets.core.llm.ledger import Ledger
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.errors import Stopped
+from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.suites.agents.runner import Places, RunSettings, run_agent
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets_tests.core.agents.running import agent, suite
+from evaluation_assets_tests.core.suites.agents.running import agent, suite
 from evaluation_assets_tests.defs.test_sessions import EXAMPLES
 from evaluation_assets_tests.model_judging import Judged, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer

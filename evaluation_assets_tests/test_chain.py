@@ -10,14 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.formats.readers.tagged import without_evaluations
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel
-from evaluation_assets.core.tables import CANARY_VERDICTS, TABLES
+from evaluation_assets.core.lake.tables import CANARY_VERDICTS, TABLES
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.formats.readers.tagged import without_evaluations
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets_tests.conftest import SAMPLE, Workspace, call, failed_checks, record
-from evaluation_assets_tests.core.formats.reading import FIXTURES
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES
 from evaluation_assets_tests.pages import without_viewer
 
 

@@ -16,9 +16,9 @@ from dagster.components.scaffold.scaffold import NoParams, get_scaffolder
 
 import evaluation_assets
 from evaluation_assets.component import EvaluationComponent, EvaluationScaffolder
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import panel_of
-from evaluation_assets.core.tables import TABLES
+from evaluation_assets.core.lake.tables import TABLES
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.parquet import TABLES_IO
 from evaluation_assets_tests.conftest import SAMPLE

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import evaluation_assets as ea
-from evaluation_assets_tests.core.sinks.test_github import SHA, Github
+from evaluation_assets_tests.core.report.sinks.test_github import SHA, Github
 from evaluation_assets_tests.defs.test_regression import TASKS, runs
 from evaluation_assets_tests.http_server import http_server
 

@@ -14,8 +14,8 @@ import yaml
 
 import evaluation_assets
 from evaluation_assets import core, definitions
-from evaluation_assets.core.formats.registry import FORMATS
-from evaluation_assets.core.tables import TABLES, documentation
+from evaluation_assets.core.lake.tables import TABLES, documentation
+from evaluation_assets.core.traces.formats.registry import FORMATS
 
 ROOT = Path(__file__).parent.parent
 
@@ -54,7 +54,7 @@ def test_the_architecture_page_names_the_layers_in_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", sorted((ROOT / "evaluation_assets" / "core" / "llm").rglob("*.py")), ids=lambda path: path.stem
+    "module", sorted((ROOT / "evaluation_assets" / "core" / "models").rglob("*.py")), ids=lambda path: path.stem
 )
 def test_the_client_for_models_knows_no_judge(module: Path) -> None:
     assert not re.search(r"judge|panel|verdict|rubric", module.read_text("utf-8"), re.IGNORECASE)
@@ -105,7 +105,7 @@ def test_an_installation_with_everything_loads(tmp_path: Path, monkeypatch: pyte
 def test_no_judge_can_have_a_name_that_dagster_refuses() -> None:
     from dagster._core.definitions.utils import DISALLOWED_NAMES
 
-    from evaluation_assets.core.llm.endpoints import RESERVED_NAMES
+    from evaluation_assets.core.models.endpoints import RESERVED_NAMES
 
     assert {name for name in DISALLOWED_NAMES if name.islower()} <= RESERVED_NAMES
 
@@ -167,7 +167,7 @@ def test_the_documentation_names_every_format(name: str) -> None:
     ("page", "module"),
     [
         ("tables", documentation.__name__),
-        ("rubrics", "evaluation_assets.core.rubrics.documentation"),
+        ("rubrics", "evaluation_assets.core.judging.rubrics.documentation"),
         ("api", "evaluation_assets.cli.documentation.python_api"),
         ("cli", "evaluation_assets.cli.documentation.commands"),
         ("configuration", "evaluation_assets.cli.documentation.settings"),

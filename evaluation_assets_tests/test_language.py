@@ -50,7 +50,7 @@ RIDDLES = {
 GENERATED = ("tables.md", "rubrics.md")
 """Pages made from the code. The wording of a rubric is versioned with its verdicts, so it stays."""
 PAGES = [page for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")) if page.name not in GENERATED]
-TEMPLATES = sorted((PACKAGE / "core" / "reporting" / "templates").glob("*.j2"))
+TEMPLATES = sorted((PACKAGE / "core" / "report" / "templates").glob("*.j2"))
 READERS = sorted(
     path
     for layer in (

@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx2 as httpx
 import pytest
 
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.conftest import record
 from evaluation_assets_tests.receiving import ROOT, receiving
 

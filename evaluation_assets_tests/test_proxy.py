@@ -12,7 +12,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.conftest import record
 from evaluation_assets_tests.test_ui import Server, free_port, wait_for

@@ -11,12 +11,12 @@ from typing import Any, cast
 
 import pytest
 
-from evaluation_assets.core.sinks.annotations import Annotation
-from evaluation_assets.core.sinks.http import Http
-from evaluation_assets.core.sinks.opening import open_annotated, open_sink
-from evaluation_assets.core.sinks.settings import MlflowSinkSettings, PhoenixSinkSettings, ScoreSinkSettings
-from evaluation_assets.core.sinks.sink import Delivery, ScoreSink
-from evaluation_assets_tests.core.sinks.making import connected, score
+from evaluation_assets.core.report.sinks.annotations import Annotation
+from evaluation_assets.core.report.sinks.http import Http
+from evaluation_assets.core.report.sinks.opening import open_annotated, open_sink
+from evaluation_assets.core.report.sinks.settings import MlflowSinkSettings, PhoenixSinkSettings, ScoreSinkSettings
+from evaluation_assets.core.report.sinks.sink import Delivery, ScoreSink
+from evaluation_assets_tests.core.report.sinks.making import connected, score
 from evaluation_assets_tests.test_ui import wait_for
 from evaluation_assets_tests.trace_servers import mlflow_server, phoenix_server
 

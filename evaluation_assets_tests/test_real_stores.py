@@ -17,13 +17,13 @@ import yaml
 from mlflow.entities import AssessmentSource
 from phoenix.client import Client
 
-from evaluation_assets.core.drops import find, scan
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.drops import find, scan
+from evaluation_assets.core.intake.sources.store import StoreError
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.sources.store import StoreError
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace

@@ -16,8 +16,8 @@ import dagster as dg
 import orjson
 import yaml
 
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import panel_of
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import KEY, Workspace, command
 from evaluation_assets_tests.model_judging import Judged, judge

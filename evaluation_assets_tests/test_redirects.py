@@ -11,25 +11,25 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from evaluation_assets.core.agents.mcp_tools import McpServer, connected
-from evaluation_assets.core.agents.tools import InvalidTool
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.llm.embeddings import EndpointVectors, NoVectors
-from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.core.llm.prices import PublicPrice
-from evaluation_assets.core.one_origin import OtherOrigin, only_to, origin_of
-from evaluation_assets.core.sinks.http import Http, SendError
-from evaluation_assets.core.sources.opening import open_store
-from evaluation_assets.core.sources.settings import (
+from evaluation_assets.core.intake.sources.opening import open_store
+from evaluation_assets.core.intake.sources.settings import (
     LangfuseSettings,
     LangsmithSettings,
     MlflowSettings,
     PhoenixSettings,
     SourceSettings,
 )
-from evaluation_assets.core.sources.store import StoreError
-from evaluation_assets_tests.core.sinks.making import QUICK
+from evaluation_assets.core.intake.sources.store import StoreError
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.embeddings import EndpointVectors, NoVectors
+from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.report.sinks.http import Http, SendError
+from evaluation_assets.core.suites.agents.mcp_tools import McpServer, connected
+from evaluation_assets.core.suites.agents.tools import InvalidTool
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.one_origin import OtherOrigin, only_to, origin_of
+from evaluation_assets.core.traces.prices import PublicPrice
+from evaluation_assets_tests.core.report.sinks.making import QUICK
 from evaluation_assets_tests.http_server import Reply, Request, http_server
 from evaluation_assets_tests.judging_alone import chains, judge_at, verdicts
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 from upath import UPath
 
-from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, load_agent
-from evaluation_assets.core.automation import NotificationSettings
-from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
-from evaluation_assets.core.configuration import VariableName
+from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.judging.panel import InvalidPanel, JudgeSettings, load_panel
-from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings
-from evaluation_assets.core.settings import InvalidSettings, load_settings
+from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
+from evaluation_assets.core.sections.sessions.embedding_similarity import EmbeddingSettings
+from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent, load_agent
+from evaluation_assets.core.system.automation import NotificationSettings
+from evaluation_assets.core.system.configuration import VariableName
 from evaluation_assets_tests.conftest import KEY, command
 from evaluation_assets_tests.defs.test_model_judges import cli
 from evaluation_assets_tests.model_judging import drop_of

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.human_review.labels import Label, read_labels
+from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.third_party import data
 

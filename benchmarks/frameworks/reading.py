@@ -9,11 +9,11 @@ from typing import Any
 from upath import UPath
 
 from benchmarks.frameworks.scenario import TrueCall, Truth
-from evaluation_assets.core.drops import one_file
-from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
-from evaluation_assets.core.formats.registry import format_of, read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.trajectories.model import Step, Trajectory
+from evaluation_assets.core.intake.drops import one_file
+from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
+from evaluation_assets.core.traces.formats.registry import format_of, read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Step, Trajectory
 
 NOT_COMPARED = "-"
 

@@ -15,11 +15,11 @@ from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_metr
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateVerdict
 from evaluation_assets.core.gating.task_metrics import RELATIVE, DropMetrics
-from evaluation_assets.core.human_review.judge_cards import disqualified_judges
-from evaluation_assets.core.plain_text import for_terminal
-from evaluation_assets.core.reporting.files import report_files
-from evaluation_assets.core.reporting.gate_formats import as_text
-from evaluation_assets.core.settings import load_settings
+from evaluation_assets.core.pipeline.settings import load_settings
+from evaluation_assets.core.report.files import report_files
+from evaluation_assets.core.report.gate_formats import as_text
+from evaluation_assets.core.review.judge_cards import disqualified_judges
+from evaluation_assets.core.text.plain_text import for_terminal
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -50,16 +50,16 @@ class GateFailed(EvaluationError, AssertionError):
 @contextmanager
 def as_unusable() -> Iterator[None]:
     """Raise `UnusableInput` for what the layers below refuse; all of these errors are written for users."""
-    from evaluation_assets.core.clips.tool_types import InvalidToolTypes  # noqa: PLC0415  (0.3 s to import)
-    from evaluation_assets.core.drops import InvalidDrop  # noqa: PLC0415
-    from evaluation_assets.core.formats.base import UnreadableDrop  # noqa: PLC0415
     from evaluation_assets.core.gating.baselines import InvalidBaseline  # noqa: PLC0415
+    from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes  # noqa: PLC0415  (0.3 s to import)
+    from evaluation_assets.core.intake.drops import InvalidDrop  # noqa: PLC0415
     from evaluation_assets.core.judging.panel import InvalidPanel  # noqa: PLC0415
-    from evaluation_assets.core.lake import DamagedTable  # noqa: PLC0415
-    from evaluation_assets.core.llm.errors import LedgerError  # noqa: PLC0415
-    from evaluation_assets.core.rubrics.model import InvalidRubric  # noqa: PLC0415
-    from evaluation_assets.core.settings import InvalidSettings  # noqa: PLC0415
+    from evaluation_assets.core.judging.rubrics.model import InvalidRubric  # noqa: PLC0415
+    from evaluation_assets.core.lake.stored import DamagedTable  # noqa: PLC0415
+    from evaluation_assets.core.models.errors import LedgerError  # noqa: PLC0415
+    from evaluation_assets.core.pipeline.settings import InvalidSettings  # noqa: PLC0415
     from evaluation_assets.core.suites.suite import InvalidSuite  # noqa: PLC0415
+    from evaluation_assets.core.traces.formats.base import UnreadableDrop  # noqa: PLC0415
 
     try:
         yield

@@ -17,18 +17,18 @@ from evaluation_assets.api.errors import (
 from evaluation_assets.api.home import Home, installation_at
 from evaluation_assets.api.one_drop import only_drop
 from evaluation_assets.api.result import Result
-from evaluation_assets.core.clips.tool_types import load_tool_types
-from evaluation_assets.core.drops import Drop
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.copies import Conflict
-from evaluation_assets.core.intake.drops import annotate, take_in
-from evaluation_assets.core.intake.folders import prepare
-from evaluation_assets.core.intake.suites import take_in_suite
+from evaluation_assets.core.intake.clips.tool_types import load_tool_types
+from evaluation_assets.core.intake.copying.copies import Conflict
+from evaluation_assets.core.intake.copying.drops import annotate, take_in
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.copying.suites import take_in_suite
+from evaluation_assets.core.intake.drops import Drop
+from evaluation_assets.core.intake.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.judging.panel import Panel, load_panel, panel_of
 from evaluation_assets.core.judging.quotes import in_total
-from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
-from evaluation_assets.core.rubrics.model import load_rubrics
-from evaluation_assets.core.settings import load_settings
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.pipeline.settings import load_settings
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
 
 

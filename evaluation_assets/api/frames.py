@@ -7,8 +7,8 @@ import pandas as pd
 import pyarrow as pa
 
 from evaluation_assets.api.errors import UnknownName
-from evaluation_assets.core.lake import Stored
-from evaluation_assets.core.tables import TABLES, Table
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.lake.tables import TABLES, Table
 
 _NULLABLE: dict[pa.DataType, pd.api.extensions.ExtensionDtype] = {
     pa.int64(): pd.Int64Dtype(),

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluation_assets.api.errors import UnknownName, UnusableInput
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.system.installation import Installation
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evaluation_assets.api.result import StoredResult
-    from evaluation_assets.core.tables import Table
+    from evaluation_assets.core.lake.tables import Table
 
 
 @dataclass(frozen=True, slots=True)

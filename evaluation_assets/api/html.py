@@ -8,9 +8,9 @@ from upath import UPath
 
 from evaluation_assets.core.gating.figures import change, p_value
 from evaluation_assets.core.gating.outcome import GateOutcome
-from evaluation_assets.core.plain_text import plain
-from evaluation_assets.core.regular_files import is_local
-from evaluation_assets.core.reporting.report import DropReport
+from evaluation_assets.core.report.report import DropReport
+from evaluation_assets.core.system.regular_files import is_local
+from evaluation_assets.core.text.plain_text import plain
 
 _SHOWN = 20
 """Maximum number of rows in a list."""

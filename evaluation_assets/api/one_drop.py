@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from evaluation_assets.api.errors import UnusableInput
-from evaluation_assets.core.drops import Drop
-from evaluation_assets.core.intake.drops import inspect
+from evaluation_assets.core.intake.copying.drops import inspect
+from evaluation_assets.core.intake.drops import Drop
 
 _NAMED = 5
 """Drops of a folder that an error names."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from evaluation_assets.api.errors import as_unusable
 from evaluation_assets.api.html import reading_html
 from evaluation_assets.api.one_drop import only_drop
-from evaluation_assets.core.formats.base import Rejection
-from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
-from evaluation_assets.core.formats.registry import format_of
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.traces.formats.base import Rejection
+from evaluation_assets.core.traces.formats.import_report import ImportReport, ImportSummary
+from evaluation_assets.core.traces.formats.registry import format_of
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from evaluation_assets.api.errors import RunFailed, UnknownName, UnusableInput, 
 from evaluation_assets.api.home import Home
 from evaluation_assets.api.html import result_html
 from evaluation_assets.core.judging.panel import load_panel
-from evaluation_assets.core.reporting.files import report_files
-from evaluation_assets.core.reporting.report import DropReport
+from evaluation_assets.core.report.files import report_files
+from evaluation_assets.core.report.report import DropReport
 
 if TYPE_CHECKING:
     import pandas as pd

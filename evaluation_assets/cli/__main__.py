@@ -4,7 +4,7 @@ While modules are imported, and after the command, a signal ends the process at 
 an exception.
 """
 
-from evaluation_assets.core.stop_signals import end_process, handle_signals
+from evaluation_assets.core.system.stop_signals import end_process, handle_signals
 
 
 def run() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.garbage import COLLECTED_EVERY, end_without_search
-from evaluation_assets.core.stop_signals import Interrupted, end_process, handle_signals, interrupt, stopped_by
+from evaluation_assets.core.system.garbage import COLLECTED_EVERY, end_without_search
+from evaluation_assets.core.system.stop_signals import Interrupted, end_process, handle_signals, interrupt, stopped_by
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
@@ -77,8 +77,8 @@ class Commands(click.Group):
             echo(stopped_by(number), err=True)
             sys.exit(128 + number)
         except Exception as problem:
-            from evaluation_assets.core.configuration import InvalidConfiguration  # noqa: PLC0415  (pydantic)
-            from evaluation_assets.core.lake import DamagedTable  # noqa: PLC0415  (pyarrow)
+            from evaluation_assets.core.lake.stored import DamagedTable  # noqa: PLC0415  (pyarrow)
+            from evaluation_assets.core.system.configuration import InvalidConfiguration  # noqa: PLC0415  (pydantic)
 
             told = isinstance(problem, (DamagedTable, InvalidConfiguration))
             said = str(problem) if told else storage_problem(problem)

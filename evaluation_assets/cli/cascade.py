@@ -6,15 +6,21 @@ import click
 
 from evaluation_assets.cli.options import with_panel
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.cascade.evidence import read_evidence
-from evaluation_assets.core.cascade.fitted import LABELS, FittedCascade, InvalidCascade, read_cascade, write_cascade
-from evaluation_assets.core.cascade.fitting_drops import CannotFit, fit_cascade
-from evaluation_assets.core.cascade.savings import savings_of
-from evaluation_assets.core.human_review.labels import Label, read_labels
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.cascade.evidence import read_evidence
+from evaluation_assets.core.judging.cascade.fitted import (
+    LABELS,
+    FittedCascade,
+    InvalidCascade,
+    read_cascade,
+    write_cascade,
+)
+from evaluation_assets.core.judging.cascade.fitting_drops import CannotFit, fit_cascade
+from evaluation_assets.core.judging.cascade.savings import savings_of
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.reporting.cascade_text import promise_lines, savings_lines
-from evaluation_assets.core.settings import InvalidSettings, load_settings
+from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
+from evaluation_assets.core.report.cascade_text import promise_lines, savings_lines
+from evaluation_assets.core.review.labels import Label, read_labels
+from evaluation_assets.core.system.installation import Installation
 
 _SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
 

@@ -12,20 +12,20 @@ from upath import UPath
 
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse, warn
-from evaluation_assets.core.constraints.evaluation import Evaluator, Outcome
-from evaluation_assets.core.constraints.scope import DropScope
-from evaluation_assets.core.constraints.settings import Checks, InvalidChecks, load_checks
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.drops import Drop, InvalidDrop
-from evaluation_assets.core.facts import DropFacts
-from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
-from evaluation_assets.core.formats.import_report import ImportReport
-from evaluation_assets.core.formats.registry import format_of
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.drops import inspect
-from evaluation_assets.core.sidecar import Sidecar
-from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+from evaluation_assets.core.intake.copying.drops import inspect
+from evaluation_assets.core.intake.drops import Drop, InvalidDrop
+from evaluation_assets.core.intake.facts import DropFacts
+from evaluation_assets.core.intake.sidecar import Sidecar
+from evaluation_assets.core.sections.constraints.evaluation import Evaluator, Outcome
+from evaluation_assets.core.sections.constraints.scope import DropScope
+from evaluation_assets.core.sections.constraints.settings import Checks, InvalidChecks, load_checks
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
+from evaluation_assets.core.traces.formats.import_report import ImportReport
+from evaluation_assets.core.traces.formats.registry import format_of
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 _SHOWN = 10
 """Violations of a constraint that are listed without `--all`."""

@@ -6,11 +6,11 @@ from pathlib import Path
 from upath import UPath
 
 from evaluation_assets.cli.output import refuse
-from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel, load_panel, panel_of
-from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
-from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.models.providers.capabilities import PROVIDERS
+from evaluation_assets.core.system.installation import Installation
 
 
 def chosen_panel(home: Installation, file: Path | None, provider: str | None, model: str | None) -> Panel:

@@ -15,13 +15,13 @@ from upath import UPath
 
 from evaluation_assets.cli.options import DurationType
 from evaluation_assets.cli.output import warn
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.drops import Drop, InvalidDrop
-from evaluation_assets.core.intake.drops import inspect
-from evaluation_assets.core.intake.traces import take_in_traces
-from evaluation_assets.core.sources.store import StoreError
-from evaluation_assets.core.sources.stores.agent_sessions import Environment
-from evaluation_assets.core.sources.stores.coding_agents import CODING_AGENTS, CodingAgent, CodingAgentStore
+from evaluation_assets.core.intake.copying.drops import inspect
+from evaluation_assets.core.intake.copying.traces import take_in_traces
+from evaluation_assets.core.intake.drops import Drop, InvalidDrop
+from evaluation_assets.core.intake.sources.store import StoreError
+from evaluation_assets.core.intake.sources.stores.agent_sessions import Environment
+from evaluation_assets.core.intake.sources.stores.coding_agents import CODING_AGENTS, CodingAgent, CodingAgentStore
+from evaluation_assets.core.text.counted import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,26 +14,26 @@ from evaluation_assets.cli.options import AMOUNT, reading, with_format, with_pan
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
-from evaluation_assets.core.counted import counted, percent
-from evaluation_assets.core.drops import Drop, InvalidDrop
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.copies import Conflict
-from evaluation_assets.core.intake.drops import annotate, take_in
-from evaluation_assets.core.intake.folders import prepare
-from evaluation_assets.core.intake.suites import take_in_suite
+from evaluation_assets.core.intake.copying.copies import Conflict
+from evaluation_assets.core.intake.copying.drops import annotate, take_in
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.copying.suites import take_in_suite
+from evaluation_assets.core.intake.drops import Drop, InvalidDrop
+from evaluation_assets.core.intake.preprocessing.rules import OnViolation, Settings
+from evaluation_assets.core.intake.preprocessing.split import remove_earlier
 from evaluation_assets.core.judging.model_use import model_use
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel
-from evaluation_assets.core.lake import publish_copy
-from evaluation_assets.core.llm.errors import LedgerError
-from evaluation_assets.core.plain_text import for_terminal
-from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
-from evaluation_assets.core.preprocessing.split import remove_earlier
-from evaluation_assets.core.reporting.coding_report import coding_lines
-from evaluation_assets.core.reporting.constraint_report import constraint_lines
-from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
-from evaluation_assets.core.reporting.report import DropReport
-from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.lake.stored import publish_copy
+from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.report.coding_report import coding_lines
+from evaluation_assets.core.report.constraint_report import constraint_lines
+from evaluation_assets.core.report.files import JUDGE_FILES, report_files
+from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.suites.suite import InvalidSuite
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted, percent
+from evaluation_assets.core.text.plain_text import for_terminal
 from evaluation_assets.runs.errors import InvalidSelection
 from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
 

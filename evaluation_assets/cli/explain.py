@@ -12,30 +12,30 @@ import orjson
 
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.clips.tool_types import InvalidToolTypes
-from evaluation_assets.core.constraints.settings import InvalidChecks
-from evaluation_assets.core.drops import InvalidDrop
-from evaluation_assets.core.excerpts import without_middle
-from evaluation_assets.core.facts import DropFacts
-from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.gating.baselines import InvalidBaseline
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
+from evaluation_assets.core.intake.drops import InvalidDrop
+from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
-from evaluation_assets.core.llm.ledger import LedgerError
-from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
-from evaluation_assets.core.masking import Mask
-from evaluation_assets.core.provenance.evidence import Evidence, Origin
-from evaluation_assets.core.provenance.figure import Figure, address
-from evaluation_assets.core.provenance.figures import NOT_RECOMPUTED, figures
-from evaluation_assets.core.provenance.prompts import prompts_behind
-from evaluation_assets.core.provenance.reported import differences
-from evaluation_assets.core.provenance.sources import place_of
-from evaluation_assets.core.provenance.verdicts import Verdict, criteria_of, verdicts_behind
-from evaluation_assets.core.reporting.files import report_files
-from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.models.ledger import LedgerError
+from evaluation_assets.core.models.providers.capabilities import PROVIDERS
+from evaluation_assets.core.report.files import report_files
+from evaluation_assets.core.report.provenance.evidence import Evidence, Origin
+from evaluation_assets.core.report.provenance.figure import Figure, address
+from evaluation_assets.core.report.provenance.figures import NOT_RECOMPUTED, figures
+from evaluation_assets.core.report.provenance.prompts import prompts_behind
+from evaluation_assets.core.report.provenance.reported import differences
+from evaluation_assets.core.report.provenance.sources import place_of
+from evaluation_assets.core.report.provenance.verdicts import Verdict, criteria_of, verdicts_behind
+from evaluation_assets.core.sections.constraints.settings import InvalidChecks
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.excerpts import without_middle
+from evaluation_assets.core.text.masking import Mask
+from evaluation_assets.core.traces.formats.base import UnreadableDrop
 
 _LONGEST = 400
 """Characters shown of a text without `--full`."""

@@ -12,15 +12,15 @@ from upath import UPath
 from evaluation_assets.cli.inspect_export import write_inspect_log
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.formats.writers import atif, openai_messages
 from evaluation_assets.core.gating.session_agents import with_ranks
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.lake import publish
-from evaluation_assets.core.masking import Mask
-from evaluation_assets.core.sinks import otel_events
-from evaluation_assets.core.sinks.scores import drop_scores
-from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
-from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+from evaluation_assets.core.lake.stored import publish
+from evaluation_assets.core.report.sinks import otel_events
+from evaluation_assets.core.report.sinks.scores import drop_scores
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.masking import Mask
+from evaluation_assets.core.traces.formats.writers import atif, openai_messages
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 
 @click.command()

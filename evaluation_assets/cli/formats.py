@@ -3,7 +3,7 @@
 import click
 
 from evaluation_assets.cli.output import echo
-from evaluation_assets.core.formats.registry import FORMATS
+from evaluation_assets.core.traces.formats.registry import FORMATS
 
 
 @click.command()

@@ -11,12 +11,11 @@ import click
 from evaluation_assets.cli.options import with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
-from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, read_baseline
 from evaluation_assets.core.gating.outcome import GateOutcome
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.reporting.gate_formats import (
+from evaluation_assets.core.pipeline.settings import InvalidSettings, Settings, load_settings
+from evaluation_assets.core.report.gate_formats import (
     as_github,
     as_json,
     as_junit,
@@ -24,7 +23,8 @@ from evaluation_assets.core.reporting.gate_formats import (
     calibration_json,
     calibration_text,
 )
-from evaluation_assets.core.settings import InvalidSettings, Settings, load_settings
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import EVALUATE_DROP, GATE, OVERVIEW, PROMOTE_BASELINE
 
 FORMATS = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_github}

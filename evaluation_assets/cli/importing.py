@@ -8,12 +8,12 @@ import click
 from evaluation_assets.cli.coding_agents import RequestedSessions, inspected, with_coding_agents
 from evaluation_assets.cli.options import with_format, with_inputs
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.drops import Drop, InvalidDrop
-from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
-from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
-from evaluation_assets.core.formats.registry import format_of
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.intake.drops import Drop, InvalidDrop
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
+from evaluation_assets.core.traces.formats.import_report import ImportReport, ImportSummary
+from evaluation_assets.core.traces.formats.registry import format_of
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _SHOWN = 10
 

@@ -7,12 +7,12 @@ from itertools import groupby
 from pathlib import Path
 
 from evaluation_assets.cli.output import refuse
-from evaluation_assets.core.facts import DropFacts
-from evaluation_assets.core.formats.writers.inspect_log import ClipScore, SampleScore, Scored, log
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.masking import Mask
-from evaluation_assets.core.sinks.scores import TraceScore, drop_scores
-from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+from evaluation_assets.core.intake.facts import DropFacts
+from evaluation_assets.core.report.sinks.scores import TraceScore, drop_scores
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.masking import Mask
+from evaluation_assets.core.traces.formats.writers.inspect_log import ClipScore, SampleScore, Scored, log
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 _SUFFIXES = (".eval", ".json")
 

@@ -7,10 +7,10 @@ import sqlalchemy as sa
 
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.llm.errors import LedgerError
-from evaluation_assets.core.llm.ledger_repair import repair as repaired
+from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.models.ledger_repair import repair as repaired
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
 
 
 @click.group("ledger")

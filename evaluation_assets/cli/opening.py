@@ -11,17 +11,17 @@ from upath import UPath
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.report_server import serving
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
-from evaluation_assets.core.redaction.redactor import NotRedacted
-from evaluation_assets.core.regular_files import is_local
-from evaluation_assets.core.report_addresses import trajectory_place
-from evaluation_assets.core.reporting.drop_report import write_comparison
-from evaluation_assets.core.reporting.files import report_files
-from evaluation_assets.core.reporting.index import write_index
-from evaluation_assets.core.reporting.viewer.page import DATA_FOLDER
-from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
-from evaluation_assets.core.settings import InvalidSettings, load_settings
+from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.models.redaction.redactor import NotRedacted
+from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
+from evaluation_assets.core.report.drop_report import write_comparison
+from evaluation_assets.core.report.files import report_files
+from evaluation_assets.core.report.index import write_index
+from evaluation_assets.core.report.viewer.page import DATA_FOLDER
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.regular_files import is_local
+from evaluation_assets.core.text.report_addresses import trajectory_place
 
 
 @click.command("open")

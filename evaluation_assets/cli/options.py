@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.output import refuse
-from evaluation_assets.core.configuration import duration
-from evaluation_assets.core.formats.registry import FORMATS
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.configuration import duration
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.formats.registry import FORMATS
 
 
 class DurationType(click.ParamType):

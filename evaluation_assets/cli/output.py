@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import click
 
-from evaluation_assets.core.plain_text import for_terminal
+from evaluation_assets.core.text.plain_text import for_terminal
 
 
 def echo(*lines: str, err: bool = False) -> None:

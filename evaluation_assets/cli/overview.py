@@ -11,12 +11,12 @@ import click
 from evaluation_assets.cli.options import with_panel
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.cli.previews import silence_previews
-from evaluation_assets.core.drops import scan
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.reporting.panels import panel_rows
-from evaluation_assets.core.reporting.render import plain
+from evaluation_assets.core.report.panels import panel_rows
+from evaluation_assets.core.report.render import plain
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs.names import OVERVIEW
 
 PANELS = "panels"

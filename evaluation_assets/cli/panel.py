@@ -14,16 +14,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from evaluation_assets.cli.options import with_home, with_panel
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.configuration import VariableName
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import EMBEDDED, PYTHON, InvalidPanel, JudgeSettings, Panel, panel_of
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.lake import publish_bytes
-from evaluation_assets.core.llm.addresses import Address
-from evaluation_assets.core.llm.endpoints import AssetName
-from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
+from evaluation_assets.core.lake.stored import publish_bytes
+from evaluation_assets.core.models.addresses import Address
+from evaluation_assets.core.models.endpoints import AssetName
+from evaluation_assets.core.models.providers.capabilities import PROVIDERS
+from evaluation_assets.core.system.configuration import VariableName
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.paid import check_evaluators
 
 

@@ -12,20 +12,20 @@ from evaluation_assets.cli.coding_agents import RequestedSessions, inspected, wi
 from evaluation_assets.cli.options import preprocessing, with_format, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.quotes import print_calls, print_total
-from evaluation_assets.core.clips.tool_types import load_tool_types
-from evaluation_assets.core.drops import Drop, InvalidDrop, find, scan
-from evaluation_assets.core.formats.base import UnreadableDrop
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.clips.tool_types import load_tool_types
+from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, scan
+from evaluation_assets.core.intake.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Panel, judges_of
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.selection import Preset
-from evaluation_assets.core.llm.errors import LedgerError
-from evaluation_assets.core.llm.strictest_limits import overruled_limits
-from evaluation_assets.core.planning import PRESETS, Plan, total_of
-from evaluation_assets.core.planning import plan as plan_drop
-from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
-from evaluation_assets.core.rubrics.model import load_rubrics
-from evaluation_assets.core.settings import InvalidSettings, load_settings
+from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.models.strictest_limits import overruled_limits
+from evaluation_assets.core.pipeline.planning import PRESETS, Plan, total_of
+from evaluation_assets.core.pipeline.planning import plan as plan_drop
+from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.runs.paid import check_evaluators, missing_keys, unknown_prices
 
 

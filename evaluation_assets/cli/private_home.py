@@ -1,7 +1,7 @@
 """Warn of a home folder that others on the machine can read."""
 
 from evaluation_assets.cli.output import warn
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 
 
 def warn_if_readable(home: Installation) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from evaluation_assets.cli.output import echo
-from evaluation_assets.core.counted import counted
 from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN, Quote, in_total
-from evaluation_assets.core.planning import Calls
+from evaluation_assets.core.pipeline.planning import Calls
+from evaluation_assets.core.text.counted import counted
 
 
 def print_calls(calls: Calls) -> None:

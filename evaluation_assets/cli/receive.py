@@ -18,11 +18,11 @@ from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.private_home import warn_if_readable
 from evaluation_assets.cli.punctual_protocol import PunctualProtocol
-from evaluation_assets.core.configuration import variable_name
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.sources.received import Spool, SpoolError
-from evaluation_assets.core.sources.tally import Tally
-from evaluation_assets.core.stop_signals import handle_signals
+from evaluation_assets.core.intake.sources.received import Spool, SpoolError
+from evaluation_assets.core.intake.sources.tally import Tally
+from evaluation_assets.core.system.configuration import variable_name
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.stop_signals import handle_signals
 
 LINE_SECONDS = 60.0
 """Seconds between lines if stderr is not a terminal."""
@@ -67,7 +67,7 @@ def receive(
         or find_spec("google.rpc") is None
     ):
         refuse("`receive` needs an extra package: pip install 'evaluation-assets[receive]'")
-    from evaluation_assets.core.sources.receiver import receiver  # noqa: PLC0415  (needs the extra)
+    from evaluation_assets.core.intake.sources.receiver import receiver  # noqa: PLC0415  (needs the extra)
 
     token = _token(token_env)
     if token is None and not _is_loopback(host):

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from upath import UPath
 
 from evaluation_assets.cli.own_hosts import refusal_of
-from evaluation_assets.core.reporting.index import INDEX, write_index
+from evaluation_assets.core.report.index import INDEX, write_index
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"\r\n]*)">')
 _HEAD = 4096

@@ -16,8 +16,8 @@ from evaluation_assets.cli.opening import page_of, show
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.report_server import FileHandler
-from evaluation_assets.core.human_review.desk import InvalidLabel, ReviewDesk
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.review.desk import InvalidLabel, ReviewDesk
+from evaluation_assets.core.system.installation import Installation
 
 _MOST: Final = 4 << 20
 """Largest body of labels, in bytes."""

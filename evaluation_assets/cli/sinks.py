@@ -8,20 +8,26 @@ import click
 from evaluation_assets.cli.options import with_home, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.reporting.drop_outcome import drop_outcome
-from evaluation_assets.core.reporting.files import report_files
-from evaluation_assets.core.reporting.report import DropReport
-from evaluation_assets.core.settings import InvalidSettings
-from evaluation_assets.core.sinks.annotations import collect_labels
-from evaluation_assets.core.sinks.delivering import Consignment, left_out
-from evaluation_assets.core.sinks.http import SendError
-from evaluation_assets.core.sinks.opening import MissingKey, is_annotated, open_annotated, variables_of
-from evaluation_assets.core.sinks.settings import InvalidSinks, ScoreSinkSettings, SinkSettings, load_sinks, takes
-from evaluation_assets.core.sinks.sink import DropOutcome
+from evaluation_assets.core.pipeline.settings import InvalidSettings
+from evaluation_assets.core.report.drop_outcome import drop_outcome
+from evaluation_assets.core.report.files import report_files
+from evaluation_assets.core.report.report import DropReport
+from evaluation_assets.core.report.sinks.annotations import collect_labels
+from evaluation_assets.core.report.sinks.delivering import Consignment, left_out
+from evaluation_assets.core.report.sinks.http import SendError
+from evaluation_assets.core.report.sinks.opening import MissingKey, is_annotated, open_annotated, variables_of
+from evaluation_assets.core.report.sinks.settings import (
+    InvalidSinks,
+    ScoreSinkSettings,
+    SinkSettings,
+    load_sinks,
+    takes,
+)
+from evaluation_assets.core.report.sinks.sink import DropOutcome
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import DELIVERIES, SEND_SCORES
 
 

@@ -8,13 +8,13 @@ import click
 
 from evaluation_assets.cli.options import DurationType, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
-from evaluation_assets.core.sources.collection import UNLIMITED, Limits, Source, collect
-from evaluation_assets.core.sources.opening import open_store
-from evaluation_assets.core.sources.settings import InvalidSources, load_sources
-from evaluation_assets.core.sources.store import StoreError
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.sources.collection import UNLIMITED, Limits, Source, collect
+from evaluation_assets.core.intake.sources.opening import open_store
+from evaluation_assets.core.intake.sources.settings import InvalidSources, load_sources
+from evaluation_assets.core.intake.sources.store import StoreError
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
 
 
 @click.group("sources")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from evaluation_assets.cli.output import echo
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.llm.ledger import Ledger
+from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.stop import Stop
 
 

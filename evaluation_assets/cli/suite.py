@@ -14,16 +14,14 @@ from evaluation_assets.cli.options import AMOUNT, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
-from evaluation_assets.core.agents.runner import bound
-from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.drops import find
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
-from evaluation_assets.core.intake.suites import take_in_agent, take_in_suite
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.copying.suites import take_in_agent, take_in_suite
+from evaluation_assets.core.intake.drops import find
+from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel
-from evaluation_assets.core.llm.budget import NO_LIMIT
-from evaluation_assets.core.preprocessing.rules import Settings
+from evaluation_assets.core.models.budget import NO_LIMIT
+from evaluation_assets.core.suites.agents.runner import bound
+from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.suites.formats.registry import (
     SUITE_FORMATS,
     LoadedSuite,
@@ -32,6 +30,8 @@ from evaluation_assets.core.suites.formats.registry import (
     load_suite,
 )
 from evaluation_assets.core.suites.suite import InvalidSuite, suite_schema
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import AGENT_RUNS
 from evaluation_assets.runs.paid import PaidEvaluation
 

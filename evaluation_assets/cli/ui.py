@@ -20,12 +20,12 @@ from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.private_home import warn_if_readable
 from evaluation_assets.cli.report_server import serving
-from evaluation_assets.core.agents.settings import InvalidAgent, agent_files, load_agents
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
-from evaluation_assets.core.regular_files import is_local
-from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.suites.agents.settings import InvalidAgent, agent_files, load_agents
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.regular_files import is_local
 
 _ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104
 

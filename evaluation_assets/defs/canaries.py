@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from evaluation_assets.core.checks.judging import canaries_answered
-from evaluation_assets.core.facts import DropFacts
+from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.judging.canaries import MIN_ANSWERED, CanarySettings
+from evaluation_assets.core.judging.canary_judges import canary_judges
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.pipeline.canaries import CanaryRun, asked_version, canary_judges
-from evaluation_assets.core.rubrics.model import Rubrics
-from evaluation_assets.core.tables import CANARY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS
+from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.lake.tables import CANARY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS
+from evaluation_assets.core.pipeline.canaries import CanaryRun, asked_version
+from evaluation_assets.core.pipeline.checks.judging import canaries_answered
 from evaluation_assets.defs.names import COVERAGE
 from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, outputs
 from evaluation_assets.resources.installation import HomeResource

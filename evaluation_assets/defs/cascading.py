@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from evaluation_assets.core.cascade.fitted import FittedCascade
-from evaluation_assets.core.cascade.savings import left_to_people
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.cascade.fitted import FittedCascade
+from evaluation_assets.core.judging.cascade.savings import left_to_people
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.pipeline.stage_gates import StageGate, stage_gates, stored_statements
-from evaluation_assets.core.tables import Table
+from evaluation_assets.core.system.installation import Installation
 
 
 @dataclass(frozen=True, slots=True)

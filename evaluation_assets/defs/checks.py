@@ -4,11 +4,16 @@ from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
-from evaluation_assets.core.checks.blocking import blocking_findings
-from evaluation_assets.core.checks.judging import MIN_SCORED
-from evaluation_assets.core.checks.names import CONSTRAINTS_HOLD, ENOUGH_SCORED, JUDGES_ANSWERED, SUITE_PASS_RATE
-from evaluation_assets.core.constraints.settings import Checks
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.pipeline.checks.blocking import blocking_findings
+from evaluation_assets.core.pipeline.checks.judging import MIN_SCORED
+from evaluation_assets.core.pipeline.checks.names import (
+    CONSTRAINTS_HOLD,
+    ENOUGH_SCORED,
+    JUDGES_ANSWERED,
+    SUITE_PASS_RATE,
+)
+from evaluation_assets.core.sections.constraints.settings import Checks
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result

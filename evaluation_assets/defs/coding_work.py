@@ -2,8 +2,8 @@
 
 import dagster as dg
 
-from evaluation_assets.core import tables
-from evaluation_assets.core.lake import Stream
+from evaluation_assets.core.lake import tables
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.coding_work import coding_sessions
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS

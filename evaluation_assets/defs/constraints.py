@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from evaluation_assets.core import tables
-from evaluation_assets.core.checks.constraints import constraints_hold
-from evaluation_assets.core.constraints.settings import Checks
-from evaluation_assets.core.lake import Stream
+from evaluation_assets.core.lake import tables
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline import constraints
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.pipeline.checks.constraints import constraints_hold
+from evaluation_assets.core.sections.constraints.settings import Checks
+from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import CONSTRAINT_WARNINGS
 from evaluation_assets.defs.partitions import DROPS

@@ -6,8 +6,8 @@ from contextlib import closing
 import dagster as dg
 from pydantic import Field
 
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.lake import DamagedTable, DiskFull, Stream
+from evaluation_assets.core.lake.stored import DamagedTable, DiskFull, Stream
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.big_drops import judge_in_parts
 from evaluation_assets.defs.freshness import REPORT
 from evaluation_assets.defs.ingest import PreprocessConfig

@@ -6,8 +6,8 @@ from typing import Any
 
 import dagster as dg
 
-from evaluation_assets.core.trajectories.identity import digest
-from evaluation_assets.core.triggers.batches import PastEvaluation
+from evaluation_assets.core.intake.triggers.batches import PastEvaluation
+from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs.freshness import run_config_of
 from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, FAILURE_REASON_TAG, PARTITION_TAG
 

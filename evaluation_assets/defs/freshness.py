@@ -5,9 +5,9 @@ from typing import Any
 
 import dagster as dg
 
-from evaluation_assets.core.drops import Drop
-from evaluation_assets.core.triggers import stale_drops
-from evaluation_assets.core.triggers.new_drops import Evaluated
+from evaluation_assets.core.intake.drops import Drop
+from evaluation_assets.core.intake.triggers import stale_drops
+from evaluation_assets.core.intake.triggers.new_drops import Evaluated
 from evaluation_assets.defs.names import EVALUATE_DROP
 
 REPORT = dg.AssetKey("evaluation_report")

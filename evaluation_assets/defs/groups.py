@@ -1,6 +1,12 @@
 """Groups of assets, in the order of the data flow: no group reads from a later one. The UI sorts them by name."""
 
-from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
+from evaluation_assets.core.lake.tables import (
+    CATEGORY_VERDICTS,
+    CLIP_VERDICTS,
+    SESSION_VERDICTS,
+    TRAJECTORY_VERDICTS,
+    Table,
+)
 
 AGENTS = "0_agents"
 """Agents that are run on suites. They write the drops that the other stages read."""

@@ -6,18 +6,18 @@ from typing import Literal
 import dagster as dg
 from pydantic import Field
 
-from evaluation_assets.core import tables
-from evaluation_assets.core.checks import records
-from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
-from evaluation_assets.core.drops import InvalidDrop, find
-from evaluation_assets.core.facts import PreprocessingFacts
-from evaluation_assets.core.formats.base import UnreadableDrop
-from evaluation_assets.core.lake import Spool, Stream, batched
+from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes, load_tool_types
+from evaluation_assets.core.intake.drops import InvalidDrop, find
+from evaluation_assets.core.intake.facts import PreprocessingFacts
+from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.lake import tables
+from evaluation_assets.core.lake.stored import Spool, Stream, batched
+from evaluation_assets.core.pipeline.checks import records
 from evaluation_assets.core.pipeline.preprocessing import PreprocessedDrop
 from evaluation_assets.core.pipeline.reading import ReadDrop
 from evaluation_assets.core.pipeline.segmentation import Segmentation
-from evaluation_assets.core.preprocessing.rules import Settings
-from evaluation_assets.core.trajectories.trajectory_rows import Row
+from evaluation_assets.core.traces.formats.base import UnreadableDrop
+from evaluation_assets.core.traces.trajectories.trajectory_rows import Row
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import RECORDS_ADD_UP, REJECT_RATE, WELL_READ
 from evaluation_assets.defs.partitions import DROPS

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from evaluation_assets.core.tables import CANARY_VERDICTS
+from evaluation_assets.core.lake.tables import CANARY_VERDICTS
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import (
     COLLECTED_LABELS,

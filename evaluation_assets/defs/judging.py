@@ -4,13 +4,19 @@ from collections.abc import Callable, Iterator, Sequence
 
 import dagster as dg
 
-from evaluation_assets.core.checks.judging import MIN_COVERAGE, MIN_TEXT_SEEN, coverage, text_seen
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.rubrics.model import SESSION_LEVELS, Level, Rubrics
 from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, session_chains, trajectory_chains
 from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.lake.tables import (
+    CATEGORY_VERDICTS,
+    CLIP_VERDICTS,
+    SESSION_VERDICTS,
+    TRAJECTORY_VERDICTS,
+    Table,
+)
+from evaluation_assets.core.pipeline.checks.judging import MIN_COVERAGE, MIN_TEXT_SEEN, coverage, text_seen
 from evaluation_assets.core.pipeline.verdicts import PanelRun
-from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level, Rubrics
-from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
 from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.names import COVERAGE, TEXT_SEEN
 from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, outputs

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import dagster as dg
 
-from evaluation_assets.core.tables import TABLES
+from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.defs.freshness import REPORT
 from evaluation_assets.resources.parquet import column_schema
 

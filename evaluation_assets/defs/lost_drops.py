@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.triggers.lost_drops import given_back
-from evaluation_assets.core.triggers.new_drops import Seen
+from evaluation_assets.core.intake.triggers.lost_drops import given_back
+from evaluation_assets.core.intake.triggers.new_drops import Seen
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.evaluation_runs import STEP_FAILURE, drops_of
 from evaluation_assets.defs.freshness import REPORT, evaluated
 from evaluation_assets.defs.names import (

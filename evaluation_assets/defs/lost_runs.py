@@ -2,8 +2,8 @@
 
 import dagster as dg
 
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.triggers.lost_runs import MAX_SILENT_LOOKS, from_cursor, is_lost, look_at, to_cursor
+from evaluation_assets.core.intake.triggers.lost_runs import MAX_SILENT_LOOKS, from_cursor, is_lost, look_at, to_cursor
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.resources.heartbeat import heartbeat_of
 from evaluation_assets.resources.sqlite_storage import is_of_one_machine
 

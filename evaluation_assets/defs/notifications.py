@@ -4,11 +4,11 @@ import os
 
 import dagster as dg
 
-from evaluation_assets.core.automation import NotificationSettings
-from evaluation_assets.core.checks.names import REGRESSION_GATE
-from evaluation_assets.core.reporting.notifications import FailedCheck, message
-from evaluation_assets.core.sinks.http import Patience
-from evaluation_assets.core.sinks.webhook import post
+from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
+from evaluation_assets.core.report.notifications import FailedCheck, message
+from evaluation_assets.core.report.sinks.http import Patience
+from evaluation_assets.core.report.sinks.webhook import post
+from evaluation_assets.core.system.automation import NotificationSettings
 from evaluation_assets.defs.names import EVALUATED, PARTITION_TAG
 
 PATIENCE = Patience(attempts=1, timeout=10.0)

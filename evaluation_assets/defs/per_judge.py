@@ -6,14 +6,20 @@ from typing import TypeVar
 import dagster as dg
 from pydantic import Field
 
-from evaluation_assets.core.checks.finding import Finding
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL
-from evaluation_assets.core.lake import Stored, Stream
-from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.lake.stored import Stored, Stream
+from evaluation_assets.core.lake.tables import (
+    CATEGORY_VERDICTS,
+    CLIP_VERDICTS,
+    SESSION_VERDICTS,
+    TRAJECTORY_VERDICTS,
+    Table,
+)
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.pipeline.verdicts import JudgedTable
-from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result

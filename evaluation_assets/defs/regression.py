@@ -7,11 +7,6 @@ import dagster as dg
 from pydantic import Field
 from upath import UPath
 
-from evaluation_assets.core import tables
-from evaluation_assets.core.checks.gating import no_drift
-from evaluation_assets.core.checks.gating import regression_gate as regression_gate_finding
-from evaluation_assets.core.checks.names import REGRESSION_GATE
-from evaluation_assets.core.facts import HistoryFacts
 from evaluation_assets.core.gating import evaluated_drops
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, make_baseline, write_baseline
 from evaluation_assets.core.gating.history import history_rows, of_other_keys
@@ -19,12 +14,17 @@ from evaluation_assets.core.gating.measured_drop import MeasuredDrop, MeasuredTa
 from evaluation_assets.core.gating.metadata import baseline_figures, damaged_tables, false_alarms, means
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import read_metrics
-from evaluation_assets.core.human_review.judge_cards import disqualified_judges
+from evaluation_assets.core.intake.facts import HistoryFacts
+from evaluation_assets.core.judging.canary_judges import canary_judges
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.lake import Stream, batched
-from evaluation_assets.core.pipeline.canaries import canary_judges
-from evaluation_assets.core.rubrics.model import Rubrics
-from evaluation_assets.core.settings import Settings
+from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.lake import tables
+from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.pipeline.checks.gating import no_drift
+from evaluation_assets.core.pipeline.checks.gating import regression_gate as regression_gate_finding
+from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
+from evaluation_assets.core.pipeline.settings import Settings
+from evaluation_assets.core.review.judge_cards import disqualified_judges
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import NO_DRIFT
 from evaluation_assets.defs.partitions import DROPS

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import dagster as dg
 from pydantic import Field
 
-from evaluation_assets.core import tables
-from evaluation_assets.core.facts import DropFacts
+from evaluation_assets.core.intake.facts import DropFacts
+from evaluation_assets.core.judging.canary_judges import canary_judges
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.pipeline.canaries import canary_judges
-from evaluation_assets.core.redaction.settings import Redaction
-from evaluation_assets.core.reporting.drop_report import report_metadata, write_drop_report
-from evaluation_assets.core.reporting.index import INDEX
-from evaluation_assets.core.reporting.preprocessed_files import write_preprocessed_files
-from evaluation_assets.core.reporting.render import as_markdown
-from evaluation_assets.core.rubrics.model import Rubrics
-from evaluation_assets.core.settings import Settings
+from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.lake import tables
+from evaluation_assets.core.models.redaction.settings import Redaction
+from evaluation_assets.core.pipeline.settings import Settings
+from evaluation_assets.core.report.drop_report import report_metadata, write_drop_report
+from evaluation_assets.core.report.index import INDEX
+from evaluation_assets.core.report.preprocessed_files import write_preprocessed_files
+from evaluation_assets.core.report.render import as_markdown
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import dagster as dg
 
-from evaluation_assets.core.checks.finding import Finding
+from evaluation_assets.core.pipeline.checks.finding import Finding
 
 
 def check_result(

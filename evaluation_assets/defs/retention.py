@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.triggers.old_runs import PastRun, forgettable, outdated
+from evaluation_assets.core.intake.triggers.old_runs import PastRun, forgettable, outdated
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.evaluation_runs import drops_of
 from evaluation_assets.defs.names import (
     EVALUATE,

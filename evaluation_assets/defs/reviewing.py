@@ -5,16 +5,16 @@ from dataclasses import asdict
 
 import dagster as dg
 
-from evaluation_assets.core import tables
-from evaluation_assets.core.checks.human_review import may_gate, readable
-from evaluation_assets.core.human_review import judged_labels
-from evaluation_assets.core.human_review.labels import Label, read_labels
-from evaluation_assets.core.human_review.queue import by_reason, failing, queue_rows, violating, write_queue
-from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.lake import Stored, Stream, batched
-from evaluation_assets.core.redaction.settings import Redaction
-from evaluation_assets.core.reporting.covered_tables import covered_trajectories
+from evaluation_assets.core.lake import tables
+from evaluation_assets.core.lake.stored import Stored, Stream, batched
+from evaluation_assets.core.models.redaction.settings import Redaction
+from evaluation_assets.core.pipeline.checks.human_review import may_gate, readable
+from evaluation_assets.core.report.covered_tables import covered_trajectories
+from evaluation_assets.core.review import judged_labels
+from evaluation_assets.core.review.labels import Label, read_labels
+from evaluation_assets.core.review.queue import by_reason, failing, queue_rows, violating, write_queue
+from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.names import COLLECTED_LABELS, MAY_GATE, READABLE

@@ -5,13 +5,13 @@ from itertools import islice
 
 import dagster as dg
 
-from evaluation_assets.core.automation import NightlyRunSettings
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.drops import scan
 from evaluation_assets.core.gating.evaluated_drops import newest_drops
+from evaluation_assets.core.intake.drops import scan
+from evaluation_assets.core.intake.triggers.batches import batches, drops_per_run
+from evaluation_assets.core.intake.triggers.run_tags import run_tags
 from evaluation_assets.core.suites.formats.registry import load_suites
-from evaluation_assets.core.triggers.batches import batches, drops_per_run
-from evaluation_assets.core.triggers.run_tags import run_tags
+from evaluation_assets.core.system.automation import NightlyRunSettings
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.drop_step import DROPS_PER_RUN
 from evaluation_assets.defs.evaluation_runs import past_evaluations, request, step_config
 from evaluation_assets.defs.freshness import is_stale, run_config_of

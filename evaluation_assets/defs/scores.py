@@ -5,18 +5,18 @@ from functools import partial
 
 import dagster as dg
 
-from evaluation_assets.core import tables
-from evaluation_assets.core.checks.finding import Finding
-from evaluation_assets.core.checks.judging import MIN_ALPHA, panel_agreement
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.rubrics.model import Rubrics, Ties
 from evaluation_assets.core.judging.selection import selections_of
-from evaluation_assets.core.lake import Stored, Stream, batched
-from evaluation_assets.core.rubrics.model import Rubrics, Ties
+from evaluation_assets.core.lake import tables
+from evaluation_assets.core.lake.stored import Stored, Stream, batched
+from evaluation_assets.core.lake.tables import Table
+from evaluation_assets.core.pipeline.checks.finding import Finding
+from evaluation_assets.core.pipeline.checks.judging import MIN_ALPHA, panel_agreement
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.panel_reliability import largest_retest_std, reliability_rows
 from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets.core.scoring.score_summary import ScoreSummary
-from evaluation_assets.core.tables import Table
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import PANEL_AGREEMENT
 from evaluation_assets.defs.partitions import DROPS

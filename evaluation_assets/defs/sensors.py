@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 import dagster as dg
 
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.drops import Drop, scan
-from evaluation_assets.core.triggers.batches import batches, drops_per_run
-from evaluation_assets.core.triggers.new_drops import Limits, Look, from_cursor, look_at, run_key, to_cursor
-from evaluation_assets.core.triggers.run_tags import run_tags
+from evaluation_assets.core.intake.drops import Drop, scan
+from evaluation_assets.core.intake.triggers.batches import batches, drops_per_run
+from evaluation_assets.core.intake.triggers.new_drops import Limits, Look, from_cursor, look_at, run_key, to_cursor
+from evaluation_assets.core.intake.triggers.run_tags import run_tags
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.drop_step import DROPS_PER_RUN
 from evaluation_assets.defs.evaluation_runs import past_evaluations, pending, request, runs_at_a_time, step_config
 from evaluation_assets.defs.freshness import evaluated

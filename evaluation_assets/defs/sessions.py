@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
-from evaluation_assets.core import tables
-from evaluation_assets.core.checks import sessions
 from evaluation_assets.core.gating import session_agents as agents_in_sessions
 from evaluation_assets.core.gating.task_metrics import read_metrics
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.judging.selection import selections_of
-from evaluation_assets.core.lake import Stream, batched
+from evaluation_assets.core.lake import tables
+from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.pipeline.checks import sessions
 from evaluation_assets.core.scoring import analysed_sessions
 from evaluation_assets.core.scoring.session_summary import SessionSummary
-from evaluation_assets.core.sessions.embedding_similarity import measure_name, opened_measure
+from evaluation_assets.core.sections.sessions.embedding_similarity import measure_name, opened_measure
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import COORDINATED, SESSIONS_JUDGED, UNAUTHORISED_CALLS
 from evaluation_assets.defs.partitions import DROPS

@@ -4,21 +4,21 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from evaluation_assets.core import tables
-from evaluation_assets.core.checks.deliveries import delivered
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.lake import Stream, batched
-from evaluation_assets.core.reporting.drop_outcome import drop_outcome
-from evaluation_assets.core.reporting.drop_report import drop_report
-from evaluation_assets.core.reporting.summary import DropTables
-from evaluation_assets.core.rubrics.model import Rubrics
-from evaluation_assets.core.settings import Settings
-from evaluation_assets.core.sinks.annotations import collect_labels
-from evaluation_assets.core.sinks.delivering import Consignment, Tally
-from evaluation_assets.core.sinks.http import SendError
-from evaluation_assets.core.sinks.opening import MissingKey, is_annotated, open_annotated
-from evaluation_assets.core.sinks.settings import ScoreSinkSettings, SinkSettings
-from evaluation_assets.core.sinks.sink import DropOutcome
+from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.lake import tables
+from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.pipeline.settings import Settings
+from evaluation_assets.core.report.drop_outcome import drop_outcome
+from evaluation_assets.core.report.drop_report import drop_report
+from evaluation_assets.core.report.sinks.annotations import collect_labels
+from evaluation_assets.core.report.sinks.delivered import delivered
+from evaluation_assets.core.report.sinks.delivering import Consignment, Tally
+from evaluation_assets.core.report.sinks.http import SendError
+from evaluation_assets.core.report.sinks.opening import MissingKey, is_annotated, open_annotated
+from evaluation_assets.core.report.sinks.settings import ScoreSinkSettings, SinkSettings
+from evaluation_assets.core.report.sinks.sink import DropOutcome
+from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import COLLECTED_LABELS, DELIVERED, DELIVERIES
 from evaluation_assets.defs.partitions import DROPS

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from evaluation_assets.core.sources.collection import Source, collect, from_cursor, to_cursor
-from evaluation_assets.core.sources.opening import open_store
-from evaluation_assets.core.sources.settings import SourceSettings
+from evaluation_assets.core.intake.sources.collection import Source, collect, from_cursor, to_cursor
+from evaluation_assets.core.intake.sources.opening import open_store
+from evaluation_assets.core.intake.sources.settings import SourceSettings
 from evaluation_assets.resources.installation import HomeResource
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import dagster as dg
 
-from evaluation_assets.core.lake import Stream
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.tool_use import measured_runs, patterns_of
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS

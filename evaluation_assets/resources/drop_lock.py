@@ -6,8 +6,8 @@ from contextlib import ExitStack, contextmanager
 
 import sqlalchemy as sa
 
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.identity import digest
 
 _KEEPALIVE = ("tcp_keepalives_idle = 30", "tcp_keepalives_interval = 10", "tcp_keepalives_count = 3")
 """The database server notices within a minute that a machine is gone, and not after hours as by default."""

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from dagster._core.storage.runs.schema import KeyValueStoreTable
 from dagster._core.storage.runs.sql_run_storage import SqlRunStorage
 
-from evaluation_assets.core.cancellation import stop_thread
-from evaluation_assets.core.processes import Process
+from evaluation_assets.core.system.cancellation import stop_thread
+from evaluation_assets.core.system.processes import Process
 
 BEAT_SECONDS = 20.0
 

@@ -7,8 +7,8 @@ from typing import Self
 import dagster as dg
 from pydantic import PrivateAttr
 
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.resources.heartbeat import beating
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import dagster as dg
 
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.lake.staging import remove_unfinished
 from evaluation_assets.core.pipeline.parts import divided_by, remove_parts_of
-from evaluation_assets.core.regular_files import is_local
-from evaluation_assets.core.staging import remove_unfinished
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.resources.heartbeat import beating_runs, forget_heartbeats
 
 

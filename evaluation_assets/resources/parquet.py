@@ -4,10 +4,10 @@ from typing import Any
 
 import dagster as dg
 
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.lake import Stored, Stream, write
-from evaluation_assets.core.plain_text import plain
-from evaluation_assets.core.tables import Table
+from evaluation_assets.core.lake.stored import Stored, Stream, write
+from evaluation_assets.core.lake.tables import Table
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.plain_text import plain
 from evaluation_assets.resources.asset_keys import table_path
 
 TABLES_IO = "evaluation_tables"

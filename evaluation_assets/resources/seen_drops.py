@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import dagster as dg
 
-from evaluation_assets.core.triggers.new_drops import Seen, from_json, to_json
+from evaluation_assets.core.intake.triggers.new_drops import Seen, from_json, to_json
 
 _PREFIX = "evaluation_assets/drop/"
 

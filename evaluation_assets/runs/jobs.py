@@ -11,12 +11,12 @@ from typing import Any, Literal
 
 import dagster as dg
 
-from evaluation_assets.core.agents.settings import AgentSettings
-from evaluation_assets.core.drops import Drop
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.drops import Drop
+from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.intake.triggers.run_tags import run_tags
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.preprocessing.rules import Settings
-from evaluation_assets.core.triggers.run_tags import run_tags
+from evaluation_assets.core.suites.agents.settings import AgentSettings
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.lost_runs import fail_gone_runs
 from evaluation_assets.defs.names import (

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import dagster as dg
 
-from evaluation_assets.core.cancellation import stop_thread
-from evaluation_assets.core.garbage import end_without_search
+from evaluation_assets.core.system.cancellation import stop_thread
+from evaluation_assets.core.system.garbage import end_without_search
 from evaluation_assets.runs.stop import Stop
 
 Returned = TypeVar("Returned")

@@ -6,20 +6,20 @@ from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evaluation_assets.core.clips.tool_types import load_tool_types
-from evaluation_assets.core.drops import Drop, InvalidDrop
-from evaluation_assets.core.formats.base import UnreadableDrop
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.clips.tool_types import load_tool_types
+from evaluation_assets.core.intake.drops import Drop, InvalidDrop
+from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Panel, judges_of
 from evaluation_assets.core.judging.quotes import Quote
-from evaluation_assets.core.llm.budget import NO_LIMIT
-from evaluation_assets.core.llm.messages import TokenUsage
-from evaluation_assets.core.planning import Calls, Plan, plan, total_of
-from evaluation_assets.core.preprocessing.rules import Settings
-from evaluation_assets.core.rubrics.model import load_rubrics
-from evaluation_assets.core.settings import load_settings
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.models.budget import NO_LIMIT
+from evaluation_assets.core.pipeline.planning import Calls, Plan, plan, total_of
+from evaluation_assets.core.pipeline.settings import load_settings
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.formats.base import UnreadableDrop
+from evaluation_assets.core.traces.token_usage import TokenUsage
 
 if TYPE_CHECKING:
     from evaluation_assets.core.judging.model_judge import ModelJudge
@@ -134,7 +134,7 @@ def unknown_prices(panel: Panel, judges: Sequence[Judge]) -> list[str]:
     ]
     embeddings = panel.embeddings
     if embeddings is not None and embeddings.provider != "local":
-        from evaluation_assets.core.sessions.embedding_similarity import pricing_of  # noqa: PLC0415
+        from evaluation_assets.core.sections.sessions.embedding_similarity import pricing_of  # noqa: PLC0415
 
         if pricing_of(embeddings).cost(_SOME) is None:
             found.append(f"the embeddings ({embeddings.model})")
@@ -192,7 +192,7 @@ def check_ledger(home: Installation, panel: Panel) -> None:
     """
     if panel.embeddings is None and all(judge.provider in WITHOUT_MODEL for judge in panel.judges):
         return
-    from evaluation_assets.core.llm.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
+    from evaluation_assets.core.models.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
 
     with closing(Ledger(home.ledger_url)) as ledger:
         ledger.secret()

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.tables import TABLES
+from evaluation_assets.core.lake.tables import TABLES
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs.names import EVALUATE
 from evaluation_assets.resources.asset_keys import table_path
 from evaluation_assets.runs.errors import InvalidSelection

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Self
 
-from evaluation_assets.core.stop_signals import SIGNALS, Interrupted, is_importing
+from evaluation_assets.core.system.stop_signals import SIGNALS, Interrupted, is_importing
 
 _LONGEST_S = 10.0
 """For Dagster to note that a run is being canceled. What waits for it is somebody who pressed Ctrl-C."""

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import evaluation_assets as ea
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.api.conftest import Evaluated
 from evaluation_assets_tests.conftest import KEY, SAMPLE, command, record

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evaluation_assets.cli.border import storage_problem
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.conftest import SAMPLE, call, command, record
 from evaluation_assets_tests.small_disks import enlarge, small_disk
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from evaluation_assets.cli.main import main
-from evaluation_assets.core.sources.stores.coding_agents import CODING_AGENTS
+from evaluation_assets.core.intake.sources.stores.coding_agents import CODING_AGENTS
 from evaluation_assets_tests.coding_sessions import fill_home
 from evaluation_assets_tests.conftest import command
 

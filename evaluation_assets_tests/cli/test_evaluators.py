@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.conftest import KEY, command
 from evaluation_assets_tests.model_server import ModelServer, rule
 

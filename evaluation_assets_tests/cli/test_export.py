@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 
 from evaluation_assets.cli.main import main
 from evaluation_assets_tests.conftest import Workspace, call, record
-from evaluation_assets_tests.core.formats.reading import trajectories
+from evaluation_assets_tests.core.traces.formats.reading import trajectories
 
 TEXT = call("six times seven", "42") + "<answer>42</answer>"
 

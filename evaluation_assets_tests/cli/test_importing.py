@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.cli.main import main
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.pipeline.reading import unmapped_table
-from evaluation_assets.core.plain_text import for_terminal
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.plain_text import for_terminal
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets_tests.conftest import command
-from evaluation_assets_tests.core.formats.reading import FIXTURES
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES
 
 
 def shown(*arguments: str | Path) -> Result:

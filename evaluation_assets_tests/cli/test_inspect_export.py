@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.conftest import SAMPLE, Workspace
-from evaluation_assets_tests.core.formats.reading import read, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import read, trajectories
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "evaluation-assets" / "frameworks"
 VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from evaluation_assets.cli.main import COMMANDS, main
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.conftest import SAMPLE, call, command, record
 
 PROGRESS_LINE = re.compile(r"\S+ \(\d+ of \d+\), \d+ s\b")

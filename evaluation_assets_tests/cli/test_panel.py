@@ -152,7 +152,9 @@ def test_the_terminal_says_what_the_judges_that_are_models_took(
     (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, price=price), RULES]}))
     own = tmp_path / "rubrics" / "trajectory" / "general.yaml"
     own.parent.mkdir(parents=True)
-    shipped = Path(evaluation_assets.__file__).parent / "core" / "rubrics" / "trajectory" / "trajectory.yaml"
+    shipped = (
+        Path(evaluation_assets.__file__).parent / "core" / "judging" / "rubrics" / "trajectory" / "trajectory.yaml"
+    )
     own.write_text(shipped.read_text().replace("key: task_completion", "key: politeness"))
     (tmp_path / "d.jsonl").write_bytes(drop_of(2))
     first = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path, "--yes")

@@ -15,15 +15,15 @@ from upath import UPath
 
 from evaluation_assets.cli.main import main as command_line
 from evaluation_assets.cli.quotes import dollars
-from evaluation_assets.core.clips.tool_types import load_tool_types
-from evaluation_assets.core.drops import one_file
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.clips.tool_types import load_tool_types
+from evaluation_assets.core.intake.drops import one_file
+from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.canaries import CanarySettings
 from evaluation_assets.core.judging.panel import judges_of, load_panel
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.selection import session_level
-from evaluation_assets.core.planning import Calls, plan
-from evaluation_assets.core.preprocessing.rules import Settings
-from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.pipeline.planning import Calls, plan
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.conftest import SAMPLE, call, record
 from evaluation_assets_tests.defs.test_model_judges import cli
 from evaluation_assets_tests.defs.test_sessions import EXAMPLES

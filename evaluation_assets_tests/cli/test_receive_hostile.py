@@ -15,13 +15,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from evaluation_assets.cli.punctual_protocol import PunctualProtocol
 from evaluation_assets.cli.receive import server_of
-from evaluation_assets.core.sources import receiver as receiver_module
-from evaluation_assets.core.sources.otlp import counting, documents
-from evaluation_assets.core.sources.otlp.counting import check_messages, check_values
-from evaluation_assets.core.sources.otlp.parts import MalformedRequest, OversizedRequest
-from evaluation_assets.core.sources.received import Spool
-from evaluation_assets.core.sources.receiver import receiver
-from evaluation_assets.core.sources.tally import Tally
+from evaluation_assets.core.intake.sources import receiver as receiver_module
+from evaluation_assets.core.intake.sources.otlp import counting, documents
+from evaluation_assets.core.intake.sources.otlp.counting import check_messages, check_values
+from evaluation_assets.core.intake.sources.otlp.parts import MalformedRequest, OversizedRequest
+from evaluation_assets.core.intake.sources.received import Spool
+from evaluation_assets.core.intake.sources.receiver import receiver
+from evaluation_assets.core.intake.sources.tally import Tally
 from evaluation_assets_tests.receiving import document, receiving, span
 
 TRACES = ExportTraceServiceRequest.DESCRIPTOR

@@ -7,10 +7,10 @@ from click.testing import CliRunner, Result
 from upath import UPath
 
 from evaluation_assets.cli.main import main
-from evaluation_assets.core.facts import DropFacts
-from evaluation_assets.core.lake import Stream, write
-from evaluation_assets.core.tables import RAW_TRAJECTORIES
-from evaluation_assets_tests.core.sinks.test_delivering import Mlflow, evaluated
+from evaluation_assets.core.intake.facts import DropFacts
+from evaluation_assets.core.lake.stored import Stream, write
+from evaluation_assets.core.lake.tables import RAW_TRAJECTORIES
+from evaluation_assets_tests.core.report.sinks.test_delivering import Mlflow, evaluated
 from evaluation_assets_tests.http_server import Reply, http_server
 
 

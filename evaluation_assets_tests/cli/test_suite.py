@@ -12,12 +12,12 @@ import yaml
 from click.testing import CliRunner
 
 from evaluation_assets.cli.main import main as command_line
-from evaluation_assets.core.drops import scan
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.reporting.agent_comparison import AgentComparison
-from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets_tests.core.agents.running import DONE, errors, results, steps
+from evaluation_assets.core.intake.drops import scan
+from evaluation_assets.core.report.agent_comparison import AgentComparison
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets_tests.core.suites.agents.running import DONE, errors, results, steps
 from evaluation_assets_tests.installed_agents import answering, installed
 from evaluation_assets_tests.mcp_server import COMMAND, ROOT
 from evaluation_assets_tests.model_server import ModelServer, rule

@@ -5,9 +5,9 @@ from typing import Any
 import orjson
 from hypothesis import strategies as st
 
-from evaluation_assets.core.formats.base import Record
-from evaluation_assets.core.formats.readers.tagged import trajectory_of
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.traces.formats.base import Record
+from evaluation_assets.core.traces.formats.readers.tagged import trajectory_of
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 FRAGMENTS = (
     "<think>",

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from upath import UPath
 
-from evaluation_assets.core.lake import Stored, Stream, batched, write
-from evaluation_assets.core.tables import Table
+from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
+from evaluation_assets.core.lake.tables import Table
 
 
 def stored(folder: Path, table: Table, rows: Iterable[Mapping[str, Any]], **facts: str) -> Stored:

@@ -10,13 +10,13 @@ import orjson
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal
-from evaluation_assets.core.preprocessing.rules import Settings
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor, Removal
+from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.traces.formats.base import DropFile
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.third_party import data
 
 SERVERS = {"browser_use", "deepsearch", "microsandbox"}

@@ -6,10 +6,10 @@ from typing import Any
 
 import dagster as dg
 
-from evaluation_assets.core.agents.settings import agent_files, load_agents
-from evaluation_assets.core.drops import scan
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.suites.agents.settings import agent_files, load_agents
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs import groups
 from evaluation_assets.resources.installation import HomeResource

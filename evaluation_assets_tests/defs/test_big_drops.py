@@ -10,9 +10,9 @@ import dagster as dg
 import pyarrow.parquet as pq
 import pytest
 
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel, panel_of
 from evaluation_assets.core.pipeline.parts import Announcement, Parts, announced
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.big_drops import parts_of_big_drops
 from evaluation_assets.defs.names import JUDGE_PART, PART

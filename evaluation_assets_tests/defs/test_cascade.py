@@ -9,12 +9,12 @@ import numpy as np
 import yaml
 from upath import UPath
 
-from evaluation_assets.core.cascade.fitted import LABELS, FittedCascade, write_cascade
-from evaluation_assets.core.cascade.fitting import LabelledSubjects, fit_criterion
-from evaluation_assets.core.formats.readers.canonical import line_of
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.cascade.fitted import LABELS, FittedCascade, write_cascade
+from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion
 from evaluation_assets.core.judging.panel import panel_of
-from evaluation_assets.core.trajectories.recorded import RecordedVerdict, labelled
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.formats.readers.canonical import line_of
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, command
 from evaluation_assets_tests.judging_alone import CLIPS, chains

@@ -7,9 +7,9 @@ import dagster as dg
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.constraints.settings import InvalidChecks
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.sections.constraints.settings import InvalidChecks
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, failed_checks, record
 

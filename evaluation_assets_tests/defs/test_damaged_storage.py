@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
 
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests import postgres
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge

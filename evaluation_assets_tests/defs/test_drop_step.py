@@ -10,9 +10,9 @@ from dagster._core.definitions.data_version import CachingStaleStatusResolver
 from dagster._core.loader import LoadingContextForTest
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 
-from evaluation_assets.core.checks.names import CONSTRAINTS_HOLD, ENOUGH_SCORED
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.pipeline.checks.names import CONSTRAINTS_HOLD, ENOUGH_SCORED
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.partitions import DROPS, add_partitions
 from evaluation_assets.resources.drop_lock import alone

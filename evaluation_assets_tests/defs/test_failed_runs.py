@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from evaluation_assets.core.judging.panel import Panel, judges_of
-from evaluation_assets.core.reporting.summary import DropTables
-from evaluation_assets.core.reporting.viewer.documents import documents
+from evaluation_assets.core.report.summary import DropTables
+from evaluation_assets.core.report.viewer.documents import documents
 from evaluation_assets_tests.conftest import Workspace
 
 ERRORED = Path(__file__).parents[1] / "fixtures" / "reported" / "samples_that_errored" / "input.json"

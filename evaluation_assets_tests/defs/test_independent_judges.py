@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.llm.ledger import Ledger
+from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets_tests.conftest import SAMPLE
 from evaluation_assets_tests.model_judging import CLIPS, Judged, drop_of, installed, judge

@@ -5,10 +5,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel, panel_of
-from evaluation_assets.core.settings import InvalidSettings
-from evaluation_assets.core.tables import TABLES
+from evaluation_assets.core.lake.tables import TABLES
+from evaluation_assets.core.pipeline.settings import InvalidSettings
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.lineage import readable
 from evaluation_assets.defs.per_judge import LEVELS, judge_key

@@ -12,10 +12,10 @@ import pytest
 from dagster._core.definitions.job_base import InMemoryJob
 from dagster._core.execution.api import execute_run
 
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.triggers import lost_drops
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.triggers import lost_drops
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.freshness import REPORT
 from evaluation_assets.defs.lost_runs import fail_gone_runs
@@ -30,7 +30,7 @@ from evaluation_assets_tests.test_ui import wait_for
 
 RUN = """
 import json, sys
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.runs.jobs import instance_of
@@ -107,7 +107,7 @@ def test_a_killed_run_of_many_drops_gives_back_what_it_had_not_finished(
 def test_the_drop_that_kills_its_run_gets_one_of_its_own(at: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lost_drops, "PAUSES", (0.0,))
     monkeypatch.setattr("evaluation_assets.defs.sensors.MAX_RUNS_PER_TICK", 2)
-    monkeypatch.setattr("evaluation_assets.core.triggers.batches.RUN_SECONDS", 1e6)
+    monkeypatch.setattr("evaluation_assets.core.intake.triggers.batches.RUN_SECONDS", 1e6)
     keys = [f"d{number}" for number in range(6)]
     ticker = Ticker(at)
     for key in keys:

@@ -11,10 +11,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
-from evaluation_assets.core.processes import Process
-from evaluation_assets.core.triggers.lost_runs import MAX_SILENT_LOOKS
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.triggers.lost_runs import MAX_SILENT_LOOKS
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.processes import Process
 from evaluation_assets.defs.lost_runs import fail_gone_runs, lost_runs
 from evaluation_assets.defs.names import EVALUATE
 from evaluation_assets.resources.heartbeat import Heartbeat, beating, heartbeat_of

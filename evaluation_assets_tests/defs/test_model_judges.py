@@ -16,10 +16,10 @@ import yaml
 from upath import UPath
 
 import evaluation_assets
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging import progress
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel, panel_of
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.names import EVALUATE
 from evaluation_assets.runs.jobs import instance_of

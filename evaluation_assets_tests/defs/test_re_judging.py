@@ -9,7 +9,7 @@ from upath import UPath
 
 from evaluation_assets.core.judging import prompts
 from evaluation_assets.core.judging.replies import InvalidReply
-from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets_tests.conftest import call, record
 from evaluation_assets_tests.model_judging import installed, judge
 from evaluation_assets_tests.model_server import ModelServer

@@ -14,9 +14,9 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel
-from evaluation_assets.core.settings import InvalidSettings
+from evaluation_assets.core.pipeline.settings import InvalidSettings
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace, call, materialization, record
@@ -167,7 +167,7 @@ def test_another_judge_is_incomparable_never_a_failure(accepted: Workspace) -> N
 
 
 def test_a_changed_rubric_is_incomparable_never_a_failure(accepted: Workspace) -> None:
-    shipped = files("evaluation_assets.core.rubrics").joinpath("clip/general.yaml").read_text("utf-8")
+    shipped = files("evaluation_assets.core.judging.rubrics").joinpath("clip/general.yaml").read_text("utf-8")
     folder = Path(accepted.home.rubrics.path) / "clip"
     folder.mkdir(parents=True)
     (folder / "general.yaml").write_text(shipped.replace("version: 1", "version: 2"))

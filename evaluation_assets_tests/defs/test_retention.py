@@ -9,10 +9,10 @@ import pytest
 from dagster._core.definitions.run_request import InstigatorType
 from dagster._core.scheduler.instigation import TickStatus
 
-from evaluation_assets.core.drops import scan
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.freshness import REPORT, is_stale, latest_metadata
 from evaluation_assets.defs.names import EVALUATE, PRUNE_HISTORY

@@ -6,15 +6,15 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.drops import find
+from evaluation_assets.core.intake.drops import find
+from evaluation_assets.core.intake.triggers import batches as batching
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.triggers import batches as batching
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs import sensors
 from evaluation_assets.defs.schedules import nightly_schedule
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace, record
-from evaluation_assets_tests.core.test_drops import HOSTILE
+from evaluation_assets_tests.core.intake.test_drops import HOSTILE
 
 
 def drops_in(request: dg.RunRequest) -> list[str]:
@@ -358,7 +358,7 @@ def test_what_was_evaluated_is_not_run_again_when_the_sensor_has_forgotten_it(
 
 
 def test_many_drops_are_remembered(installation: Workspace) -> None:
-    from evaluation_assets.core.triggers.new_drops import Seen
+    from evaluation_assets.core.intake.triggers.new_drops import Seen
     from evaluation_assets.resources.seen_drops import SeenDrops
 
     memory = SeenDrops(installation.instance)

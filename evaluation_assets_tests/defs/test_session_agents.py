@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from evaluation_assets.cli.main import main
 from evaluation_assets.core.gating.session_agents import ranked
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.scoring.intervals import mean_of_tasks
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, record
 

@@ -12,8 +12,8 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel, panel_of
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, record
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule

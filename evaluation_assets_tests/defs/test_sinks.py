@@ -9,8 +9,8 @@ import dagster as dg
 import pytest
 import yaml
 
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets_tests.conftest import Workspace, failed_checks, record

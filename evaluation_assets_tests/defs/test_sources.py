@@ -9,11 +9,11 @@ import dagster as dg
 import pytest
 import yaml
 
-from evaluation_assets.core.drops import scan
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.drops import scan
+from evaluation_assets.core.intake.sources.settings import InvalidSources
+from evaluation_assets.core.intake.sources.store import StoreError
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.sources.settings import InvalidSources
-from evaluation_assets.core.sources.store import StoreError
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import record

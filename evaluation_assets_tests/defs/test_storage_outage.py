@@ -10,8 +10,8 @@ import pytest
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 from sqlalchemy.exc import OperationalError
 
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.drop_lock import claimed
 from evaluation_assets_tests.conftest import Workspace, record

@@ -8,10 +8,10 @@ import orjson
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.suites import take_in_suite
+from evaluation_assets.core.intake.copying.suites import take_in_suite
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.suites.formats.registry import load_suite
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, command, failed_checks, record
 from evaluation_assets_tests.pages import without_viewer

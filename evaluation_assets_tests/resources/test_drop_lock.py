@@ -13,7 +13,7 @@ from evaluation_assets_tests import postgres
 ROOT = Path(__file__).parents[2]
 RUN = """
 import sys
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.resources.drop_lock import alone
 with alone(Installation.at("memory://shared"), sys.argv[1], lambda said: print(said, flush=True)):
     print("begun", flush=True)

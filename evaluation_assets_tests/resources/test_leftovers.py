@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.lake import publish_bytes
-from evaluation_assets.core.staging import remove_unfinished
+from evaluation_assets.core.lake.staging import remove_unfinished
+from evaluation_assets.core.lake.stored import publish_bytes
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.resources.heartbeat import beating_runs
 from evaluation_assets.resources.leftovers import remove_leftovers
 from evaluation_assets.resources.sqlite_storage import open_instance
@@ -27,7 +27,7 @@ WRITER = """
 import sys
 import pytest
 from upath import UPath
-from evaluation_assets.core.lake import publish
+from evaluation_assets.core.lake.stored import publish
 
 def write(sink):
     sink.write(b"half")

@@ -3,8 +3,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.resources.sqlite_storage import OpenEventLog, open_instance
 
 

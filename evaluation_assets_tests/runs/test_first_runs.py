@@ -8,8 +8,8 @@ from pathlib import Path
 SCRIPT = """
 import sys, warnings
 warnings.simplefilter("ignore")
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.runs.jobs import instance_of
 
 print("ready", flush=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.small_disks import enlarge, small_disk
 
@@ -15,10 +15,10 @@ import sys, warnings
 warnings.simplefilter("ignore")
 from contextlib import closing
 from pathlib import Path
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.folders import prepare
-from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.core.sources.received import Spool
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.intake.sources.received import Spool
 from evaluation_assets.defs.partitions import DROPS, add_partitions
 from evaluation_assets.runs.jobs import instance_of
 

@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from evaluation_assets.cli.main import main
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs import progress
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import KEY

@@ -12,7 +12,7 @@ import evaluation_assets
 from evaluation_assets import judging
 from evaluation_assets.component import EvaluationComponent
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _INTRODUCTION = """\
 # Python API

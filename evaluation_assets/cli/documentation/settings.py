@@ -11,17 +11,17 @@ import orjson
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from evaluation_assets.core.agents.settings import AgentSettings
-from evaluation_assets.core.clips.tool_types import ToolTypesFile
-from evaluation_assets.core.constraints.settings import Checks
-from evaluation_assets.core.field_meanings import meanings, prose
+from evaluation_assets.core.intake.clips.tool_types import ToolTypesFile
+from evaluation_assets.core.intake.sidecar import Sidecar
+from evaluation_assets.core.intake.sources.settings import SETTINGS as SOURCES
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.rubrics.model import Rubric
-from evaluation_assets.core.settings import Settings
-from evaluation_assets.core.sidecar import Sidecar
-from evaluation_assets.core.sinks.settings import SETTINGS as SINKS
-from evaluation_assets.core.sources.settings import SETTINGS as SOURCES
+from evaluation_assets.core.judging.rubrics.model import Rubric
+from evaluation_assets.core.pipeline.settings import Settings
+from evaluation_assets.core.report.sinks.settings import SETTINGS as SINKS
+from evaluation_assets.core.sections.constraints.settings import Checks
+from evaluation_assets.core.suites.agents.settings import AgentSettings
 from evaluation_assets.core.suites.suite import Suite
+from evaluation_assets.core.text.field_meanings import meanings, prose
 
 _INTRODUCTION = """\
 # Configuration

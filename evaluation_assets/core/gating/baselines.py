@@ -11,8 +11,8 @@ from upath import UPath
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import PASS_RATE, SUCCESS, DropMetrics, TaskValue, estimate_of
 from evaluation_assets.core.judging.panel import EMBEDDED, WITHOUT_MODEL
-from evaluation_assets.core.lake import publish_bytes
-from evaluation_assets.core.trajectories.identity import digest, file_name
+from evaluation_assets.core.lake.stored import publish_bytes
+from evaluation_assets.core.traces.trajectories.identity import digest, file_name
 
 
 class InvalidBaseline(ValueError):

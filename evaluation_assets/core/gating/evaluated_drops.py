@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 from upath import UPath
 
-from evaluation_assets.core.drops import scan
-from evaluation_assets.core.facts import HistoryFacts
 from evaluation_assets.core.gating.baselines import (
     Baseline,
     baseline_file,
@@ -23,8 +21,10 @@ from evaluation_assets.core.gating.history import drift_since, leaderboard
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import RELATIVE, WITHOUT_JUDGES, DropMetrics, read_metrics
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.lake import DamagedTable
+from evaluation_assets.core.intake.drops import scan
+from evaluation_assets.core.intake.facts import HistoryFacts
+from evaluation_assets.core.lake.stored import DamagedTable
+from evaluation_assets.core.system.installation import Installation
 
 Row = dict[str, Any]
 Read = TypeVar("Read")

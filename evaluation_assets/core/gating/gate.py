@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating import wording
 from evaluation_assets.core.gating.baselines import SERVED, Baseline, comparability_key, scored_with
 from evaluation_assets.core.gating.changed_judges import JUDGE_AGAIN, changed_judges, unknown_change
@@ -19,6 +18,7 @@ from evaluation_assets.core.gating.comparisons import compare_metrics
 from evaluation_assets.core.gating.outcome import ChangedTask, Comparability, Difference, GateOutcome, MetricComparison
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
 from evaluation_assets.core.gating.task_metrics import RELATIVE, WITHOUT_JUDGES, DropMetrics
+from evaluation_assets.core.text.counted import counted
 
 _GRAVITY: tuple[GateVerdict, ...] = ("fail", "incomparable", "inconclusive", "warn", "pass")
 """Verdicts by severity; a drop gets the most severe one."""

@@ -4,20 +4,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from evaluation_assets.core.facts import DropFacts, MetricsFacts, PreprocessingFacts, SuiteFacts, VerdictFacts
 from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS, SERVED
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.facts import DropFacts, MetricsFacts, PreprocessingFacts, SuiteFacts, VerdictFacts
 from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
+from evaluation_assets.core.judging.canary_judges import canary_judges
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.selection import ALL_ASKED, Selections, selections_of
-from evaluation_assets.core.lake import Stored
-from evaluation_assets.core.pipeline.canaries import canary_judges
-from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.analysed_sessions import session_metrics
+from evaluation_assets.core.system.installation import Installation
 
 Row = dict[str, Any]
 

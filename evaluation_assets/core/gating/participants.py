@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from evaluation_assets.core.trajectories.model import Agent
+from evaluation_assets.core.traces.trajectories.model import Agent
 
 _FIELDS = {"agent": "name", "agent_version": "version", "model": "model"}
 _LONGEST = 200

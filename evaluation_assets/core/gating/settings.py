@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from evaluation_assets.core.configuration import Section, Share
+from evaluation_assets.core.system.configuration import Section, Share
 
 GateVerdict = Literal["pass", "warn", "fail", "inconclusive", "incomparable"]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
-from evaluation_assets.core.facts import MetricsFacts
 from evaluation_assets.core.gating.participants import Participants
-from evaluation_assets.core.lake import Aligned, Stored
+from evaluation_assets.core.intake.facts import MetricsFacts
+from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.scoring.intervals import Estimate, mean_of_tasks
-from evaluation_assets.core.trajectories.identity import digest
-from evaluation_assets.core.trajectories.trajectory_rows import header_of
+from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
 
 Row = dict[str, Any]
 

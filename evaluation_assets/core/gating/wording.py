@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating import figures
 from evaluation_assets.core.gating.families import SuspectedFamilies
 from evaluation_assets.core.gating.outcome import Difference
 from evaluation_assets.core.gating.paired_tests import Evidence, Noise
 from evaluation_assets.core.gating.pairs import Pairs
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
+from evaluation_assets.core.text.counted import counted
 
 NOTHING_GATES = "no metric gates: record outcomes, add a suite or a model judge, or name metrics in gate.yaml"
 

@@ -1,136 +1,309 @@
-"""Bring drops into an installation: `evaluate FILE` copies them to where the UI and the sensor find them again."""
+"""Drops: files of trajectories, their names, and detection of changes."""
 
-from collections.abc import Callable
-from pathlib import Path
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from typing import Any
 
-import yaml
+from pydantic import ValidationError
 from upath import UPath
 
-from evaluation_assets.core.drops import (
+from evaluation_assets.core.intake.sidecar import Sidecar
+from evaluation_assets.core.system.regular_files import is_local, why_not_of, why_not_regular
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.plain_yaml import InvalidYaml, load_plain
+from evaluation_assets.core.traces.formats.base import DropFile
+from evaluation_assets.core.traces.formats.files.drop_files import (
     DIRECTORY_SIDECAR,
-    NO_DATA,
     SIDECAR_SUFFIX,
-    Drop,
-    InvalidDrop,
-    Scan,
-    as_one,
-    find,
-    not_read,
-    one_file,
-    scan,
-    why_unusable,
+    SIDECARS,
+    Listing,
+    files_below,
+    is_data,
+    is_ignored,
+    relative,
 )
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.copies import Conflict, Copy, is_inside, mark_as_one
-from evaluation_assets.core.lake import publish_bytes
-from evaluation_assets.core.plain_yaml import load_plain
+from evaluation_assets.core.traces.formats.files.opening import COMPRESSIONS, EXTENSIONS
+from evaluation_assets.core.traces.trajectories.identity import LONGEST_FILE_NAME
 
-Say = Callable[[str], object]
+_AIDER = ".chat.history.md"
+NO_DATA = f"holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
+LONGEST_NAME = LONGEST_FILE_NAME - len(SIDECAR_SUFFIX)
+"""Bytes of a drop's name; tables, reports and the sidecar add an ending to it."""
+
+_KINDS_NAMED = 5
+"""Maximum number of file types that are named among the files that are not read."""
 
 
-def take_in(
-    home: Installation,
-    inputs: list[Path],
-    *,
-    one_drop: bool,
-    name: str | None = None,
-    may_replace: Callable[[Conflict], bool] = lambda _: False,
-    say: Say = lambda _: None,
-) -> list[Drop]:
-    """Copy the inputs below `drops/`, unless they are there already, and give the drops they are.
+class InvalidDrop(ValueError):
+    """A drop whose name or sidecar cannot be used; the message says what to change."""
 
-    A file's drop is named by its stem, or `name`; files below a directory by their path in it. With `one_drop`, a
-    directory is one drop of all its files. A file that changed since it was copied is copied again. Where another file
-    has the name, `may_replace` decides. `say` is told of files in a directory that are left out.
 
-    Raises:
-        InvalidDrop: an input holds nothing that can be read, or its name is taken.
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """One drop: its key, its files in order, and its sidecar file where it has one.
+
+    `forced_format` goes before the format that the sidecar names. `left_out` says what is not read with it, and why.
+    `marks` are signs of change of its files, by path, where they came with the listing of an object store.
     """
-    for path in inputs:
-        if one_drop and path.is_dir() and is_inside(_place(path), home.drops):
-            mark_as_one(_place(path))
-    found = inspect(inputs, one_drop=one_drop, say=say)
-    if name is not None:
-        reason = why_unusable(name) if len(found) == 1 else f"it can name only one drop, not {len(found)}"
-        if reason is not None:
-            raise InvalidDrop(f"--as {name!r}: {reason}")
-    known = scan(home.drops)
-    there = {file.path: key for key, drop in known.drops.items() for file in drop.files}
-    keys: list[str] = []
-    copies: list[Copy] = []
-    for drop in found:
-        inside = there.get(drop.files[0].path) if name is None else None
-        try:
-            copies += [] if inside is not None else [Copy(drop, name or drop.key, home.drops)]
-        except OSError as problem:
-            if len(found) == 1:
-                raise InvalidDrop(f"{problem.filename}: {problem.strerror}") from problem
-            say(f"skipped: {problem.filename}: {problem.strerror}")
-            continue
-        keys.append(inside or name or drop.key)
-    if not keys:
-        raise InvalidDrop("none of the files can be read")
-    twice = sorted({key for key in keys if keys.count(key) > 1})
-    if twice and len({path.resolve() for path in inputs}) == len(inputs):
-        raise InvalidDrop(f"two inputs have the same drop name {twice[0]!r}; rename one, or evaluate their folder")
-    for conflict in filter(None, (each.conflict(known.drops.get(each.key)) for each in copies)):
-        if not may_replace(conflict):
-            raise InvalidDrop(f"{conflict}. Keep both with --as NAME, or replace the drop with --replace.")
-    for each in copies:
-        each.make(known.drops.get(each.key))
-    now = scan(home.drops)
-    missing = [key for key in keys if key not in now.drops]
-    if missing:
-        raise InvalidDrop(f"{', '.join(missing)}: {' '.join(now.problems)}")
-    return [now.drops[key] for key in dict.fromkeys(keys)]
 
+    key: str
+    files: tuple[UPath, ...]
+    root: UPath
+    sidecar_file: UPath | None = None
+    forced_format: str | None = None
+    left_out: tuple[str, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict, compare=False)
 
-def annotate(home: Installation, drop: Drop, **fields: str) -> Drop:
-    """Note fields in the drop's sidecar, e.g. its suite or its format; the other fields of the sidecar stay.
+    @property
+    def name(self) -> str:
+        """The last part of the key."""
+        return self.key.rsplit("/", 1)[-1]
 
-    Raises:
-        InvalidDrop: the sidecar is no YAML mapping.
-    """
-    known = drop.sidecar().model_dump()
-    if all(known[name] == value for name, value in fields.items()) and drop.sidecar_file is not None:
-        return drop
-    place = drop.sidecar_file or home.drops / f"{drop.key}{SIDECAR_SUFFIX}"
-    before = load_plain(place) if drop.sidecar_file is not None else None
-    publish_bytes(place, yaml.safe_dump({**(before or {}), **fields}, sort_keys=False, allow_unicode=True).encode())
-    return find(home.drops, drop.key)
+    @property
+    def sources(self) -> list[DropFile]:
+        """The files with their names below the drops folder."""
+        return [DropFile(path, relative(path, self.root)) for path in self.files]
 
+    def sidecar(self) -> Sidecar:
+        """The sidecar's content; without a suite of its own, a drop in a folder belongs to the suite of that name.
 
-def inspect(inputs: list[Path], *, one_drop: bool = False, say: Say = lambda _: None) -> list[Drop]:
-    """The drops that inputs would be, where they lie; nothing is copied.
-
-    Raises:
-        InvalidDrop: an input holds nothing that can be read.
-    """
-    drops: list[Drop] = []
-    for path in inputs:
-        source = _place(path)
-        if not path.is_dir():
-            drops.append(one_file(source))
-        elif one_drop or (source / DIRECTORY_SIDECAR).exists():
-            drops.append(as_one(source))
+        Raises:
+            InvalidDrop: the file is no YAML mapping or a field has the wrong type.
+        """
+        if self.sidecar_file is not None:
+            try:
+                sidecar = Sidecar.model_validate(load_plain(self.sidecar_file) or {})
+            except (InvalidYaml, ValidationError) as problem:
+                why = _in_words(problem) if isinstance(problem, ValidationError) else problem
+                raise InvalidDrop(f"{relative(self.sidecar_file, self.root)}: {why}") from problem
         else:
-            drops += _readable(scan(source), path, say)
-        if path.is_dir() and (names := not_read(source)) is not None:
-            say(f"skipped: {names}")
-    for problem in (problem for drop in drops for problem in drop.left_out):
-        say(f"skipped: {problem}")
-    return drops
+            sidecar = Sidecar()
+        folder = self.key.split("/", 1)[0] if "/" in self.key else None
+        derived = {"suite": sidecar.suite or folder, "format": self.forced_format or sidecar.format}
+        return sidecar.model_copy(update=derived)
+
+    def stamp(self) -> str:
+        """A cheap sign of change: names, sizes and times (or etags), without reading the files."""
+        files = [(file.source, file.path) for file in self._all_files()]
+        return _digest(f"{source}:{self.marks.get(path.path) or path.fs.ukey(path.path)}" for source, path in files)
+
+    def content_hash(self) -> str:
+        """SHA-256 over the names and bytes of the drop's files and sidecar."""
+        whole = hashlib.sha256()
+        for file in self._all_files():
+            whole.update(f"{file.source}\0".encode())
+            with file.path.open("rb") as source:
+                while block := source.read(1 << 20):
+                    whole.update(block)
+        return whole.hexdigest()
+
+    def _all_files(self) -> list[DropFile]:
+        sidecars = [] if self.sidecar_file is None else [self.sidecar_file]
+        return [*self.sources, *(DropFile(path, relative(path, self.root)) for path in sidecars)]
 
 
-def _place(path: Path) -> UPath:
-    """Where an input lies, under its own name also where it is a link."""
-    return UPath(path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name)
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What lies in the drops folder: drops by key, and what could not become one, with the reason."""
+
+    drops: Mapping[str, Drop]
+    problems: tuple[str, ...]
 
 
-def _readable(found: Scan, path: Path, say: Say) -> list[Drop]:
-    if not found.drops:
-        reasons = " ".join(found.problems) or f"it {NO_DATA}"
-        raise InvalidDrop(f"{path}: {reasons}")
-    for problem in found.problems:
-        say(f"skipped: {problem}")
-    return list(found.drops.values())
+def scan(root: UPath) -> Scan:
+    """All drops below `root`. Hidden files and names of unfinished copies are left alone.
+
+    Links out of `root` and what is no regular file are problems.
+    """
+    return _drops(files_below(root), root)
+
+
+def find(root: UPath, key: str) -> Drop:
+    """The drop of a key, without a look at the others.
+
+    Raises:
+        InvalidDrop: there is none, or its name is taken twice.
+    """
+    found = _drops(files_below(root, None if key == root.name else key), root)
+    if key not in found.drops:
+        raise InvalidDrop(f"no drop {key!r} in {root}. " + " ".join(found.problems))
+    return found.drops[key]
+
+
+def _drops(listing: Listing, root: UPath) -> Scan:
+    files, problems = listing.files, list(listing.left_out)
+    folders = {path.parent: path for path in files if path.name == DIRECTORY_SIDECAR}
+    sidecars = {relative(path, root): path for path in files if path.name.endswith(SIDECAR_SUFFIX)}
+    members: dict[str, list[UPath]] = {}
+    sidecar_of: dict[str, UPath] = {}
+    for path in files:
+        name = relative(path, root)
+        if is_ignored(name) or not is_data(path.name):
+            continue
+        folder = next((parent for parent in path.parents if parent in folders), None) if folders else None
+        if folder is not None:
+            key = relative(folder, root) if folder != root else root.name
+            if key in members and sidecar_of.get(key) != folders[folder]:
+                problems.append(f"{name}: {relative(members[key][0], root)} is already the drop {key!r}; rename one")
+                continue
+            sidecar_of[key] = folders[folder]
+            members.setdefault(key, []).append(path)
+            continue
+        key = key_of(name)
+        if (reason := why_unusable(key)) is not None:
+            problems.append(f"{name}: {reason}; rename the file")
+        elif key in members:
+            problems.append(f"{name}: {relative(members[key][0], root)} is already the drop {key!r}; rename one")
+        else:
+            members[key] = [path]
+            if (sidecar := sidecars.get(key + SIDECAR_SUFFIX)) is not None:
+                sidecar_of[key] = sidecar
+    for key in [key for key in members if _is_too_long(key)]:
+        problems.append(f"{key}: a drop's name has at most {LONGEST_NAME} bytes; rename the file or folder")
+        del members[key]
+    drops = {
+        key: Drop(key, tuple(paths), root, sidecar_of.get(key), marks=listing.marks) for key, paths in members.items()
+    }
+    found = {key: _included(drop) for key, drop in sorted(drops.items())}
+    problems += [
+        f"{key}: `include` in its {DIRECTORY_SIDECAR} matches no file" for key in found if not found[key].files
+    ]
+    return Scan({key: drop for key, drop in found.items() if drop.files}, tuple(problems))
+
+
+def one_file(path: UPath) -> Drop:
+    """A file as a drop, with the sidecar of its own name; nothing else in its folder is looked at.
+
+    The file may be a link to anywhere: somebody chose it. Its sidecar may not.
+
+    Raises:
+        InvalidDrop: the name is none of a drop, or it is no regular file.
+    """
+    if path.name.lower().endswith(_AIDER):
+        raise InvalidDrop(
+            f"{path.name} is a chat history of Aider; copy it to a file that ends in .txt, e.g. aider.txt"
+        )
+    if path.suffix.lower() == ".csv":
+        raise InvalidDrop(
+            f"{path.name} is a table, in which exports of trace stores lack the steps of agents; export JSON, or fetch "
+            "the traces with a source (docs/sources.md)"
+        )
+    if is_ignored(path.name) or not is_data(path.name):
+        endings = f"{', '.join(EXTENSIONS)}, plain, .gz or .zst"
+        raise InvalidDrop(
+            f"{path.name} is not read: the names of files of trajectories end in one of {endings}. "
+            "If it holds one of the formats that evaluation-assets formats lists, rename it"
+        )
+    key = key_of(path.name)
+    if (reason := why_unusable(key)) is not None:
+        raise InvalidDrop(f"{path.name}: {reason}; rename the file")
+    if _is_too_long(key):
+        raise InvalidDrop(f"{path.name}: a drop's name has at most {LONGEST_NAME} bytes; rename the file")
+    if is_local(path) and (reason := why_not_regular(path)) is not None:
+        raise InvalidDrop(f"{path.name} cannot be read: {reason}")
+    sidecar = path.with_name(key + SIDECAR_SUFFIX)
+    if not sidecar.exists():
+        return Drop(key, (path,), path.parent)
+    reason = why_not_of(sidecar, path.parent) if is_local(path) else None
+    if reason is not None:
+        return Drop(key, (path,), path.parent, left_out=(f"{sidecar.name}: {reason}",))
+    return Drop(key, (path,), path.parent, sidecar)
+
+
+def as_one(folder: UPath) -> Drop:
+    """A folder as one drop of all its files.
+
+    Raises:
+        InvalidDrop: it holds no file that is read.
+    """
+    listing = files_below(folder)
+    files, left_out = listing.files, listing.left_out
+    readable = [path for path in files if is_data(path.name) and not is_ignored(relative(path, folder))]
+    if not readable:
+        raise InvalidDrop(" ".join([f"{folder} {NO_DATA}", *left_out]))
+    sidecar = next((path for path in files if path == folder / DIRECTORY_SIDECAR), None)
+    drop = _included(Drop(folder.name, tuple(readable), folder.parent, sidecar, left_out=tuple(left_out)))
+    if not drop.files:
+        raise InvalidDrop(f"{sidecar}: `include` matches no file")
+    return drop
+
+
+def not_read(root: UPath) -> str | None:
+    """How many files of a folder are not read because of their name, in words; `None` if there are none."""
+    if not is_local(root):
+        return None
+    kinds: Counter[str] = Counter()
+    for folder, _, names in os.walk(root.path):
+        for path in (UPath(folder) / name for name in names):
+            if any(part.startswith(".") for part in relative(path, root).split("/")):
+                kinds["hidden"] += 1
+            elif not path.name.endswith(SIDECARS) and (is_ignored(path.name) or not is_data(path.name)):
+                kinds[path.suffix.lower() or "without extension"] += 1
+    if not kinds:
+        return None
+    ranked = sorted(kinds.items(), key=lambda entry: (-entry[1], entry[0]))
+    shown = [f"{times} {kind}" for kind, times in ranked[:_KINDS_NAMED]]
+    rest = [f"{len(kinds) - _KINDS_NAMED} more kinds"] if len(kinds) > _KINDS_NAMED else []
+    return f"{counted(kinds.total(), 'file')} of unsupported types or hidden ({', '.join([*shown, *rest])})"
+
+
+def why_unusable(key: str) -> str | None:
+    """Why Dagster takes a name not as a partition, or the drops folder not as a path below it; `None` where they do."""
+    parts = key.split("/")
+    if not all(parts):
+        return "a drop's name, and each part of it between slashes, must not be empty"
+    if any(part.startswith(".") for part in parts):
+        return "a drop's name, and each part of it between slashes, must not start with '.'"
+    return None if "..." not in key and key.isprintable() else "a drop's name must be printable and without '...'"
+
+
+def key_of(name: str) -> str:
+    """The drop key of a file name: without the endings of compression and format."""
+    for endings in (COMPRESSIONS, EXTENSIONS):
+        for ending in endings:
+            if name.lower().endswith(ending):
+                name = name[: -len(ending)]
+                break
+    return name
+
+
+def _included(drop: Drop) -> Drop:
+    if drop.sidecar_file is None or drop.sidecar_file.name != DIRECTORY_SIDECAR:
+        return drop
+    try:
+        pattern = drop.sidecar().include
+    except InvalidDrop:
+        return drop
+    if pattern is None:
+        return drop
+    folder = drop.sidecar_file.parent
+    kept = tuple(path for path in drop.files if fnmatch(relative(path, folder), pattern))
+    return replace(drop, files=kept)
+
+
+def _in_words(problem: ValidationError) -> str:
+    """What is wrong with a sidecar, for whoever wrote it."""
+    said: list[str] = []
+    for error in problem.errors(include_url=False):
+        field, value = ".".join(map(str, error["loc"])), str(error["input"])[:40]
+        if not field:
+            said.append("it is no mapping of fields to values")
+        elif error["type"] == "string_type" and not isinstance(error["input"], dict | list):
+            said.append(f"{field} is read as {value}, which is no text: put it in quotes")
+        else:
+            said.append(
+                f"{field} is {value!r}: it should be a {'text' if error['type'] == 'string_type' else 'mapping'}"
+            )
+    return "; ".join(said)
+
+
+def _is_too_long(key: str) -> bool:
+    return any(len(part.encode("utf-8", "surrogateescape")) > LONGEST_NAME for part in key.split("/"))
+
+
+def _digest(parts: Any) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -11,15 +11,15 @@ import orjson
 import yaml
 from pydantic import Field
 
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.configuration import Section
-from evaluation_assets.core.formats.base import Record
-from evaluation_assets.core.formats.readers.tagged import trajectory_of
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.subjects import Subject, clip_chain
-from evaluation_assets.core.rubrics.model import Rubrics
-from evaluation_assets.core.trajectories.identity import digest
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.system.configuration import Section
+from evaluation_assets.core.traces.formats.base import Record
+from evaluation_assets.core.traces.formats.readers.tagged import trajectory_of
+from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 MIN_ANSWERED = 0.5
 """Share of the canaries a judge has to have scored for it to be known whether it changed."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.judging.rubrics.model import Rubrics
 
 
 def comparability(

@@ -6,8 +6,8 @@ import re
 import traceback
 
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.masking import MASKED, Mask
-from evaluation_assets.core.well_formed import well_formed
+from evaluation_assets.core.text.masking import MASKED, Mask
+from evaluation_assets.core.text.well_formed import well_formed
 
 _log = logging.getLogger(__name__)
 

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.traces.trajectories.identity import digest
 
 ENOUGH = 50
 """Questions of a level that are measured in a run; more would cost time and tell little."""

@@ -22,13 +22,13 @@ from evaluation_assets.core.judging.quotes import (
 from evaluation_assets.core.judging.selection import EVERY_LEVEL
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import Budget, request_tokens
-from evaluation_assets.core.llm.client import Client
-from evaluation_assets.core.llm.errors import Stopped
-from evaluation_assets.core.llm.ledger import Entry, Ledger
-from evaluation_assets.core.llm.messages import Message, Request
-from evaluation_assets.core.llm.sizes import size_of
-from evaluation_assets.core.nullable import mean_of
+from evaluation_assets.core.models.budget import Budget, request_tokens
+from evaluation_assets.core.models.client import Client
+from evaluation_assets.core.models.errors import Stopped
+from evaluation_assets.core.models.ledger import Entry, Ledger
+from evaluation_assets.core.models.messages import Message, Request
+from evaluation_assets.core.models.sizes import size_of
+from evaluation_assets.core.text.nullable import mean_of
 
 _REPLIES_READ = 2000
 """Newest replies of the model that tell how long its replies are: enough for every level of a drop."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation_assets.core.rubrics.model import Scale
+from evaluation_assets.core.judging.rubrics.model import Scale
 
 _PERCENT: Sequence[int | None] = (*range(0, 101, 5), None)
 

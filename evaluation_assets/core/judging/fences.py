@@ -5,7 +5,7 @@ import hmac
 import re
 from collections.abc import Callable
 
-from evaluation_assets.core.plain_text import visible
+from evaluation_assets.core.text.plain_text import visible
 
 _LOOK_ALIKE = re.compile(r"<(?=[\s/]*(?:untrusted|piece|evaluation)\b)", re.IGNORECASE)
 _CONTROL_TOKEN = re.compile(

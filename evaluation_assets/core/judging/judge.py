@@ -12,7 +12,7 @@ from evaluation_assets.core.judging.selection import Selection
 from evaluation_assets.core.judging.storable import storable
 from evaluation_assets.core.judging.subjects import Chain, Subject
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.models.budget import Budget
 
 
 @dataclass(frozen=True, slots=True)

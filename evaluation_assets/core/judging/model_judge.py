@@ -27,20 +27,20 @@ from evaluation_assets.core.judging.shown_texts import ShownText, ShownTexts
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
-from evaluation_assets.core.llm.batches import MOST_IN_A_BATCH, Batches
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.llm.client import Client
-from evaluation_assets.core.llm.errors import LedgerError, ProviderError, Stopped
-from evaluation_assets.core.llm.ledger import Entry, Ledger
-from evaluation_assets.core.llm.ledger_outage import opened_when_it_answers
-from evaluation_assets.core.llm.messages import Request
-from evaluation_assets.core.llm.prices import Pricing
-from evaluation_assets.core.llm.providers.base import Provider
-from evaluation_assets.core.llm.providers.sdk_errors import THE_KEY
-from evaluation_assets.core.llm.settings import ModelSettings
-from evaluation_assets.core.redaction.redactor import NotRedacted
-from evaluation_assets.core.redaction.settings import Redaction
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.models.batches import MOST_IN_A_BATCH, Batches
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.client import Client
+from evaluation_assets.core.models.errors import LedgerError, ProviderError, Stopped
+from evaluation_assets.core.models.ledger import Entry, Ledger
+from evaluation_assets.core.models.ledger_outage import opened_when_it_answers
+from evaluation_assets.core.models.messages import Request
+from evaluation_assets.core.models.providers.base import Provider
+from evaluation_assets.core.models.providers.sdk_errors import THE_KEY
+from evaluation_assets.core.models.redaction.redactor import NotRedacted
+from evaluation_assets.core.models.redaction.settings import Redaction
+from evaluation_assets.core.models.settings import ModelSettings
+from evaluation_assets.core.traces.prices import Pricing
+from evaluation_assets.core.traces.trajectories.identity import digest
 
 _SHORTER_WINDOW = 0.5
 """What is tried when an endpoint says that a request is too long: half of it holds at 1.5 bytes a token."""

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.nullable import sum_of
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.nullable import sum_of
 
 
 @dataclass(slots=True)

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from upath import UPath
 
-from evaluation_assets.core.configuration import InvalidConfiguration, read_settings, validated
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator, installed_version
 from evaluation_assets.core.judging.evaluators.settings import EvaluatorSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.own.checks import settings_of
 from evaluation_assets.core.judging.own.judge import OwnJudge
 from evaluation_assets.core.judging.recorded import RecordedJudge
+from evaluation_assets.core.judging.rubrics.model import Level
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.selection import Preset, Selection
-from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
-from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, capabilities_of
-from evaluation_assets.core.llm.strictest_limits import with_strictest_limits
-from evaluation_assets.core.own_code import InvalidFunction, OwnFunction, own_function
-from evaluation_assets.core.plugins import JUDGES, InvalidPlugin, plugin
-from evaluation_assets.core.redaction.settings import OwnRedaction, Redaction
-from evaluation_assets.core.rubrics.model import Level
-from evaluation_assets.core.sessions.embedding_settings import EmbeddingSettings
+from evaluation_assets.core.models.endpoints import EndpointSettings, endpoint_of
+from evaluation_assets.core.models.providers.capabilities import PROVIDERS, capabilities_of
+from evaluation_assets.core.models.redaction.settings import OwnRedaction, Redaction
+from evaluation_assets.core.models.strictest_limits import with_strictest_limits
+from evaluation_assets.core.sections.sessions.embedding_settings import EmbeddingSettings
+from evaluation_assets.core.system.configuration import InvalidConfiguration, read_settings, validated
+from evaluation_assets.core.system.own_code import InvalidFunction, OwnFunction, own_function
+from evaluation_assets.core.system.plugins import JUDGES, InvalidPlugin, plugin
 
 if TYPE_CHECKING:
     from evaluation_assets.core.judging.model_judge import ModelJudge
@@ -342,7 +342,7 @@ def _judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> Judge:
 
 def _model_judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> "ModelJudge":
     from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
-    from evaluation_assets.core.llm.ledger import Ledger  # noqa: PLC0415
+    from evaluation_assets.core.models.ledger import Ledger  # noqa: PLC0415
 
     settings, connected, pricing = endpoint_of(own)
     return ModelJudge(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evaluation_assets.core.clips.segmentation import Clip
+from evaluation_assets.core.intake.clips.segmentation import Clip
 from evaluation_assets.core.judging.fences import Show, fenced, neutral
 from evaluation_assets.core.judging.subjects import OwnScore, Subject
 from evaluation_assets.core.judging.windows import MARK_BYTES, cut_in_the_middle, fair_limits, size

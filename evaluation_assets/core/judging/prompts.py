@@ -18,10 +18,10 @@ from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.pieces import Part, Piece, heading, piece_of, task_part
 from evaluation_assets.core.judging.quick import RULES, quick_schema, read_quick_reply
 from evaluation_assets.core.judging.replies import Evaluation, read_reply
+from evaluation_assets.core.judging.rubrics.model import Rubric, Scale
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.windows import BYTES_PER_TOKEN, MARK_BYTES, cut_in_the_middle, size
-from evaluation_assets.core.llm.messages import Message
-from evaluation_assets.core.rubrics.model import Rubric, Scale
+from evaluation_assets.core.models.messages import Message
 
 PROMPT_VERSION = "4"
 

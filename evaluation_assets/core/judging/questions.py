@@ -7,11 +7,11 @@ from typing import Any
 from evaluation_assets.core.judging.replies import Evaluation
 from evaluation_assets.core.judging.selection import IN_BATCHES
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.llm.ledger import Entry
-from evaluation_assets.core.llm.messages import Request
-from evaluation_assets.core.llm.timeouts import Deadline
-from evaluation_assets.core.nullable import sum_of
-from evaluation_assets.core.trajectories.model import Usage
+from evaluation_assets.core.models.ledger import Entry
+from evaluation_assets.core.models.messages import Request
+from evaluation_assets.core.models.timeouts import Deadline
+from evaluation_assets.core.text.nullable import sum_of
+from evaluation_assets.core.traces.trajectories.model import Usage
 
 
 @dataclass(slots=True)

@@ -12,8 +12,8 @@ from evaluation_assets.core.judging.replies import (
     read_probabilities,
     read_scores,
 )
+from evaluation_assets.core.judging.rubrics.model import Rubric
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.rubrics.model import Rubric
 
 _MOST_NUMBERED = 200
 """Pieces that a schema can list; providers limit the values of an enumeration."""

@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING
 import orjson
 
 from evaluation_assets.core.judging.replies import scored_criteria
-from evaluation_assets.core.llm.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd
-from evaluation_assets.core.llm.messages import Message, Request, TokenUsage
-from evaluation_assets.core.llm.prices import Pricing, batch_price
-from evaluation_assets.core.llm.providers.capabilities import capabilities_of
-from evaluation_assets.core.llm.settings import ModelSettings
-from evaluation_assets.core.llm.sizes import size_of
-from evaluation_assets.core.nullable import sum_of
+from evaluation_assets.core.models.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd
+from evaluation_assets.core.models.messages import Message, Request
+from evaluation_assets.core.models.providers.capabilities import capabilities_of
+from evaluation_assets.core.models.settings import ModelSettings
+from evaluation_assets.core.models.sizes import size_of
+from evaluation_assets.core.text.nullable import sum_of
+from evaluation_assets.core.traces.prices import Pricing, batch_price
+from evaluation_assets.core.traces.token_usage import TokenUsage
 
 if TYPE_CHECKING:
-    from evaluation_assets.core.llm.ledger import Entry
+    from evaluation_assets.core.models.ledger import Entry
 
 BYTES_PER_TOKEN = 3.7
 """Assumed where no reply to this drop's questions tells: between English (4) and code, JSON and tables (3 to 3.5)."""

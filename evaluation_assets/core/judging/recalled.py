@@ -7,11 +7,11 @@ from evaluation_assets.core.judging.judge import judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge
 from evaluation_assets.core.judging.questions import PendingVerdict
 from evaluation_assets.core.judging.subjects import Chain
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.llm.client import Client
-from evaluation_assets.core.llm.errors import Stopped
-from evaluation_assets.core.llm.ledger import Entry
-from evaluation_assets.core.llm.messages import Request
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.client import Client
+from evaluation_assets.core.models.errors import Stopped
+from evaluation_assets.core.models.ledger import Entry
+from evaluation_assets.core.models.messages import Request
 
 
 def recalled_requests(judge: ModelJudge, chains: Iterable[Chain]) -> dict[str, Request]:

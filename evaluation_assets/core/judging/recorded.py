@@ -8,8 +8,8 @@ from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.trajectories.recorded import RecordedVerdict, recorded_verdicts
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, recorded_verdicts
 
 
 @dataclass(frozen=True, slots=True)

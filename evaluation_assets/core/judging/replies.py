@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation_assets.core.judging.rubrics.model import Criterion, Scale
 from evaluation_assets.core.judging.verdicts import FailureKind
-from evaluation_assets.core.llm.messages import Reply
-from evaluation_assets.core.rubrics.model import Criterion, Scale
-from evaluation_assets.core.trajectories.model import json_object, json_objects
-from evaluation_assets.core.well_formed import well_formed
+from evaluation_assets.core.models.messages import Reply
+from evaluation_assets.core.text.well_formed import well_formed
+from evaluation_assets.core.traces.trajectories.model import json_object, json_objects
 
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _FENCE = re.compile(r"\A```[a-z]*\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
+from evaluation_assets.core.judging.rubrics.model import SESSION_LEVELS, Level
 from evaluation_assets.core.judging.subjects import Chain, chain_of, in_one_call, with_probability
-from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level
 
 Preset = Literal["quick", "standard", "full"]
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from functools import partial
 
 from evaluation_assets.core.judging.fences import Show
+from evaluation_assets.core.judging.rubrics.model import Need, Rubrics
 from evaluation_assets.core.judging.subjects import Chain, Content, Subject, chain_of
-from evaluation_assets.core.rubrics.model import Need, Rubrics
-from evaluation_assets.core.sessions.interactions import (
+from evaluation_assets.core.sections.sessions.interactions import (
     SessionInteraction,
     definitions,
     grouped,
     interactions_of,
     speakers,
 )
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 SESSION = "session"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation_assets.core.counted import counted
+from evaluation_assets.core.text.counted import counted
 
 LEAST_ANSWERED = 0.9
 """Below this share of answered subjects a judge's shortfall is worth a line of its own."""

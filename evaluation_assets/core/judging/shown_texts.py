@@ -3,9 +3,9 @@
 from collections import Counter
 
 from evaluation_assets.core.judging.fences import neutral
-from evaluation_assets.core.redaction.redactor import Redactor
-from evaluation_assets.core.redaction.settings import Redaction
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.models.redaction.redactor import Redactor
+from evaluation_assets.core.models.redaction.settings import Redaction
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 
 class ShownText:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.well_formed import well_formed
+from evaluation_assets.core.text.well_formed import well_formed
 
 _MOST = 2**63 - 1
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.clips.clip_rows import with_clips
+from evaluation_assets.core.intake.clips.clip_rows import with_clips
+from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import (
     Chain,
@@ -13,10 +14,9 @@ from evaluation_assets.core.judging.subjects import (
     clip_chain,
     trajectory_chain,
 )
-from evaluation_assets.core.lake import Aligned, Stored
-from evaluation_assets.core.rubrics.model import Rubrics
-from evaluation_assets.core.sessions.interactions import is_session
-from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+from evaluation_assets.core.lake.stored import Aligned, Stored
+from evaluation_assets.core.sections.sessions.interactions import is_session
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 Row = dict[str, Any]
 

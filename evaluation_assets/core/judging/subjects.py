@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from evaluation_assets.core.clips.segmentation import Clip
+from evaluation_assets.core.intake.clips.segmentation import Clip
 from evaluation_assets.core.judging.fences import Show
-from evaluation_assets.core.rubrics.model import Criterion, Level, Need, Rubric, Rubrics, Scale
-from evaluation_assets.core.sessions.interactions import SessionInteraction
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.judging.rubrics.model import Criterion, Level, Need, Rubric, Rubrics, Scale
+from evaluation_assets.core.sections.sessions.interactions import SessionInteraction
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 Content = Callable[[Show], str]
 """A text of a subject, given how untrusted text is shown: what is cut from a text is shown first and cut then."""

@@ -4,13 +4,13 @@ import tempfile
 import uuid
 from pathlib import Path
 
-from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.panel import Panel, judges_of
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.subjects import clip_chain, trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.rubrics.model import load_rubrics
-from evaluation_assets.core.trajectories.model import Agent, Interaction, Step, Trajectory, Turn
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.traces.trajectories.model import Agent, Interaction, Step, Trajectory, Turn
 
 _TEXT = "<think>Seven times six is forty-two.</think><answer>42</answer>"
 

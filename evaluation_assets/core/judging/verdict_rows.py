@@ -7,7 +7,7 @@ from typing import Any
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.trajectories.model import Usage
+from evaluation_assets.core.traces.trajectories.model import Usage
 
 Row = dict[str, Any]
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from evaluation_assets.core.llm.errors import ErrorKind
-from evaluation_assets.core.trajectories.model import Usage
+from evaluation_assets.core.models.errors import ErrorKind
+from evaluation_assets.core.traces.trajectories.model import Usage
 
 Outcome = Literal["scored", "abstained", "failed", "not_run"]
 FailureKind = Literal[

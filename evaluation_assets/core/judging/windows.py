@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from evaluation_assets.core.excerpts import without_middle
+from evaluation_assets.core.text.excerpts import without_middle
 
 BYTES_PER_TOKEN = 3.0
 """A careful estimate: English has about 4, code and Chinese about 3. Used to stay inside a context window only."""

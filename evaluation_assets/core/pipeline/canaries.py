@@ -5,26 +5,20 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from evaluation_assets.core.cancellation import as_completed
-from evaluation_assets.core.facts import CanaryFacts
+from evaluation_assets.core.intake.facts import CanaryFacts
 from evaluation_assets.core.judging.canaries import ask_canaries, canaries_asked, canary_scores, occasion_of
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.tally import Tally
 from evaluation_assets.core.judging.verdict_rows import verdict_row
-from evaluation_assets.core.lake import DamagedTable, Spool, Stored
-from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.lake.stored import DamagedTable, Spool, Stored
+from evaluation_assets.core.lake.tables import CANARY_VERDICTS
+from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.verdicts import JudgedTable
-from evaluation_assets.core.rubrics.model import Rubrics
-from evaluation_assets.core.tables import CANARY_VERDICTS
-from evaluation_assets.core.trajectories.trajectory_rows import Row
+from evaluation_assets.core.system.cancellation import as_completed
+from evaluation_assets.core.traces.trajectories.trajectory_rows import Row
 
 _log = logging.getLogger(__name__)
-
-
-def canary_judges(judges: Sequence[Judge]) -> list[Judge]:
-    """The judges that may change without anybody's doing. Rules and recorded verdicts do not."""
-    return [judge for judge in judges if isinstance(judge, ModelJudge)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

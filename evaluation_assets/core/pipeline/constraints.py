@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from evaluation_assets.core.constraints.constraint_rows import Row, constraint_row
-from evaluation_assets.core.constraints.evaluation import Evaluator
-from evaluation_assets.core.constraints.scope import DropScope
-from evaluation_assets.core.constraints.settings import Checks
-from evaluation_assets.core.facts import DropFacts
-from evaluation_assets.core.lake import Stored, Stream, batched
-from evaluation_assets.core.tables import CONSTRAINT_RESULTS
-from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+from evaluation_assets.core.intake.facts import DropFacts
+from evaluation_assets.core.lake.stored import Stored, Stream, batched
+from evaluation_assets.core.lake.tables import CONSTRAINT_RESULTS
+from evaluation_assets.core.sections.constraints.constraint_rows import Row, constraint_row
+from evaluation_assets.core.sections.constraints.evaluation import Evaluator
+from evaluation_assets.core.sections.constraints.scope import DropScope
+from evaluation_assets.core.sections.constraints.settings import Checks
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 
 def constraint_results(drop: str, trajectories: Stored, checks: Checks) -> Stream:

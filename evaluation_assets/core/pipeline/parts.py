@@ -12,15 +12,15 @@ import pyarrow as pa
 from pydantic import BaseModel
 from upath import UPath
 
-from evaluation_assets.core.facts import VerdictFacts
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.facts import VerdictFacts
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.tally import COUNTED, Tally
-from evaluation_assets.core.lake import Joined, Stored, Stream, publish_bytes, write
+from evaluation_assets.core.lake.stored import Joined, Stored, Stream, publish_bytes, write
+from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.pipeline.verdicts import JudgedTable, noted_facts
-from evaluation_assets.core.regular_files import is_local
-from evaluation_assets.core.tables import Table
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.regular_files import is_local
+from evaluation_assets.core.traces.trajectories.identity import digest
 
 _FOLDER = ".parts"
 _ANNOUNCEMENT = "announcement.json"

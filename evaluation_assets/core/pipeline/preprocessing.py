@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from evaluation_assets.core.lake import Spool, Stored, revised
-from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
-from evaluation_assets.core.preprocessing.removal_rows import removal_row
-from evaluation_assets.core.preprocessing.rules import Settings
-from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES
-from evaluation_assets.core.trajectories.trajectory_rows import Row, trajectory_of, trajectory_row
+from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor, Removal, Statistics
+from evaluation_assets.core.intake.preprocessing.removal_rows import removal_row
+from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.lake.stored import Spool, Stored, revised
+from evaluation_assets.core.lake.tables import PREPROCESSED_TRAJECTORIES
+from evaluation_assets.core.traces.trajectories.trajectory_rows import Row, trajectory_of, trajectory_row
 
 
 class PreprocessedDrop:

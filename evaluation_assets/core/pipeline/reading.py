@@ -3,18 +3,18 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from evaluation_assets.core.drops import Drop, InvalidDrop, find
-from evaluation_assets.core.facts import DropFacts
-from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
-from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
-from evaluation_assets.core.formats.registry import format_of
-from evaluation_assets.core.formats.rejection_rows import unreadable_row
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.lake import Spool
-from evaluation_assets.core.plain_text import markdown_cell
-from evaluation_assets.core.sidecar import Sidecar
-from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.trajectory_rows import Row, trajectory_row
+from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find
+from evaluation_assets.core.intake.facts import DropFacts
+from evaluation_assets.core.intake.sidecar import Sidecar
+from evaluation_assets.core.lake.stored import Spool
+from evaluation_assets.core.text.plain_text import markdown_cell
+from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
+from evaluation_assets.core.traces.formats.import_report import ImportReport, ImportSummary
+from evaluation_assets.core.traces.formats.registry import format_of
+from evaluation_assets.core.traces.formats.rejection_rows import unreadable_row
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.trajectory_rows import Row, trajectory_row
 
 _NAMED = 20
 """Files that are named in the metadata."""

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from evaluation_assets.core.clips.clip_rows import clip_row
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.clips.tool_types import ToolTypes
-from evaluation_assets.core.lake import Stored
-from evaluation_assets.core.trajectories.recorded_spans import spans_of_clips
-from evaluation_assets.core.trajectories.trajectory_rows import Row, trajectory_of
+from evaluation_assets.core.intake.clips.clip_rows import clip_row
+from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.intake.clips.tool_types import ToolTypes
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.traces.trajectories.recorded_spans import spans_of_clips
+from evaluation_assets.core.traces.trajectories.trajectory_rows import Row, trajectory_of
 
 
 class Segmentation:

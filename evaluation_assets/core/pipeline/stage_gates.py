@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from evaluation_assets.core.cascade.evidence import Evidence, accepting_stages, signals
-from evaluation_assets.core.cascade.fitted import FittedCascade
-from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.cascade.evidence import Evidence, accepting_stages, signals
+from evaluation_assets.core.judging.cascade.fitted import FittedCascade
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.tables import CLIP_VERDICTS, Table
+from evaluation_assets.core.lake.tables import CLIP_VERDICTS, Table
+from evaluation_assets.core.system.installation import Installation
 
 Stages = Sequence[Sequence[str]]
 Row = Mapping[str, Any]

@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evaluation_assets.core.facts import DropFacts, SuiteFacts
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.lake import Stored, Stream, batched
-from evaluation_assets.core.nullable import mean_of
+from evaluation_assets.core.intake.facts import DropFacts, SuiteFacts
+from evaluation_assets.core.lake.stored import Stored, Stream, batched
+from evaluation_assets.core.lake.tables import FAILURE_PATTERNS, TOOL_USE_RESULTS
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
 from evaluation_assets.core.suites.failure_patterns import failure_patterns
 from evaluation_assets.core.suites.formats.registry import LoadedSuite, find_suite, load_suite
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.suites.tool_use_rows import case_without_run, failure_pattern_row, tool_use_row
-from evaluation_assets.core.tables import FAILURE_PATTERNS, TOOL_USE_RESULTS
-from evaluation_assets.core.trajectories.identity import digest
-from evaluation_assets.core.trajectories.trajectory_rows import Row, trajectory_of
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.nullable import mean_of
+from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.trajectory_rows import Row, trajectory_of
 
 _NAMED = 20
 """Cases and trajectories that are named in the metadata."""

@@ -5,20 +5,20 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation_assets.core.cancellation import as_completed
-from evaluation_assets.core.counted import counted
-from evaluation_assets.core.facts import Facts, VerdictFacts
-from evaluation_assets.core.garbage import rarely_collected
+from evaluation_assets.core.intake.facts import Facts, VerdictFacts
 from evaluation_assets.core.judging.judge import OPEN, Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.progress import Judged
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.judging.tally import Tally
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
-from evaluation_assets.core.lake import Joined, Spool
-from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.lake.stored import Joined, Spool
+from evaluation_assets.core.lake.tables import Table
+from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.stage_gates import StageGate
-from evaluation_assets.core.tables import Table
+from evaluation_assets.core.system.cancellation import as_completed
+from evaluation_assets.core.system.garbage import rarely_collected
+from evaluation_assets.core.text.counted import counted
 
 Chains = Callable[[Judge], Iterator[Chain]]
 """What a judge is asked at a level; it depends on the judge where its own earlier verdicts are shown."""

@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from evaluation_assets.core.judging.selection import ALL_ASKED, Selections, session_level
-from evaluation_assets.core.lake import Aligned, Stored
+from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.scoring.averages import Leniency, average, panel_scores
-from evaluation_assets.core.sessions.analysing import PanelMeans, analyse
-from evaluation_assets.core.sessions.analysis import PANEL
-from evaluation_assets.core.sessions.analysis_rows import analysis_row
-from evaluation_assets.core.sessions.evidence import SessionEvidence
-from evaluation_assets.core.sessions.interactions import is_session
-from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
-from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+from evaluation_assets.core.sections.sessions.analysing import PanelMeans, analyse
+from evaluation_assets.core.sections.sessions.analysis import PANEL
+from evaluation_assets.core.sections.sessions.analysis_rows import analysis_row
+from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sections.sessions.interactions import is_session
+from evaluation_assets.core.sections.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 Row = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation_assets.core.rubrics.model import Ties
+from evaluation_assets.core.judging.rubrics.model import Ties
 
 Row = dict[str, Any]
 

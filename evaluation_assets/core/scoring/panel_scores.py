@@ -6,9 +6,9 @@ from itertools import tee
 from statistics import fmean
 from typing import Any
 
+from evaluation_assets.core.judging.rubrics.model import Level, Ties
 from evaluation_assets.core.judging.selection import ALL_ASKED, Selections
-from evaluation_assets.core.lake import Aligned, Stored, grouped
-from evaluation_assets.core.rubrics.model import Level, Ties
+from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.scoring.averages import (
     Average,
     Leniency,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from statistics import fmean
 
-from evaluation_assets.core.plain_text import markdown_cell
 from evaluation_assets.core.scoring.panel_scores import Row
+from evaluation_assets.core.text.plain_text import markdown_cell
 
 
 class ScoreSummary:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from statistics import fmean
 
-from evaluation_assets.core.llm.embeddings import Taken
+from evaluation_assets.core.models.embeddings import Taken
 from evaluation_assets.core.scoring.analysed_sessions import PANEL, Row
 
 _COUNTS = (

@@ -16,7 +16,7 @@ from jsonschema.exceptions import SchemaError, ValidationError
 from evaluation_assets.core.suites.bounded import NotChecked, schema_errors
 from evaluation_assets.core.suites.calls import Call, same_tool
 from evaluation_assets.core.suites.comparison import shown
-from evaluation_assets.core.trajectories.model import JsonObject, Tool
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool
 
 DefectKind = Literal[
     "unknown_tool",

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from evaluation_assets.core.trajectories.calls import CallKey, key_of
-from evaluation_assets.core.trajectories.identity import digest
-from evaluation_assets.core.trajectories.model import JsonObject, Tool, Trajectory
+from evaluation_assets.core.traces.trajectories.calls import CallKey, key_of
+from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Trajectory
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from evaluation_assets.core.suites.bounded import NotChecked, matches, schema_errors
 from evaluation_assets.core.suites.calls import Call
 from evaluation_assets.core.suites.suite import ExpectedCall, ParameterRule
-from evaluation_assets.core.trajectories.model import JsonObject
+from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 ParameterStatus = Literal["right", "missing", "wrong", "invalid", "forbidden", "unexpected"]
 """`wrong`: another value than accepted. `invalid`: it breaks the rule's schema or regular expression."""

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from evaluation_assets.core.nullable import mean_of
 from evaluation_assets.core.suites.call_metrics import reaches
 from evaluation_assets.core.suites.case_issues import IssueKind
+from evaluation_assets.core.text.nullable import mean_of
 
 Row = Mapping[str, Any]
 

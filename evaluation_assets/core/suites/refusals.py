@@ -14,7 +14,7 @@ from typing import Literal
 
 import yaml
 
-from evaluation_assets.core.pattern_sets import PatternSet
+from evaluation_assets.core.text.pattern_sets import PatternSet
 
 _HEAD, _TAIL = 400, 250
 _CAVEAT = 450

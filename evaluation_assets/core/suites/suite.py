@@ -7,8 +7,8 @@ import jsonschema
 import regex as regular_expressions
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from evaluation_assets.core.field_meanings import describe
-from evaluation_assets.core.trajectories.model import Tool
+from evaluation_assets.core.text.field_meanings import describe
+from evaluation_assets.core.traces.trajectories.model import Tool
 
 Match = Literal["exact", "in_order", "any_order", "superset", "subset", "same_effects"]
 """How whole calls, name and parameters, have to agree with the expected ones.

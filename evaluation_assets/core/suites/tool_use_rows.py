@@ -3,12 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
+from evaluation_assets.core.lake.tables import TOOL_USE_RESULTS
 from evaluation_assets.core.suites.case_results import CaseResult
 from evaluation_assets.core.suites.comparison import shown
 from evaluation_assets.core.suites.failure_patterns import FailurePattern
 from evaluation_assets.core.suites.suite import Case
-from evaluation_assets.core.tables import TOOL_USE_RESULTS
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 Row = dict[str, Any]
 

@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel
 
 from evaluation_assets.cli.documentation.settings import FILES, models, page
-from evaluation_assets.core.field_meanings import meanings
+from evaluation_assets.core.text.field_meanings import meanings
 
 MODELS = sorted(models(), key=lambda model: model.__name__)
 

@@ -5,7 +5,7 @@ import pytest
 
 from evaluation_assets.core.gating.changed_judges import changed_judges, unknown_change
 from evaluation_assets.core.judging.canaries import canaries, canary_subjects
-from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 
 LEVELS = np.array([0.9, 0.6, 0.2] * 4)
 Scores = dict[str, list[float]]

@@ -27,8 +27,8 @@ from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
-from evaluation_assets.core.report_addresses import ReportAddress
-from evaluation_assets.core.reporting.gate_formats import as_github, as_json, as_junit, as_text
+from evaluation_assets.core.report.gate_formats import as_github, as_json, as_junit, as_text
+from evaluation_assets.core.text.report_addresses import ReportAddress
 from evaluation_assets_tests.third_party import data
 
 Metrics = Mapping[str, Mapping[str, float]]

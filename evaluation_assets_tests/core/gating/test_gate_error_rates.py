@@ -10,8 +10,8 @@ import pytest
 
 from evaluation_assets.core.gating.calibration import BatchGate
 from evaluation_assets.core.gating.settings import GateSettings
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace
 from evaluation_assets_tests.third_party import data

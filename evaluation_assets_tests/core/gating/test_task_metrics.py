@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.facts import MetricsFacts
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows, read_metrics
-from evaluation_assets.core.lake import Stored, Stream, batched, write
-from evaluation_assets.core.sidecar import Sidecar
-from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, TASK_METRICS, TOOL_USE_RESULTS
-from evaluation_assets.core.trajectories.model import Agent, Usage
-from evaluation_assets.core.trajectories.trajectory_rows import trajectory_row
+from evaluation_assets.core.intake.facts import MetricsFacts
+from evaluation_assets.core.intake.sidecar import Sidecar
+from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
+from evaluation_assets.core.lake.tables import PREPROCESSED_TRAJECTORIES, TASK_METRICS, TOOL_USE_RESULTS
+from evaluation_assets.core.traces.trajectories.model import Agent, Usage
+from evaluation_assets.core.traces.trajectories.trajectory_rows import trajectory_row
 from evaluation_assets_tests.core.making import trajectory
 
 

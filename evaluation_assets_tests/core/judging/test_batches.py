@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 import pytest
 from pydantic import ValidationError
 
-from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import JudgeSettings, judges_of, panel_of
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.subjects import Chain, trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets_tests.judging_alone import chains
 from evaluation_assets_tests.model_server import ModelServer, rule
 

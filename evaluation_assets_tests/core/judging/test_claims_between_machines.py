@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from evaluation_assets.core.llm.ledger import Ledger
+from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets_tests import postgres
 from evaluation_assets_tests.core.judging.test_shared_limits import most_within
 from evaluation_assets_tests.judging_alone import CLIPS, chains, judge_at, verdicts

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.fences import fence_of
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.prompts import Rendered, render
+from evaluation_assets.core.judging.rubrics.model import Scale, load_rubrics
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import (
     Chain,
@@ -21,8 +22,7 @@ from evaluation_assets.core.judging.subjects import (
     trajectory_chain,
 )
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.rubrics.model import Scale, load_rubrics
-from evaluation_assets.core.trajectories.model import (
+from evaluation_assets.core.traces.trajectories.model import (
     Agent,
     Interaction,
     Step,

@@ -15,12 +15,13 @@ from upath import UPath
 from evaluation_assets.core.judging.judge import judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
-from evaluation_assets.core.lake import Stored, Stream, batched, write
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.core.llm.messages import Reply, TokenUsage
-from evaluation_assets.core.llm.stored_replies import packed
-from evaluation_assets.core.tables import CLIP_VERDICTS
+from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
+from evaluation_assets.core.lake.tables import CLIP_VERDICTS
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.models.messages import Reply
+from evaluation_assets.core.models.stored_replies import packed
+from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets_tests.judging_alone import CLIPS, HEAD, Answer, Endpoint, chains, endpoint, judge_at
 
 USAGE = {"prompt_tokens": 700, "completion_tokens": 60}

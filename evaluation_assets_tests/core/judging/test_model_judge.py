@@ -19,13 +19,13 @@ import pytest
 
 from evaluation_assets.core.judging.panel import JudgeSettings
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.circuit import MOST_FAILURES
-from evaluation_assets.core.llm.client import Answered, Budget, Client
-from evaluation_assets.core.llm.endpoints import endpoint_of
-from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.core.llm.messages import Message, Request, ToolAnswer
-from evaluation_assets.core.llm.providers import bounded
-from evaluation_assets.core.trajectories.model import Tool
+from evaluation_assets.core.models.circuit import MOST_FAILURES
+from evaluation_assets.core.models.client import Answered, Budget, Client
+from evaluation_assets.core.models.endpoints import endpoint_of
+from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.models.messages import Message, Request, ToolAnswer
+from evaluation_assets.core.models.providers import bounded
+from evaluation_assets.core.traces.trajectories.model import Tool
 from evaluation_assets_tests import small_disks
 from evaluation_assets_tests.conftest import SAMPLE, command
 from evaluation_assets_tests.judging_alone import (
@@ -354,7 +354,7 @@ def test_when_a_worker_is_killed_another_goes_on_at_once(url: str) -> None:
 def test_a_worker_in_another_container_is_not_taken_for_dead(url: str) -> None:
     ledger = Ledger(url)
     assert ledger.claim("k")
-    script = f"from evaluation_assets.core.llm.ledger import Ledger; print(Ledger({url!r}).claim('k'))"
+    script = f"from evaluation_assets.core.models.ledger import Ledger; print(Ledger({url!r}).claim('k'))"
     command = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", script]
     try:
         asked = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)

@@ -16,12 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai import AsyncOpenAI
 
-from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.fences import fence_of, neutral
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.pieces import Piece
 from evaluation_assets.core.judging.prompts import render, repair_turns, reply_schema, verdict_text
 from evaluation_assets.core.judging.replies import read_reply
+from evaluation_assets.core.judging.rubrics.model import Scale, load_rubrics
 from evaluation_assets.core.judging.subjects import (
     OwnScore,
     OwnScores,
@@ -32,12 +33,11 @@ from evaluation_assets.core.judging.subjects import (
 )
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.judging.windows import MARK_BYTES, cut_in_the_middle, estimated_tokens, fair_limits
-from evaluation_assets.core.llm.messages import Request
-from evaluation_assets.core.llm.providers.anthropic_messages import AnthropicMessages
-from evaluation_assets.core.llm.providers.base import Provider
-from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, capabilities_of
-from evaluation_assets.core.llm.providers.openai_chat import OpenAIChat
-from evaluation_assets.core.rubrics.model import Scale, load_rubrics
+from evaluation_assets.core.models.messages import Request
+from evaluation_assets.core.models.providers.anthropic_messages import AnthropicMessages
+from evaluation_assets.core.models.providers.base import Provider
+from evaluation_assets.core.models.providers.capabilities import PROVIDERS, capabilities_of
+from evaluation_assets.core.models.providers.openai_chat import OpenAIChat
 from evaluation_assets_tests.core.making import trajectory
 
 SECRET = "a secret that lives with the ledger"

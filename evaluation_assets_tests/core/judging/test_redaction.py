@@ -10,8 +10,8 @@ from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.panel import judges_of, panel_of
 from evaluation_assets.core.judging.shown_texts import ShownText
 from evaluation_assets.core.judging.subjects import Chain
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.redaction.settings import Redaction
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets_tests.core.judging import test_selection as selection
 from evaluation_assets_tests.model_judging import judge
 from evaluation_assets_tests.model_server import ModelServer

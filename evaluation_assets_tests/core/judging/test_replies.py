@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.judging.replies import InvalidReply, read_reply, said_in
-from evaluation_assets.core.llm.messages import Reply, TokenUsage
-from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.models.messages import Reply
+from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets_tests.third_party import data
 
 RUBRIC = load_rubrics().choose("clip", "microsandbox")

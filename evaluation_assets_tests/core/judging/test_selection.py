@@ -13,9 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.base import Record
-from evaluation_assets.core.formats.readers.tagged import trajectory_of
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.fences import neutral
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
@@ -25,6 +23,7 @@ from evaluation_assets.core.judging.pieces import Show
 from evaluation_assets.core.judging.prompts import render, reply_schema
 from evaluation_assets.core.judging.quick import quick_schema, read_quick_reply
 from evaluation_assets.core.judging.replies import InvalidReply
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.selection import (
     EVERY_LEVEL,
     EVERYTHING,
@@ -36,10 +35,11 @@ from evaluation_assets.core.judging.selection import (
 from evaluation_assets.core.judging.subjects import Chain, clip_chain, trajectory_chain
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.llm.endpoints import endpoint_of
-from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.endpoints import endpoint_of
+from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.traces.formats.base import Record
+from evaluation_assets.core.traces.formats.readers.tagged import trajectory_of
 from evaluation_assets_tests.conftest import call
 from evaluation_assets_tests.model_judging import judge
 from evaluation_assets_tests.model_server import ModelServer

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm import negotiation
+from evaluation_assets.core.models import negotiation
 from evaluation_assets_tests.judging_alone import CLIPS, chains, judge_at, verdicts
 from evaluation_assets_tests.model_server import ModelServer, rule
 from evaluation_assets_tests.model_server.process import Asked

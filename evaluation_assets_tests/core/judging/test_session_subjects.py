@@ -5,11 +5,11 @@ from typing import Any
 
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.prompts import render
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.rules.sessions import PART_SCORERS, SESSION_SCORERS, TURN_SCORERS
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.rubrics.model import load_rubrics
-from evaluation_assets_tests.core.sessions.making import call, example, judged, part, session, turn
+from evaluation_assets_tests.core.sections.sessions.making import call, example, judged, part, session, turn
 
 RUBRICS = load_rubrics()
 

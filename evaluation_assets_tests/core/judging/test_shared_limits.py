@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from evaluation_assets.core.judging.panel import judges_of, panel_of
-from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.lake.tables import CLIP_VERDICTS
+from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.verdicts import PanelRun
-from evaluation_assets.core.tables import CLIP_VERDICTS
 from evaluation_assets_tests.judging_alone import CLIPS, chains, work
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 

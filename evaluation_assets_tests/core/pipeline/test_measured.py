@@ -6,18 +6,18 @@ from typing import Any
 import yaml
 from upath import UPath
 
-from evaluation_assets.core.constraints.settings import Checks
-from evaluation_assets.core.facts import DropFacts, SuiteFacts
-from evaluation_assets.core.formats.readers.tagged import trajectory_of
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.lake import Stored, Stream, write
+from evaluation_assets.core.intake.facts import DropFacts, SuiteFacts
+from evaluation_assets.core.intake.sidecar import Sidecar
+from evaluation_assets.core.lake.stored import Stored, Stream, write
+from evaluation_assets.core.lake.tables import RAW_TRAJECTORIES
 from evaluation_assets.core.pipeline.coding_work import coding_sessions
 from evaluation_assets.core.pipeline.constraints import constraint_results
 from evaluation_assets.core.pipeline.tool_use import measured_runs, patterns_of
-from evaluation_assets.core.sidecar import Sidecar
-from evaluation_assets.core.tables import RAW_TRAJECTORIES
-from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.trajectory_rows import trajectory_row
+from evaluation_assets.core.sections.constraints.settings import Checks
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.formats.readers.tagged import trajectory_of
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.trajectory_rows import trajectory_row
 from evaluation_assets_tests.core.making import record
 from evaluation_assets_tests.core.stored_rows import stored
 

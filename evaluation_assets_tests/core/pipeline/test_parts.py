@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.lake import Stream, batched, write
+from evaluation_assets.core.lake.stored import Stream, batched, write
 from evaluation_assets.core.pipeline.parts import Parts, announced, announcement, divide
+from evaluation_assets.core.system.installation import Installation
 
 READ = [("preprocessed_trajectories",), ("clips",), ("clip_verdicts", "one")]
 

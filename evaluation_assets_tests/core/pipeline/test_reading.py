@@ -9,21 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from upath import UPath
 
-from evaluation_assets.core.clips.tool_types import load_tool_types
-from evaluation_assets.core.drops import Drop, scan
-from evaluation_assets.core.formats.base import UnreadableDrop
-from evaluation_assets.core.lake import Spool, Stored, Stream, batched, write
-from evaluation_assets.core.pipeline.preprocessing import PreprocessedDrop
-from evaluation_assets.core.pipeline.reading import ReadDrop
-from evaluation_assets.core.pipeline.segmentation import Segmentation
-from evaluation_assets.core.preprocessing.rules import Settings
-from evaluation_assets.core.tables import (
+from evaluation_assets.core.intake.clips.tool_types import load_tool_types
+from evaluation_assets.core.intake.drops import Drop, scan
+from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.lake.stored import Spool, Stored, Stream, batched, write
+from evaluation_assets.core.lake.tables import (
     CLIPS,
     PREPROCESSED_TRAJECTORIES,
     RAW_TRAJECTORIES,
     REJECTED_RECORDS,
     UNREADABLE_RECORDS,
 )
+from evaluation_assets.core.pipeline.preprocessing import PreprocessedDrop
+from evaluation_assets.core.pipeline.reading import ReadDrop
+from evaluation_assets.core.pipeline.segmentation import Segmentation
+from evaluation_assets.core.traces.formats.base import UnreadableDrop
 
 TEXT = '<think>plan</think><microsandbox>{"code": "1"}</microsandbox><result>2</result><answer>4</answer>'
 Rows = list[dict[str, Any]]

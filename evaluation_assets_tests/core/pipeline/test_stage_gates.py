@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from evaluation_assets.core.cascade.fitted import LABELS, FittedCascade
-from evaluation_assets.core.cascade.fitting import LabelledSubjects, fit_criterion
+from evaluation_assets.core.judging.cascade.fitted import LABELS, FittedCascade
+from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.lake.tables import CLIP_VERDICTS
+from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.stage_gates import Statements, stage_gates
 from evaluation_assets.core.pipeline.verdicts import PanelRun
-from evaluation_assets.core.tables import CLIP_VERDICTS
 from evaluation_assets_tests.judging_alone import CLIPS, chains
 
 STAGES = (("cheap",), ("dear",))

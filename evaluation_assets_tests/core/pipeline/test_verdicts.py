@@ -14,11 +14,11 @@ from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.lake import Stored, Stream, write
-from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.lake.stored import Stored, Stream, write
+from evaluation_assets.core.lake.tables import CLIP_VERDICTS
+from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.verdicts import PanelRun
-from evaluation_assets.core.tables import CLIP_VERDICTS
-from evaluation_assets.core.trajectories.model import Usage
+from evaluation_assets.core.traces.trajectories.model import Usage
 from evaluation_assets_tests.judging_alone import CLIPS, chains
 
 

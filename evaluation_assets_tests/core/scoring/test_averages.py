@@ -8,7 +8,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from upath import UPath
 
-from evaluation_assets.core.lake import Stored, Stream, batched, write
+from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
+from evaluation_assets.core.lake.tables import (
+    CLIP_SCORES,
+    CLIP_VERDICTS,
+    CLIPS,
+    PREPROCESSED_TRAJECTORIES,
+    TRAJECTORY_VERDICTS,
+    Table,
+)
 from evaluation_assets.core.scoring.averages import (
     Leniency,
     StaleVerdicts,
@@ -21,14 +29,6 @@ from evaluation_assets.core.scoring.panel_scores import (
     mean_over_clips,
     tool_averages,
     trajectory_scores,
-)
-from evaluation_assets.core.tables import (
-    CLIP_SCORES,
-    CLIP_VERDICTS,
-    CLIPS,
-    PREPROCESSED_TRAJECTORIES,
-    TRAJECTORY_VERDICTS,
-    Table,
 )
 
 Panel = dict[str, dict[str, float]]

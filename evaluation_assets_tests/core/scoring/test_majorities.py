@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from upath import UPath
 
-from evaluation_assets.core.lake import Stored, Stream, batched, write
-from evaluation_assets.core.rubrics.model import Rubric, Rubrics, Scale, load_rubrics
+from evaluation_assets.core.judging.rubrics.model import Rubric, Rubrics, Scale, load_rubrics
+from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
+from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.scoring.averages import majority, most_frequent, panel_votes
 from evaluation_assets.core.scoring.panel_scores import clip_scores
-from evaluation_assets.core.tables import TABLES
 
 
 def rubric(**scale: Any) -> Rubric:

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.drops import one_file
-from evaluation_assets.core.formats.base import Rejection
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.intake.drops import one_file
 from evaluation_assets.core.judging.judge import judge_chains
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.selection import is_sampled
 from evaluation_assets.core.judging.subjects import clip_chain
-from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.scoring.intervals import sampled_mean
+from evaluation_assets.core.traces.formats.base import Rejection
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets_tests.third_party import data
 
 DRAWS = 200

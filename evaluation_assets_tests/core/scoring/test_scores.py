@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from upath import UPath
 
-from evaluation_assets.core.clips.clip_rows import clip_row
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.facts import DropFacts
-from evaluation_assets.core.lake import Stored, Stream, batched, write
-from evaluation_assets.core.reporting.results import result_records
-from evaluation_assets.core.reporting.summary import DropTables, summarise
+from evaluation_assets.core.intake.clips.clip_rows import clip_row
+from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.intake.facts import DropFacts
+from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
+from evaluation_assets.core.lake.tables import TABLES
+from evaluation_assets.core.report.results import result_records
+from evaluation_assets.core.report.summary import DropTables, summarise
 from evaluation_assets.core.scoring import panel_scores
-from evaluation_assets.core.tables import TABLES
-from evaluation_assets.core.trajectories.trajectory_rows import trajectory_row
+from evaluation_assets.core.traces.trajectories.trajectory_rows import trajectory_row
 from evaluation_assets_tests.core.making import answer, call, result, trajectory
 
 Row = dict[str, Any]

@@ -10,7 +10,7 @@ from evaluation_assets.core.suites import call_metrics
 from evaluation_assets.core.suites.calls import Call
 from evaluation_assets.core.suites.matching import align
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, Part
-from evaluation_assets.core.trajectories.model import Tool
+from evaluation_assets.core.traces.trajectories.model import Tool
 from evaluation_assets_tests.core.suites.measuring import call, case, expected, measure
 
 tools = st.sampled_from(["a", "b", "update_c"])

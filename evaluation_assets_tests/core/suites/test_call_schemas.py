@@ -10,7 +10,7 @@ from evaluation_assets.core.suites.call_schemas import DefectKind, defects, para
 from evaluation_assets.core.suites.calls import Call
 from evaluation_assets.core.suites.comparison import compare_call
 from evaluation_assets.core.suites.suite import ExpectedCall
-from evaluation_assets.core.trajectories.model import Tool
+from evaluation_assets.core.traces.trajectories.model import Tool
 from evaluation_assets_tests.core.suites.measuring import call, case, expected, measure
 
 WEATHER = Tool(

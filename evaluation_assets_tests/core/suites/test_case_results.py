@@ -9,7 +9,7 @@ from evaluation_assets.core.suites import call_metrics
 from evaluation_assets.core.suites.calls import Call, Run, run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
 from evaluation_assets.core.suites.suite import Suite
-from evaluation_assets.core.trajectories.model import Tool
+from evaluation_assets.core.traces.trajectories.model import Tool
 from evaluation_assets_tests.core import making
 from evaluation_assets_tests.core.suites.measuring import call, case, expected, kinds, measure
 

@@ -8,13 +8,13 @@ from types import ModuleType
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
 from evaluation_assets.core.suites.formats.registry import load_suite
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.traces.formats.base import DropFile
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.third_party import data
 
 

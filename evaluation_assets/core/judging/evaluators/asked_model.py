@@ -9,13 +9,13 @@ from evaluation_assets.core.judging.evaluators.structured import object_in, stri
 from evaluation_assets.core.judging.questions import Cost
 from evaluation_assets.core.judging.replies import InvalidReply, refuse_unfinished, said_in
 from evaluation_assets.core.judging.windows import estimated_tokens
-from evaluation_assets.core.llm.client import Client
-from evaluation_assets.core.llm.errors import ProviderError, Stopped
-from evaluation_assets.core.llm.json_text import dumped
-from evaluation_assets.core.llm.ledger import Entry
-from evaluation_assets.core.llm.messages import Message, Request, Role
-from evaluation_assets.core.llm.settings import ModelSettings
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.models.client import Client
+from evaluation_assets.core.models.errors import ProviderError, Stopped
+from evaluation_assets.core.models.json_text import dumped
+from evaluation_assets.core.models.ledger import Entry
+from evaluation_assets.core.models.messages import Message, Request, Role
+from evaluation_assets.core.models.settings import ModelSettings
+from evaluation_assets.core.traces.trajectories.identity import digest
 
 Problem = ProviderError | Stopped | InvalidReply
 

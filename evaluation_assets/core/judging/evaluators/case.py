@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluation_assets.core.formats.writers.openai_messages import record
 from evaluation_assets.core.judging.own.view import Call, view_of
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.trajectories.model import JsonObject, Trajectory, Turn
+from evaluation_assets.core.traces.formats.writers.openai_messages import record
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Turn
 
 CASE_VERSION = "1"
 """Raise it when a metric may see other texts of the same subject."""

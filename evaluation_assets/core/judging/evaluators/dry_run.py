@@ -12,10 +12,10 @@ from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.quotes import Question, question_bytes, reply_tokens
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import request_tokens
-from evaluation_assets.core.llm.client import Client
-from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.core.llm.messages import Request
+from evaluation_assets.core.models.budget import request_tokens
+from evaluation_assets.core.models.client import Client
+from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.models.messages import Request
 
 
 @contextmanager

@@ -20,12 +20,12 @@ from evaluation_assets.core.judging.replies import InvalidReply
 from evaluation_assets.core.judging.selection import Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Outcome, Verdict
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.llm.errors import ProviderError, Stopped
-from evaluation_assets.core.llm.json_text import dumped
-from evaluation_assets.core.masking import MASKED, environment_mask
-from evaluation_assets.core.redaction.redactor import NotRedacted
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.errors import ProviderError, Stopped
+from evaluation_assets.core.models.json_text import dumped
+from evaluation_assets.core.models.redaction.redactor import NotRedacted
+from evaluation_assets.core.text.masking import MASKED, environment_mask
+from evaluation_assets.core.traces.trajectories.identity import digest
 
 LONGEST_ERROR = 2000
 """Characters of the message of an exception in a verdict."""

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from evaluation_assets.core.judging.evaluators.asked_model import ChatModel, Said
-from evaluation_assets.core.trajectories.model import json_object
+from evaluation_assets.core.traces.trajectories.model import json_object
 
 _Route = tuple[asyncio.AbstractEventLoop, ChatModel]
 _LARGEST_REQUEST = 64 * 2**20

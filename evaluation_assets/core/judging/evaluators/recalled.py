@@ -10,7 +10,7 @@ from evaluation_assets.core.judging.evaluators.metrics import metric_of
 from evaluation_assets.core.judging.judge import judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge
 from evaluation_assets.core.judging.subjects import Chain
-from evaluation_assets.core.llm.messages import Request
+from evaluation_assets.core.models.messages import Request
 
 
 def recalled_by_evaluator(judge: EvaluatorJudge, asked: ModelJudge, chains: Iterable[Chain]) -> dict[str, Request]:

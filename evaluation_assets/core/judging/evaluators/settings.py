@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from evaluation_assets.core.configuration import Section
+from evaluation_assets.core.system.configuration import Section
 
 Package = Literal["autoevals", "openevals", "agentevals", "deepeval", "inspect", "mlflow"]
 

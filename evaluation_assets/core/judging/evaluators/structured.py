@@ -6,7 +6,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from evaluation_assets.core.judging.replies import THOUGHT_ENDS, InvalidReply
-from evaluation_assets.core.trajectories.model import JsonObject, json_object, json_objects
+from evaluation_assets.core.traces.trajectories.model import JsonObject, json_object, json_objects
 
 _STRUCTURE = ("properties", "$defs", "definitions")
 _CHOICES = ("anyOf", "oneOf", "allOf")

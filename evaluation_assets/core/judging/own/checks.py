@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
 
 from evaluation_assets.core.judging.own.view import SubjectView
-from evaluation_assets.core.rubrics.model import Level
+from evaluation_assets.core.judging.rubrics.model import Level
 
 
 @dataclass(frozen=True, slots=True)

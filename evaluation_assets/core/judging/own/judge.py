@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation_assets.core.daemon_threads import in_thread
 from evaluation_assets.core.judging.defects import CREDENTIALS
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.own.checks import InvalidResult, scores_of, settings_of
@@ -17,10 +16,11 @@ from evaluation_assets.core.judging.own.view import SubjectView, view_of
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.masking import MASKED, environment_mask
-from evaluation_assets.core.own_code import OwnFunction
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.system.daemon_threads import in_thread
+from evaluation_assets.core.system.own_code import OwnFunction
+from evaluation_assets.core.text.masking import MASKED, environment_mask
+from evaluation_assets.core.traces.trajectories.identity import digest
 
 VIEW_VERSION = "1"
 """Raise it when the same check may see other values of the same subject."""

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from evaluation_assets.core.judging.rubrics.model import Level
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.rubrics.model import Level
-from evaluation_assets.core.sessions.interactions import interactions_of
-from evaluation_assets.core.trajectories.model import Interaction, JsonObject, Step, Trajectory, Turn, Usage
+from evaluation_assets.core.sections.sessions.interactions import interactions_of
+from evaluation_assets.core.traces.trajectories.model import Interaction, JsonObject, Step, Trajectory, Turn, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import re
 
 from evaluation_assets.core.judging.rules.evidence import CallEvidence
 from evaluation_assets.core.judging.rules.findings import Finding, points_for
-from evaluation_assets.core.trajectories.model import Step
+from evaluation_assets.core.traces.trajectories.model import Step
 
 _LIMIT_HIT = re.compile(r"time.?out|timed out|memory|超时", re.IGNORECASE)
 _UNKNOWN_TOOL = re.compile(

@@ -11,10 +11,10 @@ from itertools import chain
 from evaluation_assets.core.judging.rules.neighbours import following, last_same
 from evaluation_assets.core.judging.rules.seen_addresses import SeenAddresses
 from evaluation_assets.core.suites.calls import CUT_OFF
-from evaluation_assets.core.trajectories.calls import CallKey, call_key
-from evaluation_assets.core.trajectories.growing_words import GrowingWords
-from evaluation_assets.core.trajectories.model import Span, Step, Trajectory
-from evaluation_assets.core.trajectories.words import (
+from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
+from evaluation_assets.core.traces.trajectories.growing_words import GrowingWords
+from evaluation_assets.core.traces.trajectories.model import Span, Step, Trajectory
+from evaluation_assets.core.traces.trajectories.words import (
     are_comparable,
     are_written_in,
     comparable_share,

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.rubrics.model import SESSION_LEVELS
 from evaluation_assets.core.judging.rules.criteria import find
 from evaluation_assets.core.judging.rules.evidence import Evidence
 from evaluation_assets.core.judging.rules.findings import Finding
@@ -12,10 +13,9 @@ from evaluation_assets.core.judging.rules.sessions import find_in_session
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.rubrics.model import SESSION_LEVELS
-from evaluation_assets.core.sessions.evidence import SessionEvidence
-from evaluation_assets.core.sessions.similarity import LexicalSimilarity
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sections.sessions.similarity import LexicalSimilarity
 
 RULES_VERSION = "6"
 """Raise it with every change that can change a score."""

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from typing import TypeVar
 
-from evaluation_assets.core.trajectories.model import Step
+from evaluation_assets.core.traces.trajectories.model import Step
 
 T = TypeVar("T")
 

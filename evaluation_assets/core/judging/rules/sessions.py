@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from evaluation_assets.core.judging.rules.findings import Finding
 from evaluation_assets.core.judging.rules.whole import completion
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.nullable import mean_of
-from evaluation_assets.core.sessions.evidence import SessionEvidence
-from evaluation_assets.core.sessions.interactions import SessionInteraction
-from evaluation_assets.core.sessions.tool_validation import validity
+from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sections.sessions.interactions import SessionInteraction
+from evaluation_assets.core.sections.sessions.tool_validation import validity
+from evaluation_assets.core.text.nullable import mean_of
 
 TurnScorer = Callable[[SessionEvidence, int], Finding]
 PartScorer = Callable[[SessionEvidence, SessionInteraction], Finding]

@@ -5,8 +5,8 @@ from typing import Literal
 
 from evaluation_assets.core.judging.rules.evidence import Evidence, is_cut_off
 from evaluation_assets.core.judging.rules.findings import Finding, points_for
-from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.words import are_comparable, words
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.words import are_comparable, words
 
 _SHORT_REFERENCE = 8
 """Words up to which a right answer quotes its reference; a longer one may be put in other words."""

@@ -15,7 +15,7 @@ from upath import UPath
 
 from evaluation_assets.core.suites.formats.base import Item, Source
 from evaluation_assets.core.suites.suite import InvalidSuite
-from evaluation_assets.core.well_formed import well_formed_json
+from evaluation_assets.core.text.well_formed import well_formed_json
 
 EXTENSIONS = (".yaml", ".yml", ".json", ".jsonl", ".xml")
 _GAP = re.compile(r"[\s,]*")

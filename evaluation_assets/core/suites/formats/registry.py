@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import ValidationError
 from upath import UPath
 
-from evaluation_assets.core.plugins import SUITES, guarded, plugins
 from evaluation_assets.core.suites.formats import bfcl, native, nestful, tau_bench, tooltalk, xml_tasks
 from evaluation_assets.core.suites.formats.base import Draft, Incomplete, Source, SuiteFormat
 from evaluation_assets.core.suites.formats.files import EXTENSIONS, read_source
 from evaluation_assets.core.suites.suite import Case, InvalidSuite, Suite
+from evaluation_assets.core.system.plugins import SUITES, guarded, plugins
 
 _NATIVE, *_BENCHMARKS = (
     SuiteFormat(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)

@@ -6,16 +6,16 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.base import Record
-from evaluation_assets.core.formats.readers.tagged import trajectory_of
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel, judges_of, panel_of
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.subjects import trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.rubrics.model import load_rubrics
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.traces.formats.base import Record
+from evaluation_assets.core.traces.formats.readers.tagged import trajectory_of
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.model_server import ModelServer, prompt_text, rule
 
 TASK, ANSWER, REFERENCE = "How many of A3 are in stock?", "Three of A3 are in stock.", "There are 3 of A3."

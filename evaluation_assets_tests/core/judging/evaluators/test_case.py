@@ -1,12 +1,12 @@
 """What metrics of other packages see of the subjects of each level."""
 
-from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.evaluators.case import Case, CaseCall, case_of, shown
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import Chain, category_chain, clip_chain, trajectory_chain
-from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets_tests.core.judging.evaluators.judging import ANSWER, REFERENCE, TASK, run_of
-from evaluation_assets_tests.core.sessions.making import call, part, session, turn
+from evaluation_assets_tests.core.sections.sessions.making import call, part, session, turn
 
 RUBRICS = load_rubrics()
 LOOK_UP = CaseCall(name="look_up", arguments={"item": "A3"}, result='{"stock": 3}')

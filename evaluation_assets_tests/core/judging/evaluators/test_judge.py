@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.evaluators import judge as module
 from evaluation_assets.core.judging.evaluators import packages
 from evaluation_assets.core.judging.evaluators.asked_model import ChatModel, Said
@@ -17,12 +17,12 @@ from evaluation_assets.core.judging.evaluators.settings import snake_case
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.own.checks import Score
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel, panel_of
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.subjects import trajectory_chain
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.llm.errors import ProviderError
-from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.errors import ProviderError
 from evaluation_assets_tests.conftest import KEY
 from evaluation_assets_tests.core.judging.evaluators.judging import (
     judge_of,

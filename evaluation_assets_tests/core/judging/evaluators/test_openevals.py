@@ -13,8 +13,8 @@ from evaluation_assets.core.judging.evaluators.case import case_of
 from evaluation_assets.core.judging.evaluators.metrics import metric_of
 from evaluation_assets.core.judging.evaluators.settings import EvaluatorSettings
 from evaluation_assets.core.judging.own.checks import Score
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.subjects import trajectory_chain
-from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets_tests.core.judging.evaluators.judging import (
     ANSWER,
     REFERENCE,

@@ -7,19 +7,19 @@ from textwrap import dedent
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
 from evaluation_assets.core.judging.own.view import SubjectView, view_of
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import Chain, Subject, category_chain, clip_chain, trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.rubrics.model import load_rubrics
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.traces.formats.base import DropFile
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.conftest import KEY
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "own_judge"

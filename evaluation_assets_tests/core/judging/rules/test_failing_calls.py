@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import judge_chains
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.subjects import clip_chain
-from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.scoring.panel_scores import mean_over_clips, tool_averages
-from evaluation_assets.core.trajectories.model import Step, Trajectory
+from evaluation_assets.core.traces.trajectories.model import Step, Trajectory
 from evaluation_assets_tests.core.making import answer, call, result, trajectory
 
 RUBRICS = load_rubrics()

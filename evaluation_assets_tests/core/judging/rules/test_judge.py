@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.readers.tagged import trajectory_of
-from evaluation_assets.core.formats.transcript import Asked, Said, written
+from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.intake.preprocessing.repair import repaired
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
+from evaluation_assets.core.judging.rubrics.model import SESSION_LEVELS, Level, Rubric, load_rubrics
 from evaluation_assets.core.judging.rules.criteria import CALL_SCORERS, WHOLE_SCORERS
 from evaluation_assets.core.judging.rules.evidence import Evidence
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.subjects import Chain, category_chain, clip_chain, trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.preprocessing.repair import repaired
-from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level, Rubric, load_rubrics
-from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.words import comparable_share
+from evaluation_assets.core.traces.formats.readers.tagged import trajectory_of
+from evaluation_assets.core.traces.formats.transcript import Asked, Said, written
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.words import comparable_share
 from evaluation_assets_tests.core.making import answer, call, record, result, tagged_texts
 
 RUBRICS = load_rubrics()

@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.agents.mock_tools import mock_tools
-from evaluation_assets.core.agents.tools import Toolbox
 from evaluation_assets.core.suites import call_metrics
+from evaluation_assets.core.suites.agents.mock_tools import mock_tools
+from evaluation_assets.core.suites.agents.tools import Toolbox
 from evaluation_assets.core.suites.call_schemas import defects
 from evaluation_assets.core.suites.calls import Call, Run
 from evaluation_assets.core.suites.case_results import CaseResult, evaluate

@@ -41,7 +41,7 @@ from evaluation_assets.core.judging.evaluators.metrics import Metric  # noqa: E4
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator  # noqa: E402
 from evaluation_assets.core.judging.evaluators.reasons import MISSING, NoScore  # noqa: E402
 from evaluation_assets.core.judging.own.checks import Score  # noqa: E402
-from evaluation_assets.core.trajectories.model import json_object  # noqa: E402
+from evaluation_assets.core.traces.trajectories.model import json_object  # noqa: E402
 
 set_backend(NoopBackend())  # also where the package was imported before
 

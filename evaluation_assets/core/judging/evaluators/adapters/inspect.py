@@ -33,7 +33,7 @@ from evaluation_assets.core.judging.evaluators.metrics import Metric
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.evaluators.reasons import MISSING, NoScore
 from evaluation_assets.core.judging.own.checks import Score
-from evaluation_assets.core.trajectories.model import JsonObject, json_object
+from evaluation_assets.core.traces.trajectories.model import JsonObject, json_object
 
 _PROVIDER = "evaluation_assets"
 _GRADED = ("model_graded_fact", "model_graded_qa")

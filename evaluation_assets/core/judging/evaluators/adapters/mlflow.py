@@ -19,7 +19,6 @@ from mlflow.entities import Feedback
 from mlflow.exceptions import MlflowException
 from pydantic import ValidationError
 
-from evaluation_assets.core.daemon_threads import in_thread
 from evaluation_assets.core.judging.evaluators.asked_model import ChatModel
 from evaluation_assets.core.judging.evaluators.case import Case
 from evaluation_assets.core.judging.evaluators.local_gateway import local_gateway
@@ -27,6 +26,7 @@ from evaluation_assets.core.judging.evaluators.metrics import Metric
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.evaluators.reasons import MISSING, NoScore
 from evaluation_assets.core.judging.own.checks import Score
+from evaluation_assets.core.system.daemon_threads import in_thread
 
 _SCORERS: Mapping[str, tuple[str, ...]] = {
     "Completeness": ("output",),

@@ -1,0 +1,136 @@
+"""Bring drops into an installation: `evaluate FILE` copies them to where the UI and the sensor find them again."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import yaml
+from upath import UPath
+
+from evaluation_assets.core.intake.copying.copies import Conflict, Copy, is_inside, mark_as_one
+from evaluation_assets.core.intake.drops import (
+    DIRECTORY_SIDECAR,
+    NO_DATA,
+    SIDECAR_SUFFIX,
+    Drop,
+    InvalidDrop,
+    Scan,
+    as_one,
+    find,
+    not_read,
+    one_file,
+    scan,
+    why_unusable,
+)
+from evaluation_assets.core.lake.stored import publish_bytes
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.plain_yaml import load_plain
+
+Say = Callable[[str], object]
+
+
+def take_in(
+    home: Installation,
+    inputs: list[Path],
+    *,
+    one_drop: bool,
+    name: str | None = None,
+    may_replace: Callable[[Conflict], bool] = lambda _: False,
+    say: Say = lambda _: None,
+) -> list[Drop]:
+    """Copy the inputs below `drops/`, unless they are there already, and give the drops they are.
+
+    A file's drop is named by its stem, or `name`; files below a directory by their path in it. With `one_drop`, a
+    directory is one drop of all its files. A file that changed since it was copied is copied again. Where another file
+    has the name, `may_replace` decides. `say` is told of files in a directory that are left out.
+
+    Raises:
+        InvalidDrop: an input holds nothing that can be read, or its name is taken.
+    """
+    for path in inputs:
+        if one_drop and path.is_dir() and is_inside(_place(path), home.drops):
+            mark_as_one(_place(path))
+    found = inspect(inputs, one_drop=one_drop, say=say)
+    if name is not None:
+        reason = why_unusable(name) if len(found) == 1 else f"it can name only one drop, not {len(found)}"
+        if reason is not None:
+            raise InvalidDrop(f"--as {name!r}: {reason}")
+    known = scan(home.drops)
+    there = {file.path: key for key, drop in known.drops.items() for file in drop.files}
+    keys: list[str] = []
+    copies: list[Copy] = []
+    for drop in found:
+        inside = there.get(drop.files[0].path) if name is None else None
+        try:
+            copies += [] if inside is not None else [Copy(drop, name or drop.key, home.drops)]
+        except OSError as problem:
+            if len(found) == 1:
+                raise InvalidDrop(f"{problem.filename}: {problem.strerror}") from problem
+            say(f"skipped: {problem.filename}: {problem.strerror}")
+            continue
+        keys.append(inside or name or drop.key)
+    if not keys:
+        raise InvalidDrop("none of the files can be read")
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice and len({path.resolve() for path in inputs}) == len(inputs):
+        raise InvalidDrop(f"two inputs have the same drop name {twice[0]!r}; rename one, or evaluate their folder")
+    for conflict in filter(None, (each.conflict(known.drops.get(each.key)) for each in copies)):
+        if not may_replace(conflict):
+            raise InvalidDrop(f"{conflict}. Keep both with --as NAME, or replace the drop with --replace.")
+    for each in copies:
+        each.make(known.drops.get(each.key))
+    now = scan(home.drops)
+    missing = [key for key in keys if key not in now.drops]
+    if missing:
+        raise InvalidDrop(f"{', '.join(missing)}: {' '.join(now.problems)}")
+    return [now.drops[key] for key in dict.fromkeys(keys)]
+
+
+def annotate(home: Installation, drop: Drop, **fields: str) -> Drop:
+    """Note fields in the drop's sidecar, e.g. its suite or its format; the other fields of the sidecar stay.
+
+    Raises:
+        InvalidDrop: the sidecar is no YAML mapping.
+    """
+    known = drop.sidecar().model_dump()
+    if all(known[name] == value for name, value in fields.items()) and drop.sidecar_file is not None:
+        return drop
+    place = drop.sidecar_file or home.drops / f"{drop.key}{SIDECAR_SUFFIX}"
+    before = load_plain(place) if drop.sidecar_file is not None else None
+    publish_bytes(place, yaml.safe_dump({**(before or {}), **fields}, sort_keys=False, allow_unicode=True).encode())
+    return find(home.drops, drop.key)
+
+
+def inspect(inputs: list[Path], *, one_drop: bool = False, say: Say = lambda _: None) -> list[Drop]:
+    """The drops that inputs would be, where they lie; nothing is copied.
+
+    Raises:
+        InvalidDrop: an input holds nothing that can be read.
+    """
+    drops: list[Drop] = []
+    for path in inputs:
+        source = _place(path)
+        if not path.is_dir():
+            drops.append(one_file(source))
+        elif one_drop or (source / DIRECTORY_SIDECAR).exists():
+            drops.append(as_one(source))
+        else:
+            drops += _readable(scan(source), path, say)
+        if path.is_dir() and (names := not_read(source)) is not None:
+            say(f"skipped: {names}")
+    for problem in (problem for drop in drops for problem in drop.left_out):
+        say(f"skipped: {problem}")
+    return drops
+
+
+def _place(path: Path) -> UPath:
+    """Where an input lies, under its own name also where it is a link."""
+    return UPath(path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name)
+
+
+def _readable(found: Scan, path: Path, say: Say) -> list[Drop]:
+    if not found.drops:
+        reasons = " ".join(found.problems) or f"it {NO_DATA}"
+        raise InvalidDrop(f"{path}: {reasons}")
+    for problem in found.problems:
+        say(f"skipped: {problem}")
+    return list(found.drops.values())

@@ -1,0 +1,75 @@
+"""Files in a folder or a bucket. A file ends when it was last changed."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from fnmatch import fnmatch
+from functools import cached_property
+from operator import attrgetter
+from pathlib import Path
+
+from upath import UPath
+
+from evaluation_assets.core.intake.drops import InvalidDrop, as_one
+from evaluation_assets.core.intake.sources.drops import file_id
+from evaluation_assets.core.intake.sources.settings import BucketSettings, FolderSettings, SourceSettings
+from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
+
+
+def open_store(settings: SourceSettings) -> "FileStore":
+    """The files of a folder or bucket.
+
+    Raises:
+        StoreError: there is no such folder.
+    """
+    if isinstance(settings, FolderSettings):
+        root = UPath(Path(settings.path).expanduser().resolve())
+        if not Path(root.path).is_dir():
+            raise StoreError(f"there is no folder {settings.path}; correct `path` in sources.yaml")
+    elif isinstance(settings, BucketSettings):
+        root = UPath(settings.url)
+    else:
+        raise TypeError(settings.type)
+    return FileStore(root, settings.include)
+
+
+class FileStore:
+    """The files below a folder, by name; those that no reader could read are left out."""
+
+    def __init__(self, root: UPath, include: str | None) -> None:
+        self._root = root
+        self._include = include or "*"
+
+    def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
+        """Yield the files that were last changed in `(after, until]`."""
+        for trace in self._traces:
+            if after < trace.ended_at <= until and wanted(trace.id):
+                yield trace
+
+    def id_of(self, record: JsonObject) -> str | None:
+        """Files have no records."""
+        return None
+
+    @cached_property
+    def _traces(self) -> list[Trace]:
+        try:
+            files = as_one(self._root).files
+        except InvalidDrop:
+            return []
+        except ImportError as problem:
+            extra = _EXTRAS.get(self._root.protocol)
+            how = f"pip install 'evaluation-assets[{extra}]'" if extra else str(problem)
+            raise StoreError(f"{self._root.protocol} needs an extra package: {how}") from problem
+        except OSError as problem:
+            raise StoreError(f"{self._root} cannot be listed: {problem}") from problem
+        found = [self._trace(path) for path in files]
+        return sorted((trace for trace in found if trace is not None), key=attrgetter("ended_at", "id"))
+
+    def _trace(self, path: UPath) -> Trace | None:
+        name = path.path.removeprefix(self._root.path).strip("/")
+        if not (fnmatch(name, self._include) or fnmatch(path.name, self._include)):
+            return None
+        changed = path.fs.modified(path.path).astimezone(UTC)
+        return Trace(id=file_id(name, changed.isoformat()), ended_at=changed, files=[(name, path)])

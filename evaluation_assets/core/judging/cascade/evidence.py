@@ -1,0 +1,142 @@
+"""What judges said about the subjects of drops, as evidence for the stages of a cascade."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evaluation_assets.core.judging.cascade.fitted import PASSED, FittedCascade
+from evaluation_assets.core.lake.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS
+from evaluation_assets.core.system.installation import Installation
+
+Row = Mapping[str, Any]
+
+TABLES = (CLIP_VERDICTS, CATEGORY_VERDICTS, TRAJECTORY_VERDICTS, SESSION_VERDICTS)
+
+
+class Key(NamedTuple):
+    """A subject: `name` is the clip's index, the category, or the level itself."""
+
+    drop: str
+    trajectory_id: str
+    level: str
+    name: str
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What judges said about one subject: of each judge, a signal for each criterion it scored.
+
+    A signal is a probability or a score, 0..1, the mean of several samples. `kind` is the rubric, `criteria` are all
+    that were asked.
+    """
+
+    kind: str
+    criteria: tuple[str, ...]
+    signals: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def signal(self, judge: str, criterion: str) -> float:
+        """NaN where the judge gave none. That of `passed` is the mean over the criteria it scored."""
+        own = self.signals.get(judge, {})
+        if criterion != PASSED:
+            return own.get(criterion, np.nan)
+        return fmean(own.values()) if own else np.nan
+
+
+@dataclass(slots=True)
+class SaidAboutDrops:
+    """The evidence on all subjects of some drops, and what the judges' verdicts cost.
+
+    `verdicts` counts by judge those that were given, `costs` holds the known costs. `with_probability` are the judges
+    that report probabilities; of the others the scores are used.
+    """
+
+    subjects: dict[Key, Evidence] = field(default_factory=dict)
+    verdicts: dict[str, int] = field(default_factory=dict)
+    costs: dict[str, list[float]] = field(default_factory=dict)
+    with_probability: tuple[str, ...] = ()
+
+    def at(self, level: str) -> dict[Key, Evidence]:
+        """The subjects of one level."""
+        return {key: evidence for key, evidence in self.subjects.items() if key.level == level}
+
+    @property
+    def levels(self) -> list[str]:
+        """All levels with subjects."""
+        return sorted({key.level for key in self.subjects})
+
+
+def read_evidence(home: Installation, drops: Sequence[str], judges: Sequence[str]) -> SaidAboutDrops:
+    """Read the verdict tables of drops."""
+    found = SaidAboutDrops()
+    for judge in judges:
+        rows: dict[Key, list[Row]] = {}
+        for drop in drops:
+            for table in TABLES:
+                place = "clip_index" if table is CLIP_VERDICTS else "subject"
+                columns = ["trajectory_id", place, "rubric", "outcome", "scores", "probabilities", "cost_usd"]
+                for row in home.table(drop, table.name, judge).rows(columns):
+                    name = str(row[place])
+                    key = Key(drop, row["trajectory_id"], _level(table.name, name), name)
+                    rows.setdefault(key, []).append(row)
+        _add(found, judge, rows)
+    return found
+
+
+def _add(found: SaidAboutDrops, judge: str, rows: Mapping[Key, Sequence[Row]]) -> None:
+    everything = [row for own in rows.values() for row in own]
+    found.verdicts[judge] = len(everything)
+    found.costs[judge] = [row["cost_usd"] for row in everything if row["cost_usd"] is not None]
+    has_probability = any(row.get("probabilities") for row in everything)
+    if has_probability:
+        found.with_probability = (*found.with_probability, judge)
+    for key, own in rows.items():
+        criteria = tuple(dict.fromkeys(name for row in own for name in row["scores"] or {}))
+        evidence = found.subjects.setdefault(key, Evidence(own[0]["rubric"], criteria))
+        evidence.criteria = evidence.criteria or criteria
+        scored = [row for row in own if row["outcome"] == "scored"]
+        evidence.signals[judge] = signals(
+            (row.get("probabilities") or {} if has_probability else row["scores"]) for row in scored
+        )
+
+
+def signals(samples: Iterable[Mapping[str, float | None]]) -> dict[str, float]:
+    """The mean over samples of each criterion that was given."""
+    values: dict[str, list[float]] = {}
+    for sample in samples:
+        for name, value in sample.items():
+            if value is not None:
+                values.setdefault(name, []).append(value)
+    return {name: fmean(given) for name, given in values.items()}
+
+
+def accepting_stages(cascade: FittedCascade, level: str, evidence: Sequence[Evidence]) -> list[int | None]:
+    """By subject, the position of the first stage at which all its fitted criteria are accepted; `None` where none is.
+
+    Criteria that were not fitted, because nobody labelled them, do not count; no stage accepts a subject without a
+    fitted one.
+    """
+    fitted = cascade.of_level(level)
+    kinds = [each.kind for each in evidence]
+    judges = [judge for stage in cascade.stages for judge in stage]
+    stages = {
+        name: one.decisions(
+            {judge: np.array([each.signal(judge, name) for each in evidence]) for judge in judges}, kinds
+        ).stage
+        for name, one in fitted.items()
+    }
+    found: list[int | None] = []
+    for position, each in enumerate(evidence):
+        own = [int(stage[position]) for name, stage in stages.items() if name == PASSED or name in each.criteria]
+        found.append(max(own) if own and min(own) >= 0 else None)
+    return found
+
+
+def _level(table: str, name: str) -> str:
+    if table == TRAJECTORY_VERDICTS.name:
+        return name
+    if table == SESSION_VERDICTS.name:
+        return "session" if name == "session" else "interaction" if "/interaction/" in name else "turn"
+    return table.removesuffix("_verdicts")

@@ -1,0 +1,121 @@
+"""Fit a cascade of judges to labels, so that accepted verdicts are wrong at most as often as promised."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation_assets.core.judging.cascade.combining import Combination, combined
+from evaluation_assets.core.judging.cascade.fitted import FittedCriterion, accept, chances
+from evaluation_assets.core.judging.cascade.risk import fixed_sequence, order_of_testing, p_value
+
+_THRESHOLDS = np.arange(1, 51) / 100
+"""Estimated chances of an error up to which verdicts may be accepted; fixed, so that no label decides on them."""
+
+_SHARE_FITTED = 1 / 4
+"""Share of the clusters that the stages are learned from; the others test the bound."""
+
+_FEWEST_FITTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSubjects:
+    """Subjects with labels, for one criterion at one level.
+
+    `signals` are by judge, 0..1 and NaN where it said nothing: its probability, else its score, the mean of several
+    samples. `clusters` names the trajectory or task of each, `kinds` its rubric.
+    """
+
+    signals: Mapping[str, np.ndarray]
+    kinds: Sequence[str]
+    clusters: Sequence[str]
+    passes: np.ndarray
+
+    def part(self, chosen: np.ndarray) -> "LabelledSubjects":
+        """Those that are chosen."""
+        positions = [int(each) for each in np.flatnonzero(chosen)]
+        return LabelledSubjects(
+            {judge: said[chosen] for judge, said in self.signals.items()},
+            [self.kinds[position] for position in positions],
+            [self.clusters[position] for position in positions],
+            self.passes[chosen],
+        )
+
+
+def fit_criterion(
+    level: str,
+    criterion: str,
+    labelled: LabelledSubjects,
+    stages: Sequence[Sequence[str]],
+    *,
+    alpha: float,
+    delta: float,
+) -> FittedCriterion:
+    """The stages of one criterion and the threshold that all of them share.
+
+    A quarter of the clusters, drawn by a hash of their names, teaches each stage the chance that a subject passes, and
+    the order in which thresholds are tested. The others test them: with a chance of at least `1 - delta` over the
+    clusters drawn, at most `alpha` of the verdicts that all stages together accept are wrong. The bound is on all
+    accepted verdicts, not on those of each stage.
+
+    Args:
+        level: Level of the subjects.
+        criterion: Name of the criterion, or `passed`.
+        labelled: The subjects.
+        stages: Judges of each stage, cheapest first; a stage also sees what judges before it said.
+        alpha: Tolerated share of accepted verdicts that are wrong.
+        delta: Chance that the bound does not hold.
+    """
+    teaches = np.array([_fraction(name) < _SHARE_FITTED for name in labelled.clusters])
+    own, others = labelled.part(teaches), labelled.part(~teaches)
+    n_own, n_others = len(set(own.clusters)), len(set(others.clusters))
+    learned = _learned(own, stages) if n_own >= _FEWEST_FITTED and n_others else ()
+    largest = int(np.median(np.unique(own.clusters, return_counts=True)[1])) if learned else 1
+    threshold, p = None, None
+    if learned:
+        in_order = order_of_testing(_p_values(own, learned, alpha, largest))
+        tested = _p_values(others, learned, alpha, largest)
+        refused = fixed_sequence((tested[position] for position in in_order), delta)
+        p = tested[in_order[max(refused - 1, 0)]]
+        threshold = float(_THRESHOLDS[in_order[refused - 1]]) if refused else None
+    found = accept(chances(learned, others.signals, others.kinds), len(others.passes), threshold)
+    is_accepted = found.stage >= 0
+    return FittedCriterion(
+        level=level,
+        criterion=criterion,
+        stages=learned,
+        threshold=threshold,
+        p_value=p,
+        clusters=n_others,
+        clusters_fitted=n_own,
+        largest=largest,
+        subjects=len(others.passes),
+        accepted=int(is_accepted.sum()),
+        errors=int((found.passes != others.passes)[is_accepted].sum()),
+        by_stage=tuple(int((found.stage == position).sum()) for position in range(len(stages))),
+    )
+
+
+def _learned(own: LabelledSubjects, stages: Sequence[Sequence[str]]) -> tuple[Combination, ...]:
+    judges: list[str] = []
+    learned = []
+    for stage in stages:
+        judges.extend(stage)
+        learned.append(combined({judge: own.signals[judge] for judge in judges}, own.kinds, own.passes))
+    return tuple(learned)
+
+
+def _p_values(subjects: LabelledSubjects, stages: Sequence[Combination], alpha: float, largest: int) -> list[float]:
+    cluster = np.unique(subjects.clusters, return_inverse=True)[1]
+    by_stage = chances(stages, subjects.signals, subjects.kinds)
+    found = []
+    for threshold in _THRESHOLDS:
+        decided = accept(by_stage, len(subjects.passes), float(threshold))
+        is_wrong = decided.passes != subjects.passes
+        found.append(p_value(decided.stage >= 0, is_wrong, cluster, alpha=alpha, largest=largest))
+    return found
+
+
+def _fraction(name: str) -> float:
+    return int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[:6]) / 2**48

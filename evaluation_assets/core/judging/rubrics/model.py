@@ -1,0 +1,239 @@
+"""Rubrics: criteria with anchors and a scale for one kind of subject, one YAML file each."""
+
+import hashlib
+from collections.abc import Collection
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer, model_validator
+from upath import UPath
+
+from evaluation_assets.core.system.configuration import InvalidConfiguration, read_settings
+
+Level = Literal["clip", "category", "trajectory", "answer", "turn", "interaction", "session"]
+SESSION_LEVELS: tuple[Level, ...] = ("interaction", "turn", "session")
+Need = Literal[
+    "reference_answer", "next_user_message", "knowledge", "tool_calls", "thoughts", "handoff", "several_agents"
+]
+ANY = "*"
+_TYPED_LEVELS: tuple[Level, ...] = ("clip", "category")
+"""Levels with a rubric for each tool type."""
+
+
+Ties = Literal["abstain", "lowest"]
+"""What a majority without a winner counts as: nothing, or the lowest of the most frequent scores."""
+
+
+class Scale(BaseModel):
+    """The whole numbers a judge may give; stored scores are these mapped to 0..1.
+
+    Attributes:
+        min: The lowest number, stored as 0.
+        max: The highest number, stored as 1.
+        aggregate: How the scores of several judges are combined: `mean`, or `majority`, the most frequent one, for
+            scales whose numbers are verdicts or categories.
+        ties: What a majority without a winner gives: no score (`abstain`), or the lowest of the most frequent ones
+            (`lowest`).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    min: int
+    max: int
+    aggregate: Literal["mean", "majority"] = "mean"
+    ties: Ties = "abstain"
+
+    @model_serializer(mode="wrap")
+    def _without_the_default(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Rubrics that are averaged keep the version that they had before there was a choice."""
+        fields = serialize(self)
+        return fields if self.aggregate == "majority" else {"min": self.min, "max": self.max}
+
+    def to_share(self, points: float) -> float:
+        """A number on the scale as 0..1."""
+        return (points - self.min) / (self.max - self.min)
+
+    def to_points(self, share: float) -> int:
+        """The whole number on the scale that is stored as this share."""
+        return round(self.min + share * (self.max - self.min))
+
+
+class Criterion(BaseModel):
+    """One question.
+
+    Attributes:
+        key: Name of the criterion in tables and reports.
+        question: What the judge is asked.
+        anchors: What is seen at a number of the scale; the lowest and the highest number are required.
+        needs: What must exist for the question to be asked. `null`: nothing.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: str
+    question: str
+    anchors: dict[int, str]
+    needs: Need | None = None
+
+
+class Rubric(BaseModel):
+    """What a judge is asked about one kind of subject.
+
+    Attributes:
+        name: Name of the rubric. With the name of a shipped rubric of the same level, it replaces that one.
+        level: The kind of subject; also the name of the file's folder.
+        version: Number of the version. A digest of the content is added, so that no edit goes unnoticed.
+        applies_to: Tool types, at clip and category level only; `*` stands for all that no other rubric applies to.
+            Default: the rubric's name.
+        description: What the judge reads before the criteria.
+        scale: The numbers that the judge may give, for all criteria.
+        criteria: The questions.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    level: Level
+    version: int
+    applies_to: tuple[str, ...] = ()
+    description: str
+    scale: Scale
+    criteria: tuple[Criterion, ...]
+
+    @model_validator(mode="after")
+    def _anchors_on_the_scale(self) -> Self:
+        for criterion in self.criteria:
+            points = set(criterion.anchors)
+            if not {self.scale.min, self.scale.max} <= points <= set(range(self.scale.min, self.scale.max + 1)):
+                raise ValueError(f"{self.name}.{criterion.key}: anchors must be on the scale and include its ends")
+        return self
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The tool types it is for, and `*` for all that have none of their own."""
+        return self.applies_to or ((self.name,) if self.level in _TYPED_LEVELS else (ANY,))
+
+    @cached_property
+    def version_name(self) -> str:
+        """The version with a digest of the wording, so that no edit goes unnoticed: `1-3f2a91c0`."""
+        return f"{self.version}-{hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:8]}"
+
+    def criteria_for(self, there_is: Collection[Need]) -> tuple[Criterion, ...]:
+        """The criteria that can be asked where `there_is` what some of them need."""
+        return tuple(criterion for criterion in self.criteria if criterion.needs is None or criterion.needs in there_is)
+
+
+class Rubrics:
+    """All rubrics by level."""
+
+    def __init__(self, rubrics: list[Rubric]) -> None:
+        self._all = sorted(rubrics, key=lambda rubric: (rubric.level, rubric.name))
+
+    def of_level(self, level: Level) -> list[Rubric]:
+        """The rubrics of a level, by name."""
+        return [rubric for rubric in self._all if rubric.level == level]
+
+    def choose(self, level: Level, tool_type: str = ANY) -> Rubric:
+        """The rubric for a tool type, else the general one of the level."""
+        rubrics = self.of_level(level)
+        for wanted in (tool_type, ANY):
+            for rubric in rubrics:
+                if wanted in rubric.covers:
+                    return rubric
+        raise LookupError(f"no rubric of level {level} applies to {tool_type}")
+
+    def majorities(self, *levels: Level) -> dict[str, Ties]:
+        """The rubrics of some levels whose scores are aggregated by majority, by name, with their rule for ties."""
+        return {
+            rubric.name: rubric.scale.ties
+            for rubric in self._all
+            if rubric.level in levels and rubric.scale.aggregate == "majority"
+        }
+
+    @property
+    def criteria(self) -> set[tuple[Level, str]]:
+        """The level and key of every criterion."""
+        return {(rubric.level, criterion.key) for rubric in self._all for criterion in rubric.criteria}
+
+    def versions(self, level: Level | None = None) -> dict[str, str]:
+        """Version of each rubric, by `level/name`."""
+        return {f"{r.level}/{r.name}": r.version_name for r in self._all if level in (None, r.level)}
+
+
+class InvalidRubric(InvalidConfiguration):
+    """A rubric file that cannot be used; the message names file and field."""
+
+
+def load_rubrics(folder: UPath | None = None) -> Rubrics:
+    """The rubrics that ship with the package, and an installation's own below `folder`, as `<level>/<name>.yaml`.
+
+    They add up. An installation's rubric replaces the shipped one of its level and name.
+
+    Raises:
+        InvalidRubric: a file of the installation is no rubric, could never be used, or is for what another is for.
+    """
+    found = {(rubric.level, rubric.name): (f"the shipped {rubric.name}", rubric) for rubric in _shipped()}
+    own: dict[tuple[str, str], UPath] = {}
+    for path in _files(folder):
+        rubric = _read(path)
+        if (first := own.setdefault((rubric.level, rubric.name), path)) != path:
+            raise InvalidRubric(f"{first} and {path} both define the {rubric.level} rubric {rubric.name!r}; remove one")
+        found[rubric.level, rubric.name] = (str(path), rubric)
+    _check_that_subjects_have_one_each(list(found.values()))
+    return Rubrics([rubric for _, rubric in found.values()])
+
+
+def _files(folder: UPath | None) -> list[UPath]:
+    """An installation's rubric files; one in another place or of another ending would be overlooked for ever."""
+    if folder is None or not folder.exists():
+        return []
+    paths = sorted((path for path in folder.rglob("*.y*ml") if path.is_file()), key=lambda path: path.path)
+    for path in paths:
+        if path.suffix != ".yaml" or path.parent.parent.path.rstrip("/") != folder.path.rstrip("/"):
+            raise InvalidRubric(f"{path} is in the wrong place; move it to {folder}/<level>/<name>.yaml")
+    return paths
+
+
+def _read(path: UPath) -> Rubric:
+    rubric = read_settings(path, Rubric, InvalidRubric)
+    if path.parent.name != rubric.level:
+        raise InvalidRubric(f"{path}: level is {rubric.level}, but the folder is for {path.parent.name} rubrics")
+    if rubric.level not in _TYPED_LEVELS and rubric.covers != (ANY,):
+        raise InvalidRubric(
+            f"{path}: would never be used, because a {rubric.level} has no tool type; remove applies_to"
+        )
+    if rubric.level == "category" and "final" in rubric.covers:
+        raise InvalidRubric(f"{path}: would never be used for 'final', because the final clip is in no category")
+    return rubric
+
+
+def _check_that_subjects_have_one_each(rubrics: list[tuple[str, Rubric]]) -> None:
+    """No tool type of a level has two rubrics, and none goes without."""
+    first: dict[tuple[str, str], tuple[str, Rubric]] = {}
+    for place, rubric in rubrics:
+        for tool_type in rubric.covers:
+            other, known = first.setdefault((rubric.level, tool_type), (place, rubric))
+            if known is not rubric:
+                what = (
+                    f"all {rubric.level} subjects" if tool_type == ANY else f"{rubric.level} subjects of {tool_type!r}"
+                )
+                raise InvalidRubric(
+                    f"{place} and {other} both apply to {what}; to replace one, name yours {known.name!r}"
+                )
+    for level in {rubric.level for _, rubric in rubrics}:
+        if (level, ANY) not in first:
+            raise InvalidRubric(f"no {level} rubric applies to other tool types; one needs applies_to: ['{ANY}']")
+
+
+_SHIPPED_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""PyYAML in C, where it was built with libyaml: ten times as fast."""
+
+
+@cache
+def _shipped() -> list[Rubric]:
+    here = files("evaluation_assets.core.judging.rubrics")
+    paths = [path for folder in here.iterdir() if folder.is_dir() for path in folder.iterdir()]
+    texts = [path.read_text("utf-8") for path in paths if path.name.endswith(".yaml")]
+    return [Rubric.model_validate(yaml.load(text, _SHIPPED_LOADER)) for text in texts]  # noqa: S506  (a SafeLoader)

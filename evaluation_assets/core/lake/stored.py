@@ -1,0 +1,388 @@
+"""Tables on disk: parquet files written whole and read as a stream, with the columns of their `Table`."""
+
+import errno
+import gc
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import IO, Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from upath import UPath
+
+from evaluation_assets.core.lake.staging import staged
+from evaluation_assets.core.lake.tables import Table
+
+Row = Mapping[str, Any]
+
+_BATCH_ROWS = 2048
+_BATCH_BYTES = 1 << 20
+"""A batch is closed at whichever comes first: trajectories are large, verdicts are many."""
+
+_ROW_GROUP_BYTES = 16 << 20
+_SPOOL_BYTES = 8 << 20
+
+
+class SchemaMismatch(ValueError):
+    """Rows do not have the columns of their table; the message names the difference."""
+
+
+class DamagedTable(ValueError):
+    """A file of the lake that is no whole table; the message names it and says what to do."""
+
+
+class DiskFull(OSError):
+    """A disk without space; the message names the file or folder and says what to do."""
+
+    def __str__(self) -> str:
+        return f"{self.filename}: {self.strerror}. Free some space and evaluate the drop again."
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A table on its way to the lake: batches, and once all have passed a summary, and facts to keep in the file."""
+
+    table: Table
+    batches: Iterator[pa.RecordBatch]
+    summary: Callable[[], Mapping[str, Any]] = field(default=dict)
+    facts: Callable[[], Mapping[str, str]] = field(default=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A stored table: where, how much, and its first rows."""
+
+    path: UPath
+    rows: int
+    bytes: int
+    head: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A table in the lake that is read as a stream. A file that is not there reads as a table without rows."""
+
+    table: Table
+    path: UPath
+
+    @property
+    def exists(self) -> bool:
+        """Whether the file is there."""
+        return self.path.exists()
+
+    def batches(self, columns: Sequence[str] | None = None, batch_size: int = 256) -> Iterator[pa.RecordBatch]:
+        """The rows in stored order, as record batches of the named columns. None spans row groups, to spare memory."""
+        if not self.exists:
+            return
+        with self.path.open("rb") as source, self._named():
+            parquet = pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=True)
+            for group in range(parquet.num_row_groups):
+                yield from parquet.iter_batches(batch_size, row_groups=[group], columns=columns)
+
+    def rows(self, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """The rows in stored order, as dictionaries. Maps come as dictionaries too."""
+        maps = [column.name for column in self.table.schema if pa.types.is_map(column.type)]
+        for batch in self.batches(columns):
+            for row in batch.to_pylist():
+                for name in maps:
+                    if row.get(name) is not None:
+                        row[name] = dict(row[name])
+                yield row
+
+    @property
+    def count(self) -> int:
+        """Number of rows, from the file's footer."""
+        if not self.exists:
+            return 0
+        with self.path.open("rb") as source, self._named():
+            return pq.ParquetFile(source).metadata.num_rows
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the writer noted about the table as a whole, from the file's footer."""
+        if not self.exists:
+            return {}
+        with self.path.open("rb") as source, self._named():
+            noted = pq.ParquetFile(source).metadata.metadata or {}
+            return {key.decode(): value.decode() for key, value in noted.items() if key != b"ARROW:schema"}
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Tell which file is damaged, which Arrow does not."""
+        try:
+            yield
+        except (pa.ArrowInvalid, UnicodeDecodeError, OSError) as problem:
+            why = " ".join(str(problem).split()).rstrip(". ")
+            raise DamagedTable(f"{self.path} is damaged: {why}. Delete it and evaluate the drop again.") from problem
+
+
+def batched(rows: Iterable[Row], table: Table) -> Iterator[pa.RecordBatch]:
+    """Rows as record batches with exactly the table's columns and types.
+
+    Raises:
+        SchemaMismatch: a row lacks a column or has one more, or a value does not fit its type.
+    """
+    texts = [column.name for column in table.schema if pa.types.is_large_string(column.type)]
+    pending: list[Row] = []
+    size = 0
+    for row in rows:
+        pending.append(row)
+        for name in texts:
+            size += len(row.get(name) or "")
+        if len(pending) == _BATCH_ROWS or size >= _BATCH_BYTES:
+            yield _batch(pending, table)
+            pending, size = [], 0
+    if pending:
+        yield _batch(pending, table)
+
+
+def revised(
+    stored: Stored, columns: Sequence[str], revise: Callable[[dict[str, Any]], Row | None], table: Table
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a stored table for a table of the same columns, each as `revise` gives it.
+
+    `revise` is given the named columns of a row. It gives this very dictionary back where the row stays as it is, a
+    whole row in its place, or `None` where it is left out. Rows that stay are never made into objects and back.
+
+    Raises:
+        SchemaMismatch: a row lacks a column or has one more, or a value does not fit its type.
+    """
+    for batch in stored.batches():
+        order: list[int] = []
+        changed: list[Row] = []
+        for index, row in enumerate(batch.select(columns).to_pylist()):
+            revision = revise(row)
+            if revision is row:
+                order.append(index)
+            elif revision is not None:
+                order.append(batch.num_rows + len(changed))
+                changed.append(revision)
+        both = pa.Table.from_batches([batch, _batch(changed, table)], table.schema)
+        yield from both.take(pa.array(order, pa.int64())).to_batches()
+
+
+def _batch(rows: list[Row], table: Table) -> pa.RecordBatch:
+    names = table.schema.names
+    expected = set(names)
+    for row in rows:
+        if row.keys() != expected:
+            raise SchemaMismatch(
+                f"{table.name}: missing {sorted(expected - row.keys())}, unknown {sorted(row.keys() - expected)}"
+            )
+    try:
+        columns = [
+            _column([row[name] for row in rows], kind) for name, kind in zip(names, table.schema.types, strict=True)
+        ]
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as problem:
+        raise SchemaMismatch(f"{table.name}: {problem}") from problem
+    return pa.RecordBatch.from_arrays(columns, schema=table.schema)
+
+
+def _column(values: list[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_map(kind):
+        values = [None if value is None else list(value.items()) for value in values]
+    elif pa.types.is_integer(kind) and any(isinstance(value, float) for value in values):
+        raise pa.ArrowTypeError("a fraction in a column of whole numbers, which pyarrow would cut off")
+    return pa.array(values, type=kind)
+
+
+def write(path: UPath, stream: Stream) -> Written:
+    """Write a table whole: a reader sees the old file or the new one, never a part of it.
+
+    Raises:
+        SchemaMismatch: a batch has other columns or types than the table.
+    """
+    rows, head = 0, []
+
+    def pour(sink: IO[bytes]) -> None:
+        nonlocal rows
+        with pq.ParquetWriter(
+            sink, stream.table.schema, compression="zstd", compression_level=1, write_page_checksum=True
+        ) as writer:
+            with ThreadPoolExecutor(1) as background:  # compression releases the GIL: it runs beside the reading
+                written = background.submit(int)
+                for group in _row_groups(stream):
+                    if not head:
+                        head.extend(group.slice(0, 5).to_pylist())
+                    rows += group.num_rows
+                    written.result()
+                    written = background.submit(writer.write_table, group, group.num_rows)
+                written.result()
+            if facts := stream.facts():
+                writer.add_key_value_metadata(dict(facts))
+
+    with _without_cycle_collection():
+        publish(path, pour)
+    return Written(path, rows, path.stat().st_size, head)
+
+
+@contextmanager
+def _without_cycle_collection() -> Iterator[None]:
+    """A stream makes millions of small objects and no cycles; looking for cycles took a fifth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _row_groups(stream: Stream) -> Iterator[pa.Table]:
+    """The batches side by side in row groups of a size that compresses and reads well."""
+    pending: list[pa.RecordBatch] = []
+    size = 0
+    for batch in stream.batches:
+        if not batch.schema.equals(stream.table.schema):
+            raise SchemaMismatch(f"{stream.table.name}: expected {stream.table.schema}, got {batch.schema}")
+        pending.append(batch)
+        size += batch.nbytes
+        if size >= _ROW_GROUP_BYTES:
+            yield pa.Table.from_batches(pending)
+            pending, size = [], 0
+    if pending:
+        yield pa.Table.from_batches(pending)
+
+
+def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:
+    """Call `write_to` with an open file that appears under `path` once it is complete.
+
+    Local files are renamed into place. For object stores the content is made in a local temporary file first: closing
+    an upload commits it, also when the writer has failed.
+
+    Raises:
+        DiskFull: there is no space left; nothing of the new file is kept.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.protocol not in ("", "file", "local"):
+        with tempfile.TemporaryFile() as whole:
+            with _named_when_full(tempfile.gettempdir()):
+                write_to(whole)
+            whole.seek(0)
+            with path.open("wb") as sink:
+                shutil.copyfileobj(whole, sink, 1 << 20)
+        return
+    with _named_when_full(path), staged(Path(path.path)) as sink:
+        write_to(sink)
+
+
+@contextmanager
+def _named_when_full(place: UPath | str) -> Iterator[None]:
+    """Tell which disk is full, which the system does not."""
+    try:
+        yield
+    except DiskFull:
+        raise
+    except OSError as problem:
+        if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise DiskFull(problem.errno, "the disk is full", str(place)) from problem
+
+
+def publish_bytes(path: UPath, content: bytes) -> None:
+    """Write a file; it appears whole."""
+
+    def pour(sink: IO[bytes]) -> None:
+        sink.write(content)
+
+    publish(path, pour)
+
+
+def publish_copy(source: UPath, target: UPath) -> None:
+    """Copy a file; it appears whole."""
+    with source.open("rb") as stream:
+        publish(target, lambda sink: shutil.copyfileobj(stream, sink, 1 << 20))
+
+
+class Spool:
+    """Rows set aside while another table passes; in memory while they are few, else in a temporary file."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.count = 0
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115
+        self._writer = pa.ipc.new_stream(self._file, table.schema)
+        self._pending: list[Row] = []
+        self._pending_bytes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):  # what a full disk left in its buffer cannot be written, and is not wanted
+            self._file.close()
+
+    def add(self, row: Row) -> None:
+        """Set a row aside."""
+        self.count += 1
+        self._pending.append(row)
+        self._pending_bytes += sum(len(value) for value in row.values() if isinstance(value, str))
+        if len(self._pending) >= _BATCH_ROWS or self._pending_bytes >= _BATCH_BYTES:
+            self._flush()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All rows in the order they came. Nothing can be added afterwards."""
+        self._flush()
+        with _named_when_full(tempfile.gettempdir()):
+            self._writer.close()
+            self._file.seek(0)
+        yield from pa.ipc.open_stream(self._file)
+
+    def _flush(self) -> None:
+        with _named_when_full(tempfile.gettempdir()):
+            for batch in batched(self._pending, self.table):
+                self._writer.write_batch(batch)
+        self._pending, self._pending_bytes = [], 0
+
+
+class Joined:
+    """Stored tables one after the other. Like a spool, it is open while it is read."""
+
+    def __init__(self, tables: Sequence[Stored]) -> None:
+        self._tables = tables
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held open."""
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All rows in the order of the tables."""
+        for stored in self._tables:
+            yield from stored.batches()
+
+
+def grouped(
+    rows: Iterable[dict[str, Any]], column: str = "trajectory_id"
+) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
+    """Runs of neighbouring rows with the same value; tables of the lake keep a trajectory's rows together."""
+    for key, group in groupby(rows, key=itemgetter(column)):
+        yield key, list(group)
+
+
+class Aligned:
+    """Groups of a second table beside those of a first: both in the same order, the second may lack some.
+
+    Every key of the second table has to be asked for; who passes one over gets nothing from there on. So go through
+    the first table and ask for each of its keys, never through something that may leave one out.
+    """
+
+    def __init__(self, rows: Iterable[dict[str, Any]], column: str = "trajectory_id") -> None:
+        self._groups = grouped(rows, column)
+        self._next = next(self._groups, None)
+
+    def at(self, key: Any) -> list[dict[str, Any]]:
+        """The rows of a key; keys must be asked for in the order of the table."""
+        if self._next is None or self._next[0] != key:
+            return []
+        _, rows = self._next
+        self._next = next(self._groups, None)
+        return rows

@@ -1,0 +1,86 @@
+"""Table of what coding agents did in their sessions."""
+
+from evaluation_assets.core.lake.tables.model import BOOL, FLOAT, INT, NAME, NAMES, Column, Table, records
+from evaluation_assets.core.lake.tables.shared_columns import DROP, TASK_ID, TRAJECTORY_ID
+
+_UNDONE = "Number of edits that were undone because"
+_BY_MODEL = records(
+    model=NAME, input_tokens=INT, cached_tokens=INT, output_tokens=INT, cost_usd=FLOAT, is_list_price=BOOL
+)
+
+CODING_WORK = Table(
+    "coding_work",
+    "a session of a coding agent, with its sub-agents",
+    (
+        DROP,
+        TRAJECTORY_ID,
+        TASK_ID,
+        Column("format", NAME, "Trace format of the agent, e.g. `claude_code`."),
+        Column("project", NAME, "Working directory of the session; null if the source recorded none."),
+        Column("git_branch", NAME, "Git branch, the last one that the source recorded; null if it recorded none."),
+        Column("model", NAME, "First model of the main agent; null if unknown."),
+        Column("started_at", NAME, "Start time, as the source recorded it; null if it recorded none."),
+        Column("turns", INT, "Number of turns: user messages with what the agents did about them."),
+        Column(
+            "edits",
+            INT,
+            "Number of changes that succeeded, of one place in one file each. Files changed by commands (`sed -i`, "
+            "scripts) are not seen. A change that takes back another is not counted.",
+        ),
+        Column("failed_edits", INT, "Number of calls of an editing tool that failed."),
+        Column("files", INT, "Number of files that were edited."),
+        Column(
+            "edits_undone",
+            INT,
+            "Number of edits with evidence that they were undone in the session; all others were not undone in it.",
+        ),
+        Column("undone_replaced_back", INT, f"{_UNDONE} their text was replaced back."),
+        Column("undone_restored", INT, f"{_UNDONE} git restored the file (`checkout`, `restore`, `reset`, `stash`)."),
+        Column("undone_removed", INT, f"{_UNDONE} the file was removed."),
+        Column("commands", INT, "Number of command lines that were run."),
+        Column(
+            "failed_commands",
+            INT,
+            "Number of command lines that failed. Searches without a match and differences are no failures.",
+        ),
+        Column("test_runs", INT, "Number of command lines that ran tests."),
+        Column("failing_test_runs", INT, "Number of test runs with a failure."),
+        Column(
+            "last_test_result",
+            NAME,
+            "Result of the last test run: `passing`, `failing`, or `unknown` if neither the exit code nor a summary "
+            "tells; null without test runs.",
+        ),
+        Column("reads", INT, "Number of files read, by tools and by commands such as `cat`."),
+        Column(
+            "repeated_reads",
+            INT,
+            "Number of reads of the same part of a file by the same agent, without a change in between that is seen.",
+        ),
+        Column("most_reread", NAME, "File with the most repeated reads; null if there are none."),
+        Column("corrections", INT, "Number of user messages after the first that object to the work, found by cues."),
+        Column("correction_quotes", NAMES, "Beginnings of these messages."),
+        Column("interruptions", INT, "Number of times the user interrupted the agent."),
+        Column("denied_calls", INT, "Number of calls that the user or a policy did not permit."),
+        Column("compactions", INT, "Number of times the conversation was compacted."),
+        Column("sub_agents", INT, "Number of sub-agents that acted."),
+        Column("wall_s", FLOAT, "Seconds from the first to the last event; null if unknown."),
+        Column("active_s", FLOAT, "Seconds without pauses longer than five minutes; null if unknown."),
+        Column("input_tokens", INT, "Tokens sent to models, cached ones included; null if unknown."),
+        Column("cached_tokens", INT, "Tokens of the input that were read from a cache; null if unknown."),
+        Column("output_tokens", INT, "Tokens written by models; null if unknown."),
+        Column(
+            "cost_usd",
+            FLOAT,
+            "Cost in US dollars: as recorded, else of the tokens at public list prices; null if a price is unknown.",
+        ),
+        Column(
+            "is_list_price",
+            BOOL,
+            "Whether `cost_usd` is a list price, which is not what a subscription costs; null without a cost.",
+        ),
+        Column("by_model", _BY_MODEL, "Tokens and cost by model, in order of first use."),
+    ),
+)
+
+TABLES = (CODING_WORK,)

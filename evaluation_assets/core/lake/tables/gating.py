@@ -1,0 +1,133 @@
+"""Tables that drops are compared by: metrics, their history, the gate's error rates, drift and the leaderboard."""
+
+from evaluation_assets.core.lake.tables.model import FLOAT, INT, NAME, NAMES, Column, Table
+from evaluation_assets.core.lake.tables.shared_columns import (
+    AGENT,
+    AGENT_VERSION,
+    COMPARABILITY_KEY,
+    DROP,
+    SUITE,
+    SUITE_OF_DROP,
+    TASK_ID,
+)
+
+_METRIC = Column("metric", NAME, "Name of the metric, as in `task_metrics`.")
+
+TASK_METRICS = Table(
+    "task_metrics",
+    "a metric of a task, averaged over its trials; the source of gate, history and leaderboard",
+    (
+        DROP,
+        TASK_ID,
+        Column("task_digest", NAME, "Digest of the prompt: tells tasks apart that have the same ID."),
+        Column(
+            "metric",
+            NAME,
+            "Name of the metric. Scores of the panel, 0..1: `overall`, a trajectory criterion, `answer.<criterion>`, "
+            "or `session.<score>`. From the suite, 0..1: `pass_rate`, `suite_score`, `completed`, `tool_coverage`, "
+            "`keyword_score`, `efficiency`. From the trajectories: `success` (0..1), `cost_usd` (US dollars), "
+            "`latency_s` (seconds).",
+        ),
+        Column("value", FLOAT, "Mean over the trials that have the metric; null if none has."),
+        Column("best", FLOAT, "Value of the best trial: the highest, for cost and latency the lowest; null if none."),
+        Column("worst", FLOAT, "Value of the worst trial; null if none has the metric."),
+        Column("n_known", INT, "Number of trials that have the metric."),
+        Column("n_trials", INT, "Number of trials of the task."),
+    ),
+)
+SCORE_HISTORY = Table(
+    "score_history",
+    "a metric of a drop, with the time of the evaluation; rows under earlier comparability keys are kept",
+    (
+        DROP,
+        SUITE_OF_DROP,
+        AGENT,
+        AGENT_VERSION,
+        Column("evaluated_at", NAME, "Time of the evaluation: ISO 8601, UTC."),
+        _METRIC,
+        Column("mean", FLOAT, "Mean over tasks, in the unit of the metric."),
+        Column("std_error", FLOAT, "Standard error of the mean over tasks; null with one task."),
+        Column("ci_low", FLOAT, "Lower end of the 95% interval of the mean; null with one task."),
+        Column("ci_high", FLOAT, "Upper end of the 95% interval of the mean; null with one task."),
+        Column("n", INT, "Number of tasks that have the metric."),
+        COMPARABILITY_KEY,
+    ),
+)
+LEADERBOARD = Table(
+    "leaderboard",
+    "a version of an agent on the tasks of a suite that all versions did",
+    (
+        SUITE,
+        _METRIC,
+        Column("rank", INT, "Rank in the suite by this metric, from 1 (best)."),
+        AGENT,
+        AGENT_VERSION,
+        Column("model", NAME, "Model of the agent, from the same sources; null if unknown."),
+        Column("drops", NAMES, "Drops of this version, which are averaged per task."),
+        Column("mean", FLOAT, "Mean over the tasks that all versions did, in the unit of the metric."),
+        Column("ci_low", FLOAT, "Lower end of the 95% interval of the mean; null with one task."),
+        Column("ci_high", FLOAT, "Upper end of the 95% interval of the mean; null with one task."),
+        Column("n_tasks", INT, "Number of tasks that all versions did."),
+        Column("n_drops", INT, "Number of drops of this version."),
+        Column("difference", FLOAT, "Mean difference from the best version, paired by task; 0 for the best."),
+        Column("difference_low", FLOAT, "Lower end of the 95% interval of the difference; null with one task."),
+        Column("difference_high", FLOAT, "Upper end of the 95% interval of the difference; null with one task."),
+        COMPARABILITY_KEY,
+    ),
+    whole=True,
+)
+GATE_CALIBRATION = Table(
+    "gate_calibration",
+    "what the gate says at one injected effect, by resampling the suite's own history",
+    (
+        SUITE,
+        Column("metric", NAME, "Name of the metric, as in `task_metrics`; never cost or latency."),
+        Column("n_tasks", INT, "Number of tasks in each simulated comparison."),
+        Column("n_runs", INT, "Number of drops that were resampled."),
+        Column(
+            "source",
+            NAME,
+            "What was resampled: `runs` (repeated runs of one version), or `versions` (runs of several versions, if "
+            "none ran twice; their differences count as noise).",
+        ),
+        Column("drop_size", FLOAT, "Injected effect: by how much the metric is decreased. 0 measures false alarms."),
+        Column("fails", FLOAT, "Share of the simulated comparisons that the gate fails."),
+        Column("warns", FLOAT, "Share that it warns about, because of the metric or of single tasks that fell."),
+        Column("passes", FLOAT, "Share that it passes."),
+        Column("inconclusive", FLOAT, "Share that it reports as inconclusive."),
+        Column(
+            "smallest_drop",
+            FLOAT,
+            "Smallest decrease that the gate fails with the configured power; null if it fails none up to 1.",
+        ),
+        Column(
+            "tolerance_false_alarms",
+            FLOAT,
+            "Share of the comparisons without an effect that a fixed tolerance would fail.",
+        ),
+        Column("pairs", INT, "Number of ordered pairs of real, complete drops."),
+        Column("pairs_failed", INT, "Number of these pairs that the gate fails."),
+    ),
+    whole=True,
+)
+DRIFT = Table(
+    "drift",
+    "a drop since the baseline of its suite, on two control charts for lasting regressions",
+    (
+        SUITE,
+        _METRIC,
+        Column("night", INT, "Number of the drop among those compared with the baseline, from 1 (oldest)."),
+        Column("z", FLOAT, "Effect in standard errors, against the lower bound of the baseline."),
+        Column("cusum", FLOAT, "CUSUM chart: cumulative sum of decreases."),
+        Column("e_value", FLOAT, "E-process: evidence against 'no lasting regression'."),
+        Column(
+            "alarm",
+            NAME,
+            "Only on the latest drop: `e_process` if that chart has ever reached its limit, otherwise `cusum` if "
+            "that chart is at its limit now; null without an alarm.",
+        ),
+    ),
+    whole=True,
+)
+
+TABLES = (TASK_METRICS, SCORE_HISTORY, LEADERBOARD, GATE_CALIBRATION, DRIFT)

@@ -1,0 +1,112 @@
+"""Tables of what people review, what they said, and what that says about the judges."""
+
+from evaluation_assets.core.lake.tables.model import BOOL, FLOAT, INT, NAME, TEXT, Column, Table
+from evaluation_assets.core.lake.tables.shared_columns import DROP, TASK_ID, TRAJECTORY_ID
+
+REVIEW_QUEUE = Table(
+    "review_queue",
+    "a trajectory that people should review, and why",
+    (
+        DROP,
+        TRAJECTORY_ID,
+        TASK_ID,
+        Column(
+            "reason",
+            NAME,
+            "Why it is in the queue: `violation` of a constraint with severity `error`, `failed_case` of its suite, "
+            "`unscored`, `undecided` by the cascade, `low` score, `disagreement` of the judges, score close to the "
+            "`threshold`, or `random`.",
+        ),
+        Column("detail", TEXT, "The violated constraints, and the failed test case with its issues; empty if none."),
+        Column("stratum", NAME, "`chosen` by a rule, or `random`: drawn from the trajectories that no rule chose."),
+        Column("probability", FLOAT, "Probability of such a trajectory to be in the queue, 0..1."),
+        Column("score", FLOAT, "Overall score of the trajectory (adjusted mean), 0..1; null if unscored."),
+        Column(
+            "spread",
+            FLOAT,
+            "Largest standard deviation between judges on a criterion of the trajectory; null if no criterion has two "
+            "scores.",
+        ),
+        Column("task", TEXT, "What the agents were asked to do, cut at 500 characters."),
+        Column("final_answer", TEXT, "Final answer of the agents, cut at 500 characters; empty if there is none."),
+    ),
+)
+LABELS = Table(
+    "labels",
+    "what one person said about one trajectory, or about one of its clips",
+    (
+        DROP,
+        TRAJECTORY_ID,
+        Column("clip_index", INT, "Number of the clip that the label is about; null for the whole trajectory."),
+        Column(
+            "criterion",
+            NAME,
+            "What the label is about: `passed` for the trajectory or clip as a whole, or a criterion.",
+        ),
+        Column("annotator", NAME, "Who labelled it; `unknown` if the file does not say."),
+        Column("label", FLOAT, "The label, 0..1: 1 is a pass, 0 is a fail."),
+        Column("comment", TEXT, "Comment of the annotator; empty if there is none."),
+        Column("source", NAME, "File of the label: its path below `labels/`."),
+        Column("line", INT, "Line of the label in its file, from 1."),
+    ),
+    whole=True,
+)
+JUDGE_CARDS = Table(
+    "judge_cards",
+    "a judge compared with the labels of people on one criterion",
+    (
+        Column("judge", NAME, "Name of the judge in the panel."),
+        Column(
+            "criterion",
+            NAME,
+            "What was labelled: `passed` for whole trajectories, `clip` for whole clips, `clip.<name>` for a criterion "
+            "of clips, or a criterion of trajectories.",
+        ),
+        Column("n_labels", INT, "Number of trajectories or clips with both a label and a score of the judge."),
+        Column("agreed", INT, "Number of these on which judge and people agree on pass or fail."),
+        Column("kappa", FLOAT, "Cohen's kappa of judge and people on pass or fail; null if both always say the same."),
+        Column("kappa_low", FLOAT, "Lower end of the 95% interval of kappa; null below 10 labels."),
+        Column("kappa_high", FLOAT, "Upper end of the 95% interval of kappa; null below 10 labels."),
+        Column("alpha", FLOAT, "Krippendorff's alpha of scores and labels (interval metric); null if nothing varies."),
+        Column("alpha_low", FLOAT, "Lower end of the 95% interval of alpha; null below 10 labels."),
+        Column("alpha_high", FLOAT, "Upper end of the 95% interval of alpha; null below 10 labels."),
+        Column("sensitivity", FLOAT, "Share of the good trajectories that the judge passes; null if none is good."),
+        Column("sensitivity_low", FLOAT, "Lower end of the 95% interval of the sensitivity."),
+        Column("sensitivity_high", FLOAT, "Upper end of the 95% interval of the sensitivity."),
+        Column("specificity", FLOAT, "Share of the bad trajectories that the judge fails; null if none is bad."),
+        Column("specificity_low", FLOAT, "Lower end of the 95% interval of the specificity."),
+        Column("specificity_high", FLOAT, "Upper end of the 95% interval of the specificity."),
+        Column("bias", FLOAT, "Pass rate of the judge minus that of people, on the same trajectories."),
+        Column(
+            "retest_std",
+            FLOAT,
+            "Within-subject standard deviation of the judge's repeated verdicts; null without repeats.",
+        ),
+        Column("coverage", FLOAT, "Share that the judge scored of the labelled subjects it was asked about, 0..1."),
+        Column("cost_usd", FLOAT, "Mean cost of a verdict in US dollars; null if unknown."),
+        Column(
+            "effective_judges",
+            FLOAT,
+            "Number of independent judges that the whole panel is worth; null with one judge or too few labels.",
+        ),
+        Column("may_gate", BOOL, "Whether kappa reaches the configured minimum; null with too few labels to tell."),
+    ),
+    whole=True,
+)
+PASS_RATES = Table(
+    "pass_rates",
+    "the pass rate of a drop according to the panel or a judge, and its label-corrected pass rate",
+    (
+        DROP,
+        Column("judge", NAME, "Whose scores are used: `panel`, or the name of one judge."),
+        Column("raw", FLOAT, "Pass rate according to the scores alone, 0..1; null if nothing is scored."),
+        Column("corrected", FLOAT, "Label-corrected pass rate, 0..1; null with too few labels."),
+        Column("ci_low", FLOAT, "Lower end of the 95% interval of the corrected rate; null with too few labels."),
+        Column("ci_high", FLOAT, "Upper end of the 95% interval of the corrected rate; null with too few labels."),
+        Column("n_subjects", INT, "Number of trajectories with a score."),
+        Column("n_labels", INT, "Number of these with a label that counts."),
+    ),
+    whole=True,
+)
+
+TABLES = (REVIEW_QUEUE, LABELS, JUDGE_CARDS, PASS_RATES)

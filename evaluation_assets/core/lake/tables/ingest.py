@@ -1,0 +1,138 @@
+"""Tables of what was ingested: trajectories, the records that are none, and clips."""
+
+from evaluation_assets.core.lake.tables.model import BOOL, FLOAT, INT, NAME, NAMES, TEXT, Column, Table, records
+from evaluation_assets.core.lake.tables.shared_columns import DROP, TASK_ID, TRAJECTORY_ID
+
+_BEFORE_TEXT = (
+    DROP,
+    TRAJECTORY_ID,
+    TASK_ID,
+    Column("trial", INT, "Number of the run among the runs of the same task in the drop, from 0."),
+    Column("format", NAME, "Trace format the trajectory was read from."),
+    Column("task", TEXT, "What the agents were asked to do."),
+    Column(
+        "final_answer",
+        TEXT,
+        "Final answer of the agents; null if there is none, and in dialogues of several turns.",
+    ),
+    Column("success", BOOL, "Outcome recorded by the source, in the source's own sense; null if it recorded none."),
+    Column("started_at", NAME, "Start time, as the source recorded it; null if it recorded none."),
+    Column("duration_s", FLOAT, "Duration in seconds, as the source recorded it; null if it recorded none."),
+    Column(
+        "trace_id",
+        NAME,
+        "ID of the trace in its source, the first one of a conversation of several; null if the source has none.",
+    ),
+    Column("n_turns", INT, "Number of turns: user messages with what the agents did about them."),
+    Column("n_tool_calls", INT, "Number of tool calls."),
+)
+_TREE = Column(
+    "trajectory",
+    TEXT,
+    "Turns, interactions and steps as JSON. Their spans `[start, end)` point into `text`, in characters.",
+)
+_REPAIRS = records(tag=NAME, offset=INT, action=NAME)
+_READ_AS = (
+    "`action` says how the tag was read: `closed` (its closing tag was missing), `extended` (it ends at a later "
+    "closing tag), `matched` (its closing tag was misspelt), or `kept_as_text`."
+)
+_FLAGS_OF_SOURCE = (
+    "`step_limit`, `call_limit`, `cost_limit`, `time_limit`, `context_limit`, `truncated`, `refused`, `failed`, "
+    "`no_answer`"
+)
+
+RAW_TRAJECTORIES = Table(
+    "raw_trajectories",
+    "a trajectory as it was read from the drop",
+    (
+        *_BEFORE_TEXT,
+        Column("text", TEXT, "Full text of the trajectory, as it was read."),
+        _TREE,
+        Column("repairs", _REPAIRS, f"Unbalanced tags, with their `offset` in `text`. {_READ_AS}"),
+        Column("flags", NAMES, f"How the run ended, where that is known: {_FLAGS_OF_SOURCE}."),
+    ),
+)
+PREPROCESSED_TRAJECTORIES = Table(
+    "preprocessed_trajectories",
+    "a trajectory that is evaluated, after the rules and repairs",
+    (
+        *_BEFORE_TEXT,
+        Column("text", TEXT, "Full text of the trajectory, with missing closing tags inserted."),
+        _TREE,
+        Column(
+            "repairs",
+            _REPAIRS,
+            f"Unbalanced tags, with their `offset` in the text before the repair (in `raw_trajectories`). {_READ_AS}",
+        ),
+        Column(
+            "flags",
+            NAMES,
+            f"How the run ended, where that is known: {_FLAGS_OF_SOURCE}. Rules that only flag add `too_many_calls` "
+            "and `duplicate_calls`.",
+        ),
+    ),
+)
+UNREADABLE_RECORDS = Table(
+    "unreadable_records",
+    "a record of the drop that could not be read as a trajectory",
+    (
+        DROP,
+        Column("source", NAME, "File of the record: its path below `drops/`."),
+        Column("line", INT, "Number of the record in its file, from 1."),
+        Column("stage", NAME, "Always `read`."),
+        Column(
+            "reason",
+            NAME,
+            "Code of the problem: `bad_json`, `wrong_type`, `no_trajectory_text`, `bad_value`, `not_canonical`, "
+            "`not_this_format`, `reader_failed`, `streamed_response`, `too_large`.",
+        ),
+        Column("detail", NAME, "What was found instead of a trajectory."),
+        Column("raw", TEXT, "The record as it stands in the file."),
+    ),
+)
+REJECTED_RECORDS = Table(
+    "rejected_records",
+    "a record that is not evaluated: unreadable, or removed by a rule",
+    (
+        DROP,
+        Column(
+            "source",
+            NAME,
+            "File of an unreadable record: its path below `drops/`. ID of the trajectory that a rule removed.",
+        ),
+        Column("line", INT, "Number of an unreadable record in its file, from 1; null if a rule removed it."),
+        Column("stage", NAME, "`read` for unreadable records, `preprocess` for records that a rule removed."),
+        Column(
+            "reason",
+            NAME,
+            "Rule that removed it, `frequency` or `duplicates`; for unreadable records the code in "
+            "`unreadable_records`.",
+        ),
+        Column("detail", NAME, "What was found, for example the number of calls and the limit."),
+        Column("raw", TEXT, "The unreadable record as it stands in its file, or the text of the removed trajectory."),
+    ),
+)
+CLIPS = Table(
+    "clips",
+    "a clip: a cut of a trajectory that ends with the result of a tool call, or the final one after the last call",
+    (
+        DROP,
+        TRAJECTORY_ID,
+        Column("clip_index", INT, "Position of the clip in its trajectory, from 0."),
+        Column("tool_type", NAME, "Type of the tool that was called, or its server; `final` for the final clip."),
+        Column("tool_name", NAME, "Name of the tool that was called; null for the final clip."),
+        Column("is_final", BOOL, "Whether this is the final clip, which has no tool call."),
+        Column("content", TEXT, "Text of the clip. Joined in order, the clips of a trajectory are its text."),
+        Column("start", INT, "Start offset in the text of the trajectory, in characters."),
+        Column("end", INT, "End offset (exclusive) in the text of the trajectory, in characters."),
+        Column("call_status", NAME, "How the call ended: `ok`, `error`, or `none` (no result, or the final clip)."),
+        Column("trace_id", NAME, "ID of the trace of `span_id` in its source; null if `span_id` is."),
+        Column(
+            "span_id",
+            NAME,
+            "ID of the span of the call in its source; null if the source has none, and for the final clip.",
+        ),
+    ),
+)
+
+TABLES = (RAW_TRAJECTORIES, UNREADABLE_RECORDS, PREPROCESSED_TRAJECTORIES, REJECTED_RECORDS, CLIPS)

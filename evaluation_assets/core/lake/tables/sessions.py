@@ -1,0 +1,159 @@
+"""Tables of sessions and of the agents inside them."""
+
+from evaluation_assets.core.lake.tables.model import BOOL, FLOAT, INT, NAME, TEXT, Column, Table
+from evaluation_assets.core.lake.tables.shared_columns import (
+    AGENT,
+    AGENT_VERSION,
+    COMPARABILITY_KEY,
+    DROP,
+    SUITE,
+    SUITE_OF_DROP,
+    TASK_ID,
+)
+
+SESSION_ANALYSES = Table(
+    "session_analyses",
+    "a session analysed by the panel; if the panel has several judges, also by each of them alone",
+    (
+        DROP,
+        Column("session_id", NAME, "ID of the trajectory that is the session."),
+        TASK_ID,
+        Column("analyst", NAME, "Whose verdicts the analysis uses: `panel`, or the name of one judge."),
+        Column("n_agents", INT, "Number of agents that acted."),
+        Column("n_turns", INT, "Number of turns."),
+        Column(
+            "overall_score",
+            FLOAT,
+            "0.30 conversation + 0.25 tool use + 0.20 coordination + 0.15 reasoning + 0.10 (1 - intent drift), 0..1, "
+            "with the weights rescaled to the parts that exist. Intent drift counts only if judges scored it.",
+        ),
+        Column("conversation_score", FLOAT, "Share of the judged responses that were good; null if none was judged."),
+        Column(
+            "tool_use_score",
+            FLOAT,
+            "Right tools with right parameters, as a mean over interactions with calls, 0..1; at most the share of "
+            "valid calls; null without calls.",
+        ),
+        Column(
+            "coordination_score",
+            FLOAT,
+            "How well the agents worked together, 0..1; null with one agent, or if not judged.",
+        ),
+        Column(
+            "reasoning_score", FLOAT, "Quality of the reasoning, as a mean over interactions, 0..1; null if not judged."
+        ),
+        Column(
+            "intent_drift_score",
+            FLOAT,
+            "How far the work left the task: 0 is on the task, 1 is off it; null without judge or embedding model.",
+        ),
+        Column("task_completion", BOOL, "Whether the user's goal was reached, as judged; null if not judged."),
+        Column("responses", INT, "Number of turns in which an agent acted."),
+        Column("judged_responses", INT, "Number of responses that were judged."),
+        Column("bad_responses", INT, "Number of responses that were judged bad."),
+        Column("unauthorized_calls", INT, "Number of calls to tools that the agent was not given."),
+        Column("failed_calls", INT, "Number of calls that failed."),
+        Column(
+            "ungrounded_values",
+            INT,
+            "Number of ungrounded values: identifiers in arguments that do not occur anywhere before the call.",
+        ),
+        Column(
+            "tool_chain",
+            FLOAT,
+            "Share of the calls that were not wasted (result ignored, call repeated, or retried unchanged); null "
+            "without calls.",
+        ),
+        Column(
+            "signal",
+            NAME,
+            "How the work progressed: `optimal`, `recovery`, `regression`, `stall` or `circular`; null without steps.",
+        ),
+        Column(
+            "total_latency_ms",
+            FLOAT,
+            "Duration in milliseconds. A lower bound if `n_latency_known` is below `n_interactions`; null if unknown.",
+        ),
+        Column(
+            "total_cost_usd",
+            FLOAT,
+            "Cost in US dollars. A lower bound if `n_cost_known` is below `n_interactions`; null if unknown.",
+        ),
+        Column("n_interactions", INT, "Number of interactions."),
+        Column("n_latency_known", INT, "Number of interactions covered by `total_latency_ms`."),
+        Column("n_cost_known", INT, "Number of interactions covered by `total_cost_usd`."),
+        Column("analysis", TEXT, "The complete analysis as JSON."),
+    ),
+)
+
+
+def _estimate(score: str, meaning: str) -> tuple[Column, ...]:
+    return (
+        Column(f"{score}_mean", FLOAT, f"{meaning}, 0..1, as a mean over tasks; null if no task has it."),
+        Column(
+            f"{score}_low", FLOAT, f"Lower end of the 95% interval of `{score}_mean`; null with fewer than two tasks."
+        ),
+        Column(
+            f"{score}_high", FLOAT, f"Upper end of the 95% interval of `{score}_mean`; null with fewer than two tasks."
+        ),
+        Column(f"{score}_tasks", INT, f"Number of tasks that `{score}_mean` is a mean of."),
+    )
+
+
+_WHICH_AGENT = (
+    AGENT,
+    AGENT_VERSION,
+    Column("agent_id", NAME, "Name of the agent inside the sessions."),
+)
+_FIGURES = (
+    Column("n_sessions", INT, "Number of sessions the agent took part in."),
+    Column("n_interactions", INT, "Number of its interactions."),
+    Column("n_tool_calls", INT, "Number of its tool calls."),
+    Column("failed_calls", INT, "Number of its tool calls that failed."),
+    Column("issues_high", INT, "Number of its issues of severity HIGH."),
+    Column("issues_medium", INT, "Number of its issues of severity MEDIUM."),
+    Column("issues_low", INT, "Number of its issues of severity LOW."),
+    *_estimate(
+        "overall",
+        "0.35 tool use + 0.25 reasoning + 0.20 handoff + 0.20 response quality, rescaled to the parts that exist",
+    ),
+    *_estimate("tool_use", "Right tools with right parameters"),
+    *_estimate("reasoning", "Quality of the reasoning"),
+    *_estimate("handoff", "Quality of what it passed on to the next agent"),
+    Column(
+        "total_latency_ms",
+        FLOAT,
+        "Duration of its interactions in milliseconds. A lower bound if `n_latency_known` is below `n_interactions`; "
+        "null if unknown.",
+    ),
+    Column(
+        "total_cost_usd",
+        FLOAT,
+        "Cost of its interactions in US dollars. A lower bound if `n_cost_known` is below `n_interactions`; null if "
+        "unknown.",
+    ),
+    Column("n_latency_known", INT, "Number of its interactions whose duration is known."),
+    Column("n_cost_known", INT, "Number of its interactions whose cost is known."),
+    COMPARABILITY_KEY,
+)
+
+SESSION_AGENTS = Table(
+    "session_agents",
+    "an agent inside the sessions of a drop, scored by the panel",
+    (DROP, SUITE_OF_DROP, *_WHICH_AGENT, *_FIGURES),
+)
+SESSION_AGENT_RANKS = Table(
+    "session_agent_ranks",
+    "an agent inside the sessions of a drop, ranked among the drops of its suite with the same comparability key",
+    (
+        DROP,
+        SUITE,
+        *_WHICH_AGENT,
+        *_FIGURES,
+        Column("rank", INT, "Rank of the drop for this agent by `overall_mean`, from 1 (best); null without a score."),
+        Column("n_ranked", INT, "Number of drops among which the agent is ranked."),
+    ),
+    whole=True,
+)
+
+TABLES = (SESSION_ANALYSES, SESSION_AGENTS, SESSION_AGENT_RANKS)

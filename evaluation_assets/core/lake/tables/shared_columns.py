@@ -1,0 +1,21 @@
+"""Columns that mean the same in every table that has them."""
+
+from evaluation_assets.core.lake.tables.model import NAME, Column
+
+DROP = Column("drop", NAME, "Key of the drop: its path below `drops/`, without the file extension.")
+TRAJECTORY_ID = Column("trajectory_id", NAME, "ID of the trajectory, unique within its drop.")
+TASK_ID = Column("task_id", NAME, "ID of the task. Runs with the same ID are compared with each other across drops.")
+SUITE = Column("suite", NAME, "Name of the suite: its file below `suites/`, without the file extension.")
+SUITE_OF_DROP = Column("suite", NAME, "Suite of the drop, from its sidecar or its folder; null if it has none.")
+AGENT = Column(
+    "agent",
+    NAME,
+    "Name of the agent, from the drop's sidecar, otherwise from its trajectories; null if they do not agree on one.",
+)
+AGENT_VERSION = Column("agent_version", NAME, "Version of the agent, from the same sources; null if unknown.")
+COMPARABILITY_KEY = Column(
+    "comparability_key",
+    NAME,
+    "Digest of what the scores depend on besides the agent: judges, rubrics, quorum, preprocessing settings, suite "
+    "version. Values with different keys are not comparable.",
+)

@@ -1,0 +1,127 @@
+"""Tables of what single judges said: one file per judge and drop."""
+
+import pyarrow as pa
+
+from evaluation_assets.core.lake.tables.model import BOOL, FLOAT, INT, NAME, TEXT, Column, Table
+from evaluation_assets.core.lake.tables.shared_columns import DROP, TRAJECTORY_ID
+
+_WHO = (
+    Column("judge", NAME, "Name of the judge in the panel."),
+    Column("sample", INT, "Number of the verdict among those of the judge on the same subject, from 0."),
+    Column("provider", NAME, "Provider of the judge; `rules` for the embedded judge."),
+    Column("model", NAME, "Model of the judge, as the panel names it; `embedded` for the embedded judge."),
+    Column("rubric", NAME, "Name of the rubric whose criteria were asked."),
+    Column("rubric_version", NAME, "Version and digest of the rubric."),
+)
+_WHAT = (
+    Column(
+        "outcome",
+        NAME,
+        "`scored`, `abstained` (nothing to score by), `failed` (no valid reply) or `not_run`. Only `scored` verdicts "
+        "enter a mean.",
+    ),
+    Column("scores", pa.map_(NAME, FLOAT), "Score of each criterion, 0..1; null where the judge did not score it."),
+    Column(
+        "probabilities",
+        pa.map_(NAME, FLOAT),
+        "Probability that the subject passes each criterion, 0..1, as the judge reports it; null if it reports none.",
+    ),
+    Column("summary", TEXT, "Summary of the subject in one sentence; null if there is none."),
+    Column("reasoning", TEXT, "Justification of the scores; null if there is none."),
+    Column(
+        "error_kind",
+        NAME,
+        "Kind of failure, for example `rate_limit`, `timeout`, `invalid_json` or `budget`; null without a failure.",
+    ),
+    Column(
+        "error",
+        NAME,
+        "Error message, without text of the trajectory; for functions of your own with their masked traceback. Null "
+        "without a failure.",
+    ),
+)
+_COST = (
+    Column("input_tokens", INT, "Input tokens, including cached ones; null if unknown."),
+    Column("cached_tokens", INT, "Input tokens read from the provider's cache; null if unknown."),
+    Column("output_tokens", INT, "Output tokens; null if unknown."),
+    Column(
+        "cost_usd",
+        FLOAT,
+        "US dollars paid for the replies, also where they were paid for in an earlier run; null if unknown, or no "
+        "model was asked.",
+    ),
+    Column(
+        "latency_ms",
+        FLOAT,
+        "Milliseconds the replies took when they were requested; null if no model was asked.",
+    ),
+    Column(
+        "attempts", INT, "Requests made for this verdict; 0 if every reply came from the ledger, or no model was asked."
+    ),
+    Column("from_ledger", BOOL, "Whether every reply had been paid for before and came from the ledger."),
+    Column(
+        "share_seen", FLOAT, "Share of the subject's text that the judge was shown, 0..1; null if it was shown none."
+    ),
+    Column("ledger_key", NAME, "Key of the last reply in the ledger; null if no model was asked."),
+    Column(
+        "served_model",
+        NAME,
+        "Model that answered, as the provider names it, with its system fingerprint; null if it does not say.",
+    ),
+)
+_VERDICT = (*_WHO, *_WHAT, *_COST)
+
+CANARY_VERDICTS = Table(
+    "canary_verdicts",
+    "a judge's verdict on a canary clip, asked when its verdicts on the drop were paid for",
+    (
+        Column("drop", NAME, "Key of the drop whose verdicts were paid for at that time."),
+        Column("trajectory_id", NAME, "ID of the canary clip, with the version of the set of canaries."),
+        Column("clip_index", INT, "Always 0: a canary is one clip."),
+        Column("tool_type", NAME, "Type of the tool that the canary clip calls."),
+        *_VERDICT,
+    ),
+    per_judge=True,
+)
+CLIP_VERDICTS = Table(
+    "clip_verdicts",
+    "a judge's verdict on a clip",
+    (
+        DROP,
+        TRAJECTORY_ID,
+        Column("clip_index", INT, "Position of the clip in its trajectory, from 0."),
+        Column("tool_type", NAME, "Tool type of the clip, which selects the rubric."),
+        *_VERDICT,
+    ),
+    per_judge=True,
+)
+CATEGORY_VERDICTS = Table(
+    "category_verdicts",
+    "a judge's verdict on all clips of one tool type in a trajectory",
+    (DROP, TRAJECTORY_ID, Column("subject", NAME, "Tool type whose clips were judged."), *_VERDICT),
+    per_judge=True,
+)
+TRAJECTORY_VERDICTS = Table(
+    "trajectory_verdicts",
+    "a judge's verdict on a trajectory, or on its final answer",
+    (DROP, TRAJECTORY_ID, Column("subject", NAME, "What was judged: `trajectory` or `answer`."), *_VERDICT),
+    per_judge=True,
+)
+SESSION_VERDICTS = Table(
+    "session_verdicts",
+    "a judge's verdict on an interaction, a turn, or a whole session",
+    (
+        DROP,
+        Column("trajectory_id", NAME, "ID of the trajectory that is the session."),
+        Column(
+            "subject",
+            NAME,
+            "What was judged: an interaction (`turn/0/interaction/1`), a turn (`turn/0`), or the `session`. Numbers "
+            "start at 0.",
+        ),
+        *_VERDICT,
+    ),
+    per_judge=True,
+)
+
+TABLES = (CANARY_VERDICTS, CLIP_VERDICTS, CATEGORY_VERDICTS, TRAJECTORY_VERDICTS, SESSION_VERDICTS)

@@ -1,0 +1,388 @@
+"""The client for language models: look up the ledger, wait for a slot, claim, send, retry, pay, store, return."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.models.backoff import Backoff
+from evaluation_assets.core.models.budget import Budget, most_of
+from evaluation_assets.core.models.circuit import MOST_FAILURES, Circuit
+from evaluation_assets.core.models.dialects import Dialect
+from evaluation_assets.core.models.errors import REFUSED_FOR_ALL, DamagedLedger, LedgerError, ProviderError, Stopped
+from evaluation_assets.core.models.ledger import Entry, Ledger, question_key
+from evaluation_assets.core.models.messages import Reply, Request
+from evaluation_assets.core.models.negotiation import Negotiation
+from evaluation_assets.core.models.providers.base import Provider
+from evaluation_assets.core.models.settings import ModelSettings
+from evaluation_assets.core.models.shared_limits import SharedLimit
+from evaluation_assets.core.models.timeouts import Deadline
+from evaluation_assets.core.models.unsaved import Unsaved
+from evaluation_assets.core.models.usage import believed
+from evaluation_assets.core.traces.prices import Pricing
+
+_POLL_S = 0.25
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A reply, the address of its question, and whether it was paid for before."""
+
+    key: str
+    entry: Entry
+    from_ledger: bool
+
+
+Usable = Callable[[Sequence[Entry]], Entry | None]
+"""Picks the stored reply that will do, of all to a question, newest first."""
+
+
+class Client:
+    """One model with its ledger, its limits and what the run may spend. `close` it in the end.
+
+    Without a provider, only what the ledger knows is answered; `stopped` says why. It stops by itself when a key is
+    refused, when the endpoint is dead, and when the ledger cannot be written. What was paid for by then is used all the
+    same, and committed as soon as that is possible.
+    """
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        provider: Provider | None,
+        ledger: Ledger,
+        pricing: Pricing,
+        run: str,
+        budget: Budget,
+        stopped: Stopped | None = None,
+        *,
+        suspicious: bool = False,
+    ) -> None:
+        self.run = run
+        self._settings = settings
+        self._timeouts = settings.timeouts
+        self._provider = provider
+        self._ledger = ledger
+        self._pricing = pricing
+        self._budget = budget
+        self._stopped = stopped
+        self._end = asyncio.Event()
+        self._joined = SharedLimit(settings, ledger)
+        self._limit = self._joined.limit
+        self.circuit = Circuit(self._timeouts.first_backoff_s, self._timeouts.outage_s, suspicious=suspicious)
+        self._one_by_one = asyncio.Lock()
+        self._unsaved = Unsaved(settings.name, ledger, self._timeouts.ledger_s, self._stop)
+        self._negotiation = Negotiation(settings, ledger)
+        self._backoff = Backoff(settings.name, settings.timeouts)
+        self._logged: set[str] = set()
+
+    def key_of(self, asked: Mapping[str, Any], request: Request, dialect: Dialect | None = None) -> str:
+        """The content address of a question to this model: what is asked, of whom, with which parameters.
+
+        The dialect is part of it where it is not the provider's usual one: what was paid for before there were dialects
+        stays paid.
+        """
+        own = self._settings
+        dialect = dialect or self._negotiation.dialect
+        of_whom = {
+            "provider": own.provider,
+            "endpoint": own.endpoint,
+            "model": own.model,
+            "parameters": dialect.parameters(own.parameters),
+            "max_output_tokens": request.max_output_tokens,
+        }
+        return question_key({**asked, **of_whom, **dialect.differences(own.usual)})
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the endpoint is asked now."""
+        return self._negotiation.dialect
+
+    def deadline(self) -> Deadline:
+        """The time that one question has, from now on."""
+        return Deadline(self._timeouts.question_s)
+
+    async def ask(
+        self,
+        asked: Mapping[str, Any],
+        request: Request,
+        usable: Usable,
+        *,
+        left: int = 0,
+        tokens: int = 0,
+        deadline: Deadline | None = None,
+    ) -> Answered:
+        """The reply to a question: from the ledger where one will do, else paid for.
+
+        Args:
+            asked: What its address is made of, with the model and its settings.
+            request: What is sent.
+            usable: Which stored reply will do.
+            left: How many questions of the chain come after it; the longest chain goes first.
+            tokens: What it is expected to take of the tokens a minute.
+            deadline: When it has to be answered; by default its own.
+
+        Raises:
+            Stopped: nothing more is asked in this run.
+            ProviderError: the endpoint gave no reply.
+        """
+        deadline = deadline or self.deadline()
+        clock = asyncio.get_running_loop().time
+        attempt, failures, held = 0, 0, False
+        while True:
+            try:
+                key = self.key_of(asked, request)
+                known = usable(self._ledger.entries(key))
+                if known is not None:
+                    return Answered(key, known, from_ledger=True)
+                self._check_stopped()
+                if held and self._ledger.is_held(key):
+                    await self._wait_for_another(deadline)
+                    continue
+                queued = clock()
+                async with self._negotiation.turn(request):
+                    deadline.postpone(clock() - queued)
+                    send = partial(self._in_turn, asked, request, usable, left, tokens, deadline, attempt + 1)
+                    entry = await self._negotiation.ask(request, send)
+            except LedgerError as problem:
+                await self._until_it_can_be_written(problem)
+                continue
+            except ProviderError as problem:
+                attempt += 1
+                too_many = problem.kind == "rate_limit"
+                failures += not too_many
+                if problem.kind in REFUSED_FOR_ALL:
+                    self._stop(Stopped(problem.kind, str(problem)))
+                wait = self._backoff.after(problem, attempt)
+                gives_up = not too_many and (failures == MOST_FAILURES - 1 or wait > deadline.left)
+                if not problem.retryable or gives_up or self.circuit.is_open:
+                    self._say_once(problem.kind, str(problem))
+                    problem.attempts = attempt
+                    raise
+                if too_many:
+                    deadline.postpone(wait)  # it stands in line, as it does for a slot
+                await self._pause(wait)
+                continue
+            if entry is not None:
+                return entry
+            held = True
+
+    def close(self) -> None:
+        """Try for a last time to commit what could not be committed before."""
+        self._joined.leave()
+        self._unsaved.close()
+
+    async def _in_turn(
+        self,
+        asked: Mapping[str, Any],
+        request: Request,
+        usable: Usable,
+        left: int,
+        tokens: int,
+        deadline: Deadline,
+        attempt: int,
+        dialect: Dialect,
+    ) -> Answered | None:
+        """One attempt when there is a slot and money for it; `None` when another worker is at the question.
+
+        While the endpoint is suspicious one request at a time finds out whether it answers again. It waits outside of
+        the slots, because others share them who may get answers.
+        """
+        clock = asyncio.get_running_loop().time
+        queued = clock()
+        send = partial(self._claimed_and_sent, self.key_of(asked, request, dialect), request, usable, tokens, deadline)
+        most = None if self._budget.limit_usd is None else most_of(request, self._pricing)
+        while True:
+            async with (
+                self._one_by_one_while_suspicious() as alone,
+                self._limit.slot(left, tokens, self._end) as started,
+                self._budget.reserved(most),
+            ):
+                self._check_stopped()
+                await self._unsaved.writable()
+                self._check_stopped()
+                if alone or not self.circuit.suspicious:
+                    deadline.postpone(clock() - queued)
+                    return await send(attempt, started, dialect)
+                self._limit.not_used(tokens)
+
+    @asynccontextmanager
+    async def _one_by_one_while_suspicious(self) -> AsyncIterator[bool]:
+        if self.circuit.suspicious:
+            clock = asyncio.get_running_loop().time
+            async with self._one_by_one:
+                while self.circuit.suspicious and (wait := self.circuit.due - clock()) > 0:
+                    await self._pause(min(wait, 0.05))  # an answer to what is under way ends it early
+                    self._check_stopped()
+                if self.circuit.suspicious:
+                    yield True
+                    return
+        yield False
+
+    async def _claimed_and_sent(
+        self,
+        key: str,
+        request: Request,
+        usable: Usable,
+        tokens: int,
+        deadline: Deadline,
+        attempt: int,
+        started: float,
+        dialect: Dialect,
+    ) -> Answered | None:
+        """Claim right before sending: a claim must not grow old in line."""
+        if not self._ledger.claim(key):
+            self._limit.not_used(tokens)
+            return None
+        known = usable(self._ledger.entries(key))  # another worker may have answered meanwhile
+        if known is not None:
+            self._ledger.release(key)
+            self._limit.not_used(tokens)
+            return Answered(key, known, from_ledger=True)
+        with self._renewed(key):
+            reply, latency_ms = await self._send(request, dialect, tokens, deadline, started)
+            return Answered(key, self._commit(key, request, reply, latency_ms, attempt), from_ledger=False)
+
+    @contextmanager
+    def _renewed(self, key: str) -> Iterator[None]:
+        """Renew a claim for the length of a block, and give it back when the block fails: a commit does that too."""
+        loop = asyncio.get_running_loop()
+
+        def renew() -> None:
+            nonlocal timer
+            with suppress(LedgerError):
+                self._ledger.renew(key)
+            timer = loop.call_later(every, renew)
+
+        every = self._ledger.lease_s / 4
+        timer = loop.call_later(every, renew)
+        try:
+            yield
+        except BaseException:
+            with suppress(LedgerError):  # it runs out by itself
+                self._ledger.release(key)
+            raise
+        finally:
+            timer.cancel()
+
+    async def _send(
+        self, request: Request, dialect: Dialect, tokens: int, deadline: Deadline, started: float
+    ) -> tuple[Reply, float]:
+        """One request and its milliseconds; the limit and the circuit learn from how it ends."""
+        assert self._provider is not None
+        clock = asyncio.get_running_loop().time
+        seconds = max(0.0, min(self._timeouts.request_s, deadline.left))
+        sent = clock()
+        try:
+            try:
+                async with asyncio.timeout(seconds):
+                    reply = believed(await self._provider.complete(request, dialect), request)
+            except TimeoutError:
+                said = f"no complete answer within {seconds:.3g} s"
+                raise ProviderError("timeout", said, retryable=True, endpoint_failed=True) from None
+        except ProviderError as problem:
+            if problem.is_billed:
+                self._pay_estimate(request)
+            self._learn(problem, sent, started)
+            raise
+        used = reply.usage
+        if used.input_tokens is not None:
+            self._limit.took(used.input_tokens + (used.output_tokens or 0) - tokens)
+        self._limit.went_well(started)
+        self.circuit.answered(clock())
+        return reply, (clock() - sent) * 1000
+
+    def _learn(self, problem: ProviderError, sent: float, started: float) -> None:
+        now = asyncio.get_running_loop().time()
+        if refused := problem.kind == "rate_limit":
+            self._limit.pushed_back(started, self._backoff.requested(problem.retry_after))
+        elif not problem.endpoint_failed:
+            self.circuit.answered(now)
+            return
+        self.circuit.failed(sent, now, refused=refused)
+        if refused and self.circuit.is_open and self._others_are_answered():
+            self.circuit.answered(now)
+        if self.circuit.is_open:
+            todo = "does not answer ({}); check that it runs and can be reached, then re-run; paid replies are kept"
+            self._stop(Stopped("unavailable", f"the endpoint {self._settings.endpoint} {todo.format(problem)}"))
+
+    def _others_are_answered(self) -> bool:
+        """Whether an endpoint that refuses this process answers another one: then it is not dead, but busy."""
+        own = self._settings
+        with suppress(LedgerError):
+            return self._ledger.has_reply_since(own.provider, own.model, self._timeouts.outage_s)
+        return False
+
+    def _commit(self, key: str, request: Request, reply: Reply, latency_ms: float, attempt: int) -> Entry:
+        """Pay, and store the reply for good; where that fails it is kept in memory, and nothing more is asked."""
+        price = self._pricing.cost(reply.usage)
+        if price is None:
+            self._pay_estimate(request)
+        self._budget.pay(price)
+        if reply.usage_problem is not None:
+            self._say_once("usage", f"{reply.usage_problem}; tokens and cost of such replies are unknown")
+        commit = partial(
+            self._ledger.commit,
+            key,
+            run=self.run,
+            provider=self._settings.provider,
+            model=self._settings.model,
+            reply=reply,
+            cost_usd=price,
+            latency_ms=latency_ms,
+            attempts=attempt,
+        )
+        try:
+            return commit()
+        except LedgerError as problem:
+            self._unsaved.add(commit, problem)
+            return Entry(reply=reply, run=self.run, number=0, cost_usd=price, latency_ms=latency_ms, attempts=attempt)
+
+    def _pay_estimate(self, request: Request) -> None:
+        """Count a reply that does not say what it took, or cannot be read, as what it can cost at most."""
+        if self._budget.limit_usd is not None and (most := most_of(request, self._pricing)):
+            self._budget.pay(most)
+            with suppress(LedgerError):  # this process knows it
+                self._ledger.add_estimate(self.run, most)
+
+    async def _until_it_can_be_written(self, problem: LedgerError) -> None:
+        if isinstance(problem, DamagedLedger):
+            self._stop(Stopped("ledger", str(problem)))
+        self._check_stopped()
+        await self._unsaved.writable(problem)
+        self._check_stopped()
+
+    async def _wait_for_another(self, deadline: Deadline) -> None:
+        if deadline.left <= 0:
+            message = f"another worker claimed this question for {deadline.seconds:.3g} s and did not finish"
+            raise ProviderError("timeout", message, retryable=False)
+        await self._pause(_POLL_S)
+
+    async def _pause(self, seconds: float) -> None:
+        """Sleep, until the client stops at the latest."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._end.wait()
+
+    def _say_once(self, kind: str, message: str) -> None:
+        """The first message of each kind; the rows of a run have the others. `_stop` has said why it stops."""
+        if kind not in self._logged and kind not in REFUSED_FOR_ALL:
+            self._logged.add(kind)
+            _log.warning("%s: %s: %s", self._settings.name, kind, message)
+
+    def _stop(self, stopped: Stopped) -> None:
+        """Stop sending requests; waiting callers get an error."""
+        if self._stopped is None:
+            self._stopped = stopped
+            _log.warning("%s stops: %s", self._settings.name, stopped)
+        self._end.set()
+        self._limit.end(self._end)
+
+    def _check_stopped(self) -> None:
+        if self._stopped is not None:
+            raise Stopped(self._stopped.kind, str(self._stopped))
+        self._budget.check()

@@ -1,0 +1,75 @@
+"""Errors of model calls."""
+
+from typing import Literal
+
+from evaluation_assets.core.models.dialects import Feature
+
+ErrorKind = Literal[
+    "rate_limit",
+    "timeout",
+    "auth",
+    "not_found",
+    "quota",
+    "refusal",
+    "content_filter",
+    "context_length",
+    "server",
+    "unavailable",
+    "ledger",
+    "budget",
+]
+
+
+REFUSED_FOR_ALL: tuple[ErrorKind, ...] = ("auth", "not_found", "quota")
+"""A key, model or account that is refused for one question is refused for all."""
+
+
+class ProviderError(Exception):
+    """A request that got no reply.
+
+    `retryable`: the same request may succeed later. `retry_after`: seconds to wait, as requested by the provider.
+    `endpoint_failed`: the endpoint failed, not this request. `refuses`: the feature that the endpoint does not take;
+    `unclear` where it gave no reason that is known. `is_billed`: there was a reply, which could not be
+    read. `attempts`: requests made for the question, once it is given up. The message may end with the server's own
+    reason, short, without keys and control characters.
+    """
+
+    def __init__(
+        self,
+        kind: ErrorKind,
+        message: str,
+        *,
+        retryable: bool,
+        retry_after: float | None = None,
+        endpoint_failed: bool = False,
+        refuses: Feature | Literal["unclear"] | None = None,
+        is_billed: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.kind: ErrorKind = kind
+        self.retryable = retryable
+        self.retry_after = retry_after
+        self.is_billed = is_billed
+        self.attempts = 0
+        self.endpoint_failed = endpoint_failed
+        self.refuses: Feature | Literal["unclear"] | None = refuses
+
+
+class Stopped(Exception):
+    """No more questions are asked in this run: `kind` and the message say why."""
+
+    def __init__(self, kind: ErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind: ErrorKind = kind
+
+
+class LedgerError(Exception):
+    """The ledger cannot be read or written; the message says which one and what to do, without a password."""
+
+
+class DamagedLedger(LedgerError):
+    """A part of the ledger cannot be read, now or later."""
+
+
+class LedgerAway(LedgerError):
+    """The database server of the ledger does not answer; it may be starting."""

@@ -1,0 +1,123 @@
+"""The interface of provider adapters, and what they share."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import orjson
+
+from evaluation_assets.core.models.dialects import Dialect
+from evaluation_assets.core.models.messages import Finish, Reply, Request
+from evaluation_assets.core.text.well_formed import well_formed_json
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+
+def name_of(*parts: Any) -> str | None:
+    """What a provider says of the model that answered: the texts among these. Nothing else in them fails a reply."""
+    return " ".join(part for part in parts if part and isinstance(part, str)) or None
+
+
+_FINISH: Mapping[str, Finish] = {
+    **dict.fromkeys(("length", "max_tokens", "model_length", "model_context_window_exceeded"), "length"),
+    **dict.fromkeys(("content_filter", "sensitive", "safety", "recitation", "blocklist"), "content_filter"),
+    "refusal": "refusal",
+    **dict.fromkeys(("error", "abort", "network_error", "insufficient_system_resource"), "error"),
+}
+"""What providers, gateways and servers call the ends of replies that are not whole, in lower case."""
+
+
+def finish_of(reason: str | None) -> Finish:
+    """How a reply ended; what has no name here is the end of a whole one."""
+    return _FINISH.get((reason or "").lower(), "stop")
+
+
+def parsed(answer: Any) -> Any:
+    """The body of an answer, with well-formed texts. The SDKs leave JSON alone that is sent as `text/plain`.
+
+    Raises:
+        ValueError: the text is not JSON, or the body is nested too deeply.
+    """
+    try:
+        return well_formed_json(json.loads(answer) if isinstance(answer, str) else answer)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def read_or_none(read: Callable[[Any], Reply], answer: Any) -> Reply | None:
+    """The reply in an answer of a batch; `None` where it is none."""
+    try:
+        return read(parsed(answer))
+    except (ValueError, LookupError, TypeError):
+        return None
+
+
+NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
+"""The JSON Schema of a tool that takes none."""
+
+
+def with_schema(request: Request) -> str:
+    """The system text with the reply's JSON Schema in it, for endpoints that take no schema."""
+    schema = orjson.dumps(request.schema).decode()
+    return f"{request.system}\n\nReply with one JSON object that fits this JSON Schema:\n<schema>\n{schema}\n</schema>"
+
+
+class BatchGone(Exception):
+    """The endpoint does not know a batch, or no longer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchState:
+    """How far a batch is: requests that have ended, in whatever way, of all."""
+
+    ended: bool
+    done: int
+    total: int
+
+
+class BatchProvider(Protocol):
+    """The batches of one endpoint.
+
+    Raises:
+        ProviderError: there was no answer; every method may raise it.
+        BatchGone: there is no such batch.
+    """
+
+    async def submit(self, bodies: Mapping[str, Any]) -> str:
+        """Submit requests by their names; the name of the batch."""
+        ...
+
+    async def state(self, batch: str) -> BatchState:
+        """How far it is."""
+        ...
+
+    def results(self, batch: str) -> AsyncIterator[tuple[str, Reply | None]]:
+        """The replies of a batch that has ended, in any order, by the names of their requests; `None`: no reply."""
+        ...
+
+
+class Provider(Protocol):
+    """One endpoint with one model behind it."""
+
+    def body(self, request: Request, dialect: Dialect | None = None, *, in_batch: bool = False) -> dict[str, Any]:
+        """What is sent, by default as the provider is usually asked. It grows by appending along a chain.
+
+        In a batch, nothing is marked for the prefix cache: nothing would be read from it in time, and writing costs.
+        """
+        ...
+
+    async def complete(self, request: Request, dialect: Dialect) -> Reply:
+        """Send a request once, in a dialect.
+
+        Raises:
+            ProviderError: there was no reply.
+        """
+        ...
+
+    def batches(self) -> BatchProvider | None:
+        """The endpoint's batches, over the same connections; `None` where it has none."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...

@@ -1,0 +1,66 @@
+"""Batches of chat completions in the OpenAI protocol: files of requests and of answers."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+import openai
+
+from evaluation_assets.core.models.json_text import dumped, loads
+from evaluation_assets.core.models.messages import Reply
+from evaluation_assets.core.models.providers.base import BatchGone, BatchState, read_or_none
+
+_ENDED = ("completed", "failed", "expired", "cancelled")
+
+
+class OpenAIBatches:
+    """Batches of chat completions. `read` reads a reply; errors inside of `translated` are in our words."""
+
+    def __init__(
+        self,
+        client: openai.AsyncOpenAI,
+        read: Callable[[Any], Reply],
+        translated: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._client = client
+        self._read = read
+        self._translated = translated
+
+    async def submit(self, bodies: Mapping[str, Any]) -> str:
+        """Submit requests by their names; the name of the batch."""
+        url = "/v1/chat/completions"
+        lines = (
+            dumped({"custom_id": name, "method": "POST", "url": url, "body": body}) for name, body in bodies.items()
+        )
+        with self._translated():
+            file = await self._client.files.create(file=("batch.jsonl", b"\n".join(lines)), purpose="batch")
+            batch = await self._client.batches.create(
+                input_file_id=file.id, endpoint=url, completion_window="24h", metadata={"source": "evaluation_assets"}
+            )
+            return batch.id
+
+    async def state(self, batch: str) -> BatchState:
+        """How far it is."""
+        found = await self._found(batch)
+        counts = found.request_counts
+        done, total = (0, 0) if counts is None else (counts.completed + counts.failed, counts.total)
+        return BatchState(ended=found.status in _ENDED, done=done, total=total)
+
+    async def results(self, batch: str) -> AsyncIterator[tuple[str, Reply | None]]:
+        """The replies by the names of their requests, in any order; `None` where there is none."""
+        found = await self._found(batch)
+        for file in filter(None, (found.output_file_id, found.error_file_id)):
+            with self._translated():
+                content = (await self._client.files.content(file)).content
+            for line in content.splitlines():
+                item = loads(line)
+                response = item.get("response") or {}
+                answered = response.get("status_code") == 200
+                yield item["custom_id"], read_or_none(self._read, response["body"]) if answered else None
+
+    async def _found(self, batch: str) -> Any:
+        with self._translated():
+            try:
+                return await self._client.batches.retrieve(batch)
+            except openai.NotFoundError:
+                raise BatchGone(batch) from None

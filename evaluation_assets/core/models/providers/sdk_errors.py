@@ -1,0 +1,141 @@
+"""Translate SDK errors. A message ends with the server's own reason, short and without keys."""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from evaluation_assets.core.models.errors import ErrorKind, ProviderError
+from evaluation_assets.core.models.providers.refusals import is_too_long, reason_in, refused_feature, texts_in
+
+_QUOTA = re.compile(r"insufficient_quota|quota|billing|credit", re.IGNORECASE)
+
+THE_KEY = "the model's key variable"
+"""What messages call the variable where they do not know it."""
+
+_FINAL: Mapping[int, tuple[ErrorKind, str]] = {
+    401: ("auth", f"the key was refused (401): check {THE_KEY}"),
+    402: ("quota", "the account has no credit (402)"),
+    403: ("auth", "the key may not use this model (403)"),
+    404: ("not_found", "no such model or endpoint (404): check model and base_url"),
+    413: ("context_length", "the request is larger than the endpoint accepts (413)"),
+}
+_REFUSED_KEY = (401, 402, 403)
+
+
+@contextmanager
+def in_our_words(
+    *,
+    status: type[Exception],
+    connection: type[Exception],
+    timeout: type[Exception],
+    other: type[Exception],
+    mask: Callable[[str], str],
+) -> Iterator[None]:
+    """What one of the SDKs raises inside, as a `ProviderError`. Their exceptions have the same shape in both.
+
+    Args:
+        status: The endpoint answered with an HTTP status that is an error.
+        connection: There was no answer.
+        timeout: A kind of `connection`: not in time.
+        other: Everything else of the SDK.
+        mask: Takes the endpoint's key out of the server's reason.
+
+    Raises:
+        ProviderError: instead of the SDK's own.
+    """
+    try:
+        yield
+    except status as problem:
+        answer: Any = problem
+        raise status_error(answer.status_code, answer.response.headers, answer.body, mask) from None
+    except connection as problem:
+        if isinstance(problem.__cause__, ProviderError):  # of our own client; not both SDKs let it through
+            raise problem.__cause__ from None
+        raise connection_error(problem, timed_out=isinstance(problem, timeout)) from None
+    except (other, ValueError, OverflowError, RecursionError) as problem:
+        message = f"unreadable response: {type(problem).__name__}"
+        raise ProviderError("server", message, retryable=True, endpoint_failed=True, is_billed=True) from None
+
+
+def status_error(status: int, headers: Mapping[str, str], body: Any, mask: Callable[[str], str]) -> ProviderError:
+    """The error for an HTTP status, the response's headers and its parsed body."""
+    code = _code(body)
+    said = " ".join([code, *texts_in(body)])
+    reason = reason_in(body, mask)
+    told = f"; the server says: {reason}" if reason else ""
+    if status in _REFUSED_KEY:
+        kind, message = _FINAL[status]
+        return ProviderError(kind, message + told, retryable=False)
+    if status != 429 and is_too_long(said):
+        message = f"the model's context window is too small (HTTP {status}){told}"
+        return ProviderError("context_length", message, retryable=False)
+    refuses = refused_feature(status, said)
+    if status in _FINAL:
+        kind, message = _FINAL[status]
+        return ProviderError(kind, message + told, retryable=False, refuses=refuses)
+    if status == 429 and _QUOTA.search(code):
+        return ProviderError("quota", f"the account's quota is used up (429){told}", retryable=False)
+    if status in (408, 409, 429) or status >= 500:
+        kind = "rate_limit" if status in (429, 529) else "server"
+        return ProviderError(
+            kind,
+            f"HTTP {status}{told}",
+            retryable=True,
+            retry_after=retry_after(headers),
+            endpoint_failed=kind == "server" and refuses in (None, "unclear"),
+            refuses=refuses,
+        )
+    return ProviderError(
+        "server", f"the endpoint refused the request (HTTP {status}){told}", retryable=False, refuses=refuses
+    )
+
+
+def connection_error(problem: Exception, *, timed_out: bool) -> ProviderError:
+    """The error for a request that got no response."""
+    refused = _refused(problem)
+    if timed_out and refused is None:
+        return ProviderError("timeout", "no response in time", retryable=True, endpoint_failed=True)
+    cause = refused or type(problem.__cause__ or problem).__name__
+    return ProviderError("server", f"no connection ({cause})", retryable=True, endpoint_failed=True)
+
+
+def _refused(problem: BaseException) -> str | None:
+    """Why no connection was made: HTTP clients call that a timeout too."""
+    cause: BaseException | None = problem
+    while cause is not None:
+        if isinstance(cause, OSError) and not isinstance(cause, TimeoutError):
+            return os.strerror(cause.errno).lower() if cause.errno else type(cause).__name__
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds the provider asks to wait, from `retry-after-ms` or `retry-after` (seconds or a date)."""
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    if (seconds := _number(value)) is not None:
+        return seconds
+    try:
+        return max(0.0, (parsedate_to_datetime(value or "") - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        return max(0.0, float(value)) if value is not None else None
+    except ValueError:
+        return None
+
+
+def _code(body: Any) -> str:
+    """The words by which programs tell errors apart, and the parameter that an error is about."""
+    error = body.get("error", body) if isinstance(body, dict) else {}
+    if not isinstance(error, dict):
+        return ""
+    return " ".join(str(error.get(name) or "")[:200] for name in ("code", "type", "param"))

@@ -1,0 +1,23 @@
+"""How large requests are, in bytes."""
+
+from evaluation_assets.core.models.messages import Request
+
+
+def size_of(text: str) -> int:
+    """Bytes of a text."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def texts_of(request: Request) -> list[str]:
+    """All that a model reads of a request."""
+    texts = [request.system, repr(request.schema)]  # about as long as JSON, and of numbers of any size
+    for turn in request.turns:
+        texts += [turn.text if turn.wire is None else repr(turn.wire), *(answer.content for answer in turn.answers)]
+    for tool in request.tools:
+        texts += [tool.name, tool.description or "", repr(tool.parameters)]
+    return texts
+
+
+def size_of_request(request: Request) -> int:
+    """Bytes of the texts of a request."""
+    return sum(map(size_of, texts_of(request)))

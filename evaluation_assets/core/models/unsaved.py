@@ -1,0 +1,76 @@
+"""Paid replies that could not be committed, until the ledger can be written again."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+
+from evaluation_assets.core.models.errors import DamagedLedger, LedgerError, Stopped
+from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.models.ledger_outage import RETRY_S
+from evaluation_assets.core.models.timeouts import Deadline
+
+_log = logging.getLogger(__name__)
+
+
+class Unsaved:
+    """The commits of one client that failed. `close` it before the ledger.
+
+    They are tried again for `ledger_s` at most; then `stop` is called. Nothing is sent while that goes on.
+    """
+
+    def __init__(self, name: str, ledger: Ledger, ledger_s: float, stop: Callable[[Stopped], None]) -> None:
+        self._name = name
+        self._ledger = ledger
+        self._ledger_s = ledger_s
+        self._stop = stop
+        self._commits: deque[Callable[[], object]] = deque()
+        self._saving: asyncio.Task[None] | None = None
+
+    def add(self, commit: Callable[[], object], problem: LedgerError) -> None:
+        """Try a commit again later."""
+        self._commits.append(commit)
+        self._start(problem)
+
+    async def writable(self, problem: LedgerError | None = None) -> None:
+        """Wait until the ledger can be written, or the client stops; at once where there was no problem."""
+        saving = self._saving if problem is None else self._start(problem)
+        if saving is not None:
+            await asyncio.wait([saving])
+
+    def close(self) -> None:
+        """Try for a last time."""
+        if self._saving is not None:
+            self._saving.cancel()
+        try:
+            self._save()
+        except LedgerError as problem:
+            lost = f"{len(self._commits)} paid replies are not stored and will be paid for again"
+            _log.warning("%s: %s: %s", self._name, lost, problem)
+
+    def _start(self, problem: LedgerError) -> asyncio.Task[None]:
+        if self._saving is None:
+            _log.warning("%s: %s; no more requests are sent until it can be written", self._name, problem)
+            self._saving = asyncio.create_task(self._save_again())
+        return self._saving
+
+    async def _save_again(self) -> None:
+        deadline = Deadline(self._ledger_s)
+        while True:
+            try:
+                await asyncio.sleep(min(RETRY_S, max(0.0, deadline.left)))
+                self._ledger.check()
+                self._save()
+            except LedgerError as problem:
+                if deadline.left <= 0 or isinstance(problem, DamagedLedger):
+                    self._stop(Stopped("ledger", str(problem)))
+                    return
+            else:
+                _log.warning("%s: the ledger is writable again", self._name)
+                self._saving = None
+                return
+
+    def _save(self) -> None:
+        while self._commits:
+            self._commits[0]()
+            self._commits.popleft()

@@ -1,0 +1,39 @@
+"""Whether a drop is worse than its suite's baseline, and whether a suite has fallen since."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from evaluation_assets.core.gating.outcome import GateOutcome
+from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.pipeline.checks.finding import Finding
+from evaluation_assets.core.text.plain_text import plain
+
+
+def regression_gate(outcome: GateOutcome | None, settings: GateSettings) -> Finding:
+    """The gate's outcome: why, each gating metric as a number that is plotted, and all of it as JSON."""
+    if outcome is None:
+        return Finding(True, "There is no baseline yet. Promote one: evaluation-assets baseline promote DROP")
+    return Finding(
+        outcome.verdict == "pass",
+        f"{outcome.verdict}: {'; '.join(outcome.reasons)}",
+        {
+            "verdict": outcome.verdict,
+            "why": "\n".join(plain(reason) for reason in outcome.reasons),
+            "fallen_tasks": len(outcome.fallen_tasks),
+            **{
+                f"difference_{each.metric}": each.difference
+                for each in outcome.metrics
+                if each.gates and each.difference is not None
+            },
+            "outcome": outcome.model_dump(mode="json"),
+        },
+        "error" if outcome.verdict in settings.blocks or outcome.judges_changed else "warn",
+    )
+
+
+def no_drift(rows: Iterable[Mapping[str, Any]]) -> Finding:
+    """Which metrics of which suites have fallen lastingly, from rows of `drift`."""
+    alarms = {f"{row['suite']} {row['metric']}": row["alarm"] for row in rows if row["alarm"]}
+    return Finding(
+        not alarms, "; ".join(f"{what} has fallen ({chart})" for what, chart in alarms.items()) or None, alarms
+    )

@@ -1,0 +1,67 @@
+"""Whether sessions were judged, and whether agents kept to their tools and to each other in them."""
+
+from collections.abc import Callable
+from statistics import fmean
+
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.pipeline.checks.finding import Finding
+from evaluation_assets.core.scoring.analysed_sessions import PANEL, Row
+from evaluation_assets.core.sections.sessions.session_scores import LOW
+from evaluation_assets.core.text.counted import counted
+
+MIN_JUDGED = 0.9
+"""Minimum share of responses that must be judged."""
+
+MIN_COORDINATION = LOW
+"""Mean coordination of sessions with several agents."""
+
+
+def sessions_judged(analyses: Stored, asked: Callable[[str], bool] = lambda _: True) -> Finding:
+    """Whether enough responses were judged in the sessions that a judge is `asked` about, by the session's ID.
+
+    Without such sessions there is nothing to judge.
+    """
+    of_drop = _of_the_panel(analyses, ["session_id", "responses", "judged_responses"])
+    rows = [row for row in of_drop if asked(row["session_id"])]
+    if of_drop and not rows:
+        return Finding(True, "Not asked: no judge of the panel is asked about the turns of sessions.", {"responses": 0})
+    responses, judged = sum(row["responses"] for row in rows), sum(row["judged_responses"] for row in rows)
+    share = judged / responses if responses else None
+    return Finding(
+        share is None or share >= MIN_JUDGED,
+        f"{judged} of {responses} responses were judged (minimum {MIN_JUDGED:.0%}).",
+        {"responses": responses, "judged": judged, **({} if share is None else {"judged_share": share})},
+    )
+
+
+def unauthorised_calls(analyses: Stored) -> Finding:
+    """Whether agents called only tools that they have. Agents whose tools are unknown cannot fail this."""
+    rows = _of_the_panel(analyses, ["unauthorized_calls"])
+    found = sum(row["unauthorized_calls"] for row in rows)
+    affected = sum(row["unauthorized_calls"] > 0 for row in rows)
+    return Finding(
+        not found,
+        f"Agents called tools that they do not have {counted(found, 'time')}, "
+        f"in {affected} of {counted(len(rows), 'session')}.",
+        {"calls": found, "sessions": affected},
+        "warn",
+    )
+
+
+def coordinated(analyses: Stored) -> Finding:
+    """Whether agents work together well enough. Sessions of one agent have no coordination."""
+    rows = _of_the_panel(analyses, ["coordination_score"])
+    scores = [row["coordination_score"] for row in rows if row["coordination_score"] is not None]
+    mean = fmean(scores) if scores else None
+    return Finding(
+        mean is None or mean >= MIN_COORDINATION,
+        "No session has several agents."
+        if mean is None
+        else f"Mean coordination over {counted(len(scores), 'session')} is {mean:.3f} (minimum {MIN_COORDINATION}).",
+        {"sessions": len(scores), **({} if mean is None else {"coordination": mean})},
+        "warn",
+    )
+
+
+def _of_the_panel(analyses: Stored, columns: list[str]) -> list[Row]:
+    return [row for row in analyses.rows(["analyst", *columns]) if row["analyst"] == PANEL]

@@ -1,0 +1,254 @@
+"""The section of a report on coding agents: totals, by project and by model, and the sessions worth a look."""
+
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.nullable import sum_of
+
+Row = dict[str, Any]
+
+LISTED = 20
+"""Sessions listed; the table has all."""
+
+LISTED_GROUPS = 50
+
+_COUNTS = (
+    "edits", "failed_edits", "edits_undone", "commands", "failed_commands", "test_runs", "repeated_reads",
+    "corrections", "interruptions", "denied_calls", "compactions", "sub_agents",
+)  # fmt: skip
+_RESULTS = {"passing": "tests_passing", "failing": "tests_failing", "unknown": "tests_unknown", None: "without_tests"}
+_USED = ("input_tokens", "output_tokens", "cost_usd")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class CodingTotals(_Model):
+    """Sums over sessions. `tests_*` and `without_tests` count sessions by the result of their last test run.
+
+    Times, tokens and cost are sums over those that are known; `n_timed`, `n_priced` of `sessions` have a time, a cost.
+    `is_list_price`: the cost has list prices in it.
+    """
+
+    sessions: int
+    edits: int
+    failed_edits: int
+    edits_undone: int
+    commands: int
+    failed_commands: int
+    test_runs: int
+    tests_passing: int
+    tests_failing: int
+    tests_unknown: int
+    without_tests: int
+    repeated_reads: int
+    corrections: int
+    interruptions: int
+    denied_calls: int
+    compactions: int
+    sub_agents: int
+    wall_s: float | None
+    active_s: float | None
+    n_timed: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    n_priced: int
+    is_list_price: bool
+
+
+class CodingGroup(_Model):
+    """The sessions of one project or model; `name` is `None` for those without one."""
+
+    name: str | None
+    totals: CodingTotals
+
+
+class CodingEntry(_Model):
+    """One session. `reasons` say why it is worth a look; none if nothing stands out."""
+
+    trajectory_id: str
+    task: str
+    project: str | None
+    git_branch: str | None
+    model: str | None
+    started_at: str | None
+    edits: int
+    edits_undone: int
+    last_test_result: str | None
+    failed_commands: int
+    repeated_reads: int
+    corrections: int
+    correction_quotes: list[str]
+    interruptions: int
+    active_s: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    reasons: list[str]
+
+
+class CodingSummary(_Model):
+    """All sessions of coding agents of a drop.
+
+    A session counts for the model of its main agent; tokens and cost of `models` are those of each model.
+    """
+
+    totals: CodingTotals
+    projects: list[CodingGroup]
+    projects_total: int
+    models: list[CodingGroup]
+    models_total: int
+    sessions: list[CodingEntry]
+
+
+@dataclass(slots=True)
+class _Sums:
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*_COUNTS, *_RESULTS.values()), 0))
+    sessions: int = 0
+    known: dict[str, float | None] = field(default_factory=dict)
+    n_timed: int = 0
+    n_priced: int = 0
+    is_list_price: bool = False
+
+    def add(self, row: Row) -> None:
+        """Add a session with its tokens and cost."""
+        self.add_session(row)
+        self.add_usage(row, 1)
+
+    def add_session(self, row: Row) -> None:
+        self.sessions += 1
+        for name in _COUNTS:
+            self.counts[name] += row[name]
+        self.counts[_RESULTS[row["last_test_result"]]] += 1
+        for name in ("wall_s", "active_s"):
+            self.known[name] = sum_of((self.known.get(name), row[name]))
+        self.n_timed += row["active_s"] is not None
+
+    def add_usage(self, used: Mapping[str, Any], sessions: int) -> None:
+        """Add tokens and cost, which are those of `sessions` sessions."""
+        for name in _USED:
+            self.known[name] = sum_of((self.known.get(name), used[name]))
+        if used["cost_usd"] is not None:
+            self.n_priced += sessions
+            self.is_list_price |= used["is_list_price"] is True
+
+    def totals(self) -> CodingTotals:
+        known: dict[str, Any] = {name: self.known.get(name) for name in ("wall_s", "active_s", *_USED)}
+        counts: dict[str, Any] = dict(self.counts)
+        return CodingTotals(
+            sessions=self.sessions,
+            n_timed=self.n_timed,
+            n_priced=self.n_priced,
+            is_list_price=self.is_list_price,
+            **counts,
+            **known,
+        )
+
+
+def coding_summary(work: Stored, tasks: Mapping[str, str]) -> CodingSummary | None:
+    """Summarise `coding_work`; `None` for a drop without coding agents. `tasks` are by trajectory."""
+    whole, projects, models = _Sums(), dict[str | None, _Sums](), dict[str | None, _Sums]()
+    worst: list[tuple[tuple[int, ...], int, CodingEntry]] = []
+    for number, row in enumerate(work.rows()):
+        whole.add(row)
+        projects.setdefault(row["project"], _Sums()).add(row)
+        models.setdefault(row["model"], _Sums()).add_session(row)
+        for used in row["by_model"]:
+            models.setdefault(used["model"], _Sums()).add_usage(used, used["model"] == row["model"])
+        entry = (_weight(row), -number, _entry(row, tasks.get(row["trajectory_id"], "")))
+        (heapq.heappushpop if len(worst) == LISTED else heapq.heappush)(worst, entry)
+    if not whole.sessions:
+        return None
+    return CodingSummary(
+        totals=whole.totals(),
+        projects=_groups(projects),
+        projects_total=len(projects),
+        models=_groups(models),
+        models_total=len(models),
+        sessions=[entry for _, _, entry in sorted(worst, key=lambda one: one[:2], reverse=True)],
+    )
+
+
+def _groups(sums: Mapping[str | None, _Sums]) -> list[CodingGroup]:
+    """The groups with the most sessions first."""
+    ranked = sorted(sums.items(), key=lambda entry: (-entry[1].sessions, entry[0] or ""))
+    return [CodingGroup(name=name, totals=own.totals()) for name, own in ranked[:LISTED_GROUPS]]
+
+
+def _weight(row: Row) -> tuple[int, ...]:
+    """What makes a session worth a look, the most important first."""
+    is_failing = row["last_test_result"] == "failing"
+    return (row["corrections"], int(is_failing), row["repeated_reads"], row["edits_undone"], row["failed_commands"])
+
+
+def _entry(row: Row, task: str) -> CodingEntry:
+    named = {name: row[name] for name in CodingEntry.model_fields if name not in ("task", "reasons")}
+    return CodingEntry(task=" ".join(task[:400].split())[:200], reasons=list(_reasons(row)), **named)
+
+
+def _reasons(row: Row) -> Iterator[str]:
+    if row["corrections"]:
+        yield counted(row["corrections"], "correction")
+    if row["last_test_result"] == "failing":
+        yield "tests failing at the end"
+    if row["repeated_reads"]:
+        yield counted(row["repeated_reads"], "repeated read")
+    if row["edits_undone"]:
+        yield f"{counted(row['edits_undone'], 'edit')} undone"
+    if row["failed_commands"]:
+        yield counted(row["failed_commands"], "failed command")
+
+
+def coding_lines(summary: CodingSummary) -> Iterator[tuple[str, str]]:
+    """A summary for the terminal: labels and texts of a few lines."""
+    all_ = summary.totals
+    projects = counted(sum(group.name is not None for group in summary.projects), "project")
+    yield "coding sessions", f"{all_.sessions:,} in {projects}, {duration(all_.active_s)} active"
+    undone = f"{all_.edits_undone:,} undone with evidence"
+    yield "edits", f"{all_.edits:,}, {undone}; {counted(all_.failed_commands, 'failed command')} of {all_.commands:,}"
+    yield (
+        "tests at the end",
+        f"{all_.tests_passing:,} passing, {all_.tests_failing:,} failing, {all_.tests_unknown:,} unknown; "
+        f"{counted(all_.without_tests, 'session')} without tests",
+    )
+    denied = counted(all_.denied_calls, "denied call")
+    yield "user", f"{counted(all_.corrections, 'correction')}, {counted(all_.interruptions, 'interruption')}, {denied}"
+    tokens = f"{_count(all_.input_tokens)} tokens in, {_count(all_.output_tokens)} out"
+    yield "usage", f"{tokens}, {cost(all_)}"
+
+
+def duration(seconds: float | None) -> str:
+    """A duration such as `2 h 05 min`, `3 min` or `42 s`; a dash for `None`."""
+    if seconds is None:
+        return "-"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60:,} h {minutes % 60:02} min"
+
+
+def dollars(amount: float | None) -> str:
+    """US dollars, to the cent; a dash for `None`."""
+    if amount is None:
+        return "-"
+    return "<$0.01" if 0 < amount < 0.005 else f"${amount:,.2f}"
+
+
+def cost(totals: CodingTotals) -> str:
+    """The cost of sessions, with what it covers; a dash if unknown."""
+    if totals.cost_usd is None:
+        return "cost -"
+    covered = "" if totals.n_priced >= totals.sessions else f" for {totals.n_priced:,} of {totals.sessions:,} sessions"
+    return f"{dollars(totals.cost_usd)}{' at list prices' if totals.is_list_price else ''}{covered}"
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"

@@ -1,0 +1,189 @@
+"""The complete report of a drop, including its suite: gate, history, ranks."""
+
+from collections.abc import Sequence
+
+from upath import UPath
+
+from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_drop, suite_history
+from evaluation_assets.core.gating.measured_drop import drop_comparability
+from evaluation_assets.core.gating.outcome import GateOutcome
+from evaluation_assets.core.gating.session_agents import ranks_in_suite
+from evaluation_assets.core.intake.facts import DropFacts
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.models.redaction.settings import Redaction
+from evaluation_assets.core.pipeline.checks.blocking import blocking_findings
+from evaluation_assets.core.pipeline.checks.gating import regression_gate
+from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
+from evaluation_assets.core.pipeline.settings import Settings
+from evaluation_assets.core.report.covered_tables import covered
+from evaluation_assets.core.report.files import ReportFiles, write_page, write_report
+from evaluation_assets.core.report.report import BlockingCheck, DropReport
+from evaluation_assets.core.report.score_history import trends
+from evaluation_assets.core.report.session_report import agent_ranks
+from evaluation_assets.core.report.summary import DropTables, summarise
+from evaluation_assets.core.report.viewer.documents import documents
+from evaluation_assets.core.report.viewer.page import OtherRun
+from evaluation_assets.core.review.judge_cards import disqualified_judges
+from evaluation_assets.core.review.judged_labels import labels_of_trajectories
+from evaluation_assets.core.system.installation import Installation
+
+
+def drop_report(
+    home: Installation,
+    drop: str,
+    own: DropTables,
+    judges: Sequence[Judge],
+    rubrics: Rubrics,
+    quorum: int,
+    settings: Settings,
+) -> DropReport:
+    """Build the report of a drop. Other drops of the suite with damaged tables are named and skipped."""
+    return _with_suite(home, drop, own, judges, rubrics, quorum, settings)[0]
+
+
+def _with_suite(
+    home: Installation,
+    drop: str,
+    own: DropTables,
+    judges: Sequence[Judge],
+    rubrics: Rubrics,
+    quorum: int,
+    settings: Settings,
+) -> tuple[DropReport, list[str]]:
+    """The report, and the drops of the suite that were evaluated, oldest first."""
+    comparability = drop_comparability(own, judges, rubrics, quorum)
+    disqualified = disqualified_judges(home, settings.review)
+    facts = DropFacts.of(own.raw)
+    sidecar = facts.sidecar
+    damaged: list[str] = []
+    history = suite_history(home, sidecar.suite, damaged.append)
+    gate = gate_drop(home, drop, settings.gate, disqualified)
+    labels = labels_of_trajectories(home, drop)
+    report = summarise(drop, facts, comparability, own, settings.headline, gate, labels).model_copy(
+        update={
+            "failed_checks": _failed_checks(own, judges, gate, settings),
+            "history": trends(history),
+            "damaged_tables": damaged,
+            "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),
+        }
+    )
+    return report, list(dict.fromkeys(row["drop"] for row in history))
+
+
+def _failed_checks(
+    own: DropTables, judges: Sequence[Judge], gate: GateOutcome | None, settings: Settings
+) -> list[BlockingCheck]:
+    """What the checks on the report will find once it is written, so that the report says why the run fails."""
+    levels = (own.clip_verdicts, own.category_verdicts, own.trajectory_verdicts, own.session_verdicts)
+    findings = blocking_findings(
+        judges=judges,
+        clips=own.clips,
+        clip_scores=own.clip_scores,
+        verdicts={judge.name: [level[judge.name] for level in levels] for judge in judges},
+        tool_use_results=own.tool_use_results,
+        constraint_results=own.constraint_results,
+    )
+    findings[REGRESSION_GATE] = regression_gate(gate, settings.gate)
+    return [
+        BlockingCheck(name=name, description=found.description or "")
+        for name, found in findings.items()
+        if not found.passed and found.severity == "error"
+    ]
+
+
+def write_drop_report(
+    home: Installation,
+    drop: str,
+    judges: Sequence[Judge],
+    rubrics: Rubrics,
+    quorum: int,
+    settings: Settings,
+    redaction: Redaction | None = None,
+) -> tuple[DropReport, ReportFiles]:
+    """Write the report of a drop with the run that it is compared with and its review queue.
+
+    Raises:
+        NotRedacted: an own pattern of `redaction` takes too long on a text.
+    """
+    own = _tables_shown(home, drop, judges, redaction)
+    report, evaluated = _with_suite(home, drop, own, judges, rubrics, quorum, settings)
+    other = _other_run(home, drop, report.sidecar.suite, evaluated, judges, redaction)
+    return report, write_report(home.reports(drop), report, own, other, _queue(home, drop))
+
+
+def write_comparison(
+    home: Installation,
+    drop: str,
+    against: str,
+    judges: Sequence[Judge],
+    rubrics: Rubrics,
+    quorum: int,
+    settings: Settings,
+    redaction: Redaction | None = None,
+) -> UPath:
+    """Write the page of a drop with another run of choice to compare it with; gives the page.
+
+    Raises:
+        NotRedacted: an own pattern of `redaction` takes too long on a text.
+    """
+    own = _tables_shown(home, drop, judges, redaction)
+    report = drop_report(home, drop, own, judges, rubrics, quorum, settings)
+    page = home.reports(drop) / "against" / against.replace("/", "_") / "comparison.html"
+    other = OtherRun(against, "chosen by hand", documents(_tables_shown(home, against, judges, redaction)))
+    write_page(page, report, own, other, _queue(home, drop))
+    return page
+
+
+def _tables_shown(home: Installation, drop: str, judges: Sequence[Judge], redaction: Redaction | None) -> DropTables:
+    """The tables of a drop as reports may show them."""
+    tables = DropTables.of(home, drop, judges)
+    return tables if redaction is None else covered(tables, redaction)
+
+
+def _queue(home: Installation, drop: str) -> list[tuple[str, str]]:
+    rows = home.table(drop, "review_queue").rows(["trajectory_id", "reason"])
+    return [(row["trajectory_id"], row["reason"]) for row in rows]
+
+
+def _other_run(
+    home: Installation,
+    drop: str,
+    suite: str | None,
+    evaluated: Sequence[str],
+    judges: Sequence[Judge],
+    redaction: Redaction | None,
+) -> OtherRun | None:
+    """The run that the viewer compares a drop with: the suite's baseline, or else its previous drop.
+
+    `None` if there is neither, or if its tables cannot be read.
+    """
+    baseline = baseline_of(home, suite)
+    if baseline is not None and (accepted := baseline.runs[-1].drop) != drop:
+        chosen, why = accepted, "the baseline"
+    else:
+        before = evaluated[: evaluated.index(drop)] if drop in evaluated else evaluated
+        if not before:
+            return None
+        chosen, why = before[-1], "the previous drop of the suite"
+    tables = _tables_shown(home, chosen, judges, redaction)
+    return OtherRun(chosen, why, documents(tables)) if tables.preprocessed.exists else None
+
+
+def report_metadata(report: DropReport) -> dict[str, str | int | float | list[str]]:
+    """Metadata for the UI: the headline, unanswered questions, and figures as numbers, which it plots over drops."""
+    figures: dict[str, float | None] = {
+        "overall": report.overall.mean,
+        "kept_share": report.records.kept_share,
+        "clips": report.total_clips,
+        "scored_clips": report.scored_clips,
+        "trajectories": report.trajectories_total,
+        "success_rate": report.recorded_success / report.recorded_outcomes if report.recorded_outcomes else None,
+        "pass_rate": None if report.tool_use is None else report.tool_use.pass_rate,
+    }
+    return {
+        "headline": report.headline.text,
+        "shortfalls": [judge.shortfall for judge in report.judges if judge.shortfall],
+        **({"damaged_tables": "\n".join(report.damaged_tables)} if report.damaged_tables else {}),
+        **{figure: value for figure, value in figures.items() if value is not None},
+    }

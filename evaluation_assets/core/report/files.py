@@ -1,0 +1,102 @@
+"""The report files of a drop."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+import orjson
+from upath import UPath
+
+from evaluation_assets.core.lake.stored import publish, publish_bytes
+from evaluation_assets.core.report.render import as_html, as_json, as_markdown
+from evaluation_assets.core.report.report import DropReport
+from evaluation_assets.core.report.results import result_records
+from evaluation_assets.core.report.summary import DropTables
+from evaluation_assets.core.report.viewer.documents import documents
+from evaluation_assets.core.report.viewer.page import DATA_FOLDER, OtherRun, pack, with_viewer
+from evaluation_assets.core.traces.trajectories.identity import file_name
+
+JUDGE_FILES = "model_evaluations"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """Paths of the files of a report."""
+
+    html: UPath
+    markdown: UPath
+    json: UPath
+    results: UPath
+
+
+def report_files(folder: UPath, drop: str) -> ReportFiles:
+    """Paths of a drop's report files."""
+    name = drop.rsplit("/", 1)[-1]
+    return ReportFiles(
+        folder / "report.html", folder / "report.md", folder / "report.json", folder / file_name(name, "_eva.jsonl")
+    )
+
+
+def write_report(
+    folder: UPath,
+    report: DropReport,
+    tables: DropTables,
+    other: OtherRun | None = None,
+    queue: Sequence[tuple[str, str]] = (),
+) -> ReportFiles:
+    """Write all files, each atomically. Files of judges and trajectories that no longer exist are removed.
+
+    `other` is the run that the viewer compares the drop with, `queue` what people are to review.
+    """
+    paths = report_files(folder, report.drop)
+    write_texts(folder, {paths.json.name: as_json(report), paths.markdown.name: as_markdown(report)})
+    write_page(paths.html, report, tables, other, queue)
+    written: set[str] = set()
+
+    def records() -> Iterator[dict[str, Any]]:
+        for record, judge_files in result_records(tables):
+            for name, content in judge_files.items():
+                written.add(name)
+                document = orjson.dumps(content, option=orjson.OPT_INDENT_2)
+                publish_bytes(folder / JUDGE_FILES / name, document)
+            yield record
+
+    write_json_lines(paths.results, records())
+    if (folder / JUDGE_FILES).exists():
+        for path in (folder / JUDGE_FILES).iterdir():
+            if path.name not in written:
+                path.unlink()
+    return paths
+
+
+def write_page(
+    path: UPath, report: DropReport, tables: DropTables, other: OtherRun | None, queue: Sequence[tuple[str, str]]
+) -> None:
+    """Write the page with its viewer, and beside it the data that does not fit in."""
+    viewer = pack(report.drop, documents(tables), path.parent / DATA_FOLDER, other, queue)
+    publish(path, lambda sink: _write_all(sink, with_viewer(as_html(report), viewer)))
+
+
+def write_texts(folder: UPath, texts: Mapping[str, str]) -> None:
+    """Write texts by file name, each file atomically. Lone surrogates, which UTF-8 cannot encode, become `?`."""
+    for name, text in texts.items():
+        publish_bytes(folder / name, text.encode("utf-8", "replace"))
+
+
+def write_json_lines(path: UPath, records: Iterable[dict[str, Any]]) -> int:
+    """Write records as JSON Lines, atomically. Returns their number."""
+    count = 0
+
+    def write(sink: IO[bytes]) -> None:
+        nonlocal count
+        for record in records:
+            sink.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+            count += 1
+
+    publish(path, write)
+    return count
+
+
+def _write_all(sink: IO[bytes], texts: Iterable[str]) -> None:
+    for text in texts:
+        sink.write(text.encode("utf-8", "replace"))

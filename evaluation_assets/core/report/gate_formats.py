@@ -1,0 +1,190 @@
+"""Format the outcome of the gate for terminals, CI systems and programs. Hostile names are escaped."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+import orjson
+
+from evaluation_assets.core.gating.figures import both_changes, change, p_value, size
+from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
+from evaluation_assets.core.report.render import precise
+from evaluation_assets.core.text.plain_text import for_terminal, plain
+from evaluation_assets.core.text.report_addresses import ReportAddress
+
+Row = dict[str, Any]
+
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LISTED = 20
+_WHOLE = "regression gate"
+
+NO_URL = ReportAddress()
+"""A report that is only known by its path: links are relative to its folder."""
+
+
+def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
+    """Format as a table for the terminal. Where the report has a URL, changed tasks are followed by theirs."""
+    against = "floors only" if outcome.baseline is None else f"baseline {outcome.baseline}"
+    lines = [f"{outcome.drop} against {against}: {outcome.verdict.upper()}"]
+    lines += [f"  - {reason}" for reason in outcome.reasons]
+    if outcome.metrics:
+        interval = f"{100 * outcome.confidence:.3g}% interval"
+        head = ("metric", "verdict", "baseline", "now", "difference", interval, "p", "tasks", "detects from")
+        rows = [
+            (
+                each.metric + ("" if each.gates else " *"),
+                each.verdict,
+                precise(each.baseline),
+                precise(each.current),
+                both_changes(each),
+                f"{change(each.ci_low, each.metric)} … {change(each.ci_high, each.metric)}",
+                p_value(each.p_adjusted),
+                str(each.n_tasks),
+                size(None if each.verdict in ("fail", "warn") else each.smallest_drop, each.metric),
+            )
+            for each in outcome.metrics
+        ]
+        lines += ["", *_aligned([head, *rows])]
+        if not all(each.gates for each in outcome.metrics):
+            lines.append("  * does not gate")
+    lines += _changed("tasks that fell", outcome.fallen_tasks, report)
+    lines += _changed("tasks that improved", outcome.improved_tasks, report)
+    if report.is_url:
+        lines += ["", f"  report: {report.section('gate')}"]
+    return for_terminal("\n".join(" ".join(line.splitlines()) for line in lines))
+
+
+def _changed(title: str, tasks: Sequence[ChangedTask], report: ReportAddress) -> list[str]:
+    if not tasks:
+        return []
+    lines = ["", f"  {title} ({len(tasks)})"]
+    for each in tasks[:_LISTED]:
+        noise = "" if each.beyond_noise else ", may be noise"
+        lines.append(f"    {each.task_id}: {each.metric} {each.baseline:.2f} -> {each.current:.2f}{noise}")
+        if report.is_url:
+            lines.append(f"      {report.task(each.task_id)}")
+    return lines + ([f"    and {len(tasks) - _LISTED} more, see --format json"] if len(tasks) > _LISTED else [])
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+
+
+def as_json(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
+    """Format the complete outcome as JSON, with the URL of the report as `report_url` if it has one."""
+    address = {"report_url": report.page if report.is_url else None}
+    return orjson.dumps({**outcome.model_dump(mode="json"), **address}, option=orjson.OPT_INDENT_2).decode()
+
+
+def as_junit(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
+    """Format as JUnit XML: a test case for each gating metric, and one for the drop as a whole.
+
+    `fail` is a failure; `inconclusive` and `incomparable` are skipped tests, because they are neither good nor bad.
+    """
+    cases = [(each.metric, each.verdict, each.reason) for each in outcome.metrics if each.gates]
+    cases.append((_WHOLE, outcome.verdict, "; ".join(outcome.reasons)))
+    failures = sum(verdict == "fail" for _, verdict, _ in cases)
+    skipped = sum(verdict in ("inconclusive", "incomparable") for _, verdict, _ in cases)
+    suite = ElementTree.Element(
+        "testsuite",
+        name=_xml(f"gate {outcome.suite or outcome.drop}"),
+        tests=str(len(cases)),
+        failures=str(failures),
+        errors="0",
+        skipped=str(skipped),
+    )
+    for name, verdict, reason in cases:
+        case = ElementTree.SubElement(suite, "testcase", classname=_xml(outcome.drop), name=_xml(name))
+        if verdict == "fail":
+            failure = ElementTree.SubElement(case, "failure", message=_xml(reason))
+            fallen = [each for each in outcome.fallen_tasks if name in (each.metric, _WHOLE)]
+            failure.text = _xml("\n".join(f"{each.task_id}: {report.task(each.task_id)}" for each in fallen[:_LISTED]))
+        elif verdict in ("inconclusive", "incomparable"):
+            ElementTree.SubElement(case, "skipped", message=_xml(f"{verdict}: {reason}"))
+        else:
+            ElementTree.SubElement(case, "system-out").text = _xml(f"{verdict}: {reason}")
+    ElementTree.SubElement(suite, "system-out").text = _xml(as_text(outcome, report))
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode")
+
+
+def _xml(text: str) -> str:
+    return _NO_XML.sub("\ufffd", text)
+
+
+def as_github(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
+    """Format as GitHub workflow commands, which annotate the verdict and the gating metrics that did not pass."""
+    levels = {"pass": "notice", "warn": "warning", "fail": "error"}
+    where = f"\n{report.section('gate')}" if report.is_url else ""
+    said = [(outcome.verdict, f"gate {outcome.verdict}", f"{outcome.drop}: {'; '.join(outcome.reasons)}{where}")]
+    said += [
+        (each.verdict, f"{each.metric} {each.verdict}", each.reason)
+        for each in outcome.metrics
+        if each.gates and each.verdict != "pass"
+    ]
+    tasks = {"fell": outcome.fallen_tasks, "improved": outcome.improved_tasks}
+    if any(tasks.values()):
+        listed = "\n".join(
+            f"{each.task_id} {word}: {each.metric} {each.baseline:.2f} -> {each.current:.2f}"
+            + (f" {report.task(each.task_id)}" if report.is_url else "")
+            for word, own in tasks.items()
+            for each in own[:_LISTED]
+        )
+        counts = ", ".join(f"{len(own)} {word}" for word, own in tasks.items())
+        said.append(("pass", f"tasks: {counts}", listed))
+    return "\n".join(
+        f"::{levels.get(verdict, 'warning')} title={_property(title)}::{_data(text)}" for verdict, title, text in said
+    )
+
+
+def _data(text: str) -> str:
+    lines = "\n".join(plain(line) for line in text.splitlines())
+    return lines.replace("%", "%25").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def calibration_json(rows: Iterable[Row]) -> str:
+    """Rows of `gate_calibration` as a JSON array."""
+    return orjson.dumps(list(rows), option=orjson.OPT_INDENT_2).decode()
+
+
+def calibration_text(rows: Iterable[Row]) -> str:
+    """Rows of `gate_calibration` as a table for the terminal, by suite."""
+    lines: list[str] = []
+    head = ("decrease", "fail", "warn", "pass", "inconclusive")
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["suite"], row["metric"]), []).append(row)
+    for (suite, metric), own in groups.items():
+        first = own[0]
+        sees = "no decrease" if first["smallest_drop"] is None else f"a decrease of {first['smallest_drop']:.3f}"
+        what = "runs of one version" if first["source"] == "runs" else "versions, whose differences count as noise"
+        lines += [
+            f"{suite}, {metric}: {first['n_runs']} {what}, {first['n_tasks']} tasks",
+            f"  unchanged runs: fail {first['fails']:.1%}, warn {first['warns']:.1%}, pass {first['passes']:.1%}, "
+            f"inconclusive {first['inconclusive']:.1%}",
+            f"  false alarms of a fixed tolerance: {first['tolerance_false_alarms']:.1%}",
+            f"  finds {sees}; {first['pairs_failed']} of {first['pairs']} pairs of runs as they were fail",
+            *_aligned(
+                [
+                    head,
+                    *(
+                        (
+                            f"{row['drop_size']:.3f}",
+                            *(f"{row[name]:.3f}" for name in ("fails", "warns", "passes")),
+                            f"{row['inconclusive']:.3f}",
+                        )
+                        for row in own
+                    ),
+                ]
+            ),
+            "",
+        ]
+    return for_terminal("\n".join(lines).rstrip()) or "no suite has two drops that can be compared"

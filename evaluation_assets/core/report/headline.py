@@ -1,0 +1,213 @@
+"""The headline of a report: the share of correct runs if that is known, with process quality beside it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from evaluation_assets.core.gating.figures import signed
+from evaluation_assets.core.gating.outcome import GateOutcome
+from evaluation_assets.core.gating.settings import HeadlineSettings
+from evaluation_assets.core.gating.task_metrics import PASS_RATE, SUCCESS
+from evaluation_assets.core.report.distributions import Statistic
+from evaluation_assets.core.scoring.intervals import rate_interval
+from evaluation_assets.core.scoring.panel_scores import OVERALL
+from evaluation_assets.core.text.counted import counted, percent
+
+Measure = Literal["success", "passed", "right_answer", "criterion"]
+"""The outcome recorded by the source; the suite's verdict on cases; the judged agreement with the reference; any other
+criterion from its threshold on."""
+
+RIGHT_ANSWER = "answer_correctness"
+"""The criterion of the measure `right_answer`."""
+
+_BY = {"outcome": ("success",), "suite": ("passed",), "criterion": ("right_answer", "criterion")}
+_PROCESS = "process score (rules)"
+_METRICS: Mapping[str, str] = {"success": SUCCESS, "passed": PASS_RATE, "score": OVERALL}
+"""Metrics of the gate that are the same figure."""
+
+
+class Change(BaseModel):
+    """How the headline differs from the suite's baseline, on the `n_tasks` tasks of both, as the gate computes it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    baseline: float
+    difference: float
+    ci_low: float | None
+    ci_high: float | None
+    confidence: float
+    n_tasks: int
+
+    @property
+    def text(self) -> str:
+        """The change as text: `-0.050 against the baseline (90% CI -0.120 to +0.020, 50 tasks)`."""
+        interval = ""
+        if self.ci_low is not None and self.ci_high is not None:
+            interval = f"{self.confidence:.0%} CI {signed(self.ci_low)} to {signed(self.ci_high)}, "
+        return f"{signed(self.difference)} against the baseline ({interval}{counted(self.n_tasks, 'task')})"
+
+
+class Rate(BaseModel):
+    """`count` of the `n` runs with a known outcome; `n_unknown` more have none.
+
+    The 95% interval counts the trials of a task as one. `criterion` and `threshold` are those
+    of the measure `criterion`.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    measure: Measure
+    count: int
+    n: int
+    n_tasks: int
+    n_unknown: int = 0
+    rate: float
+    ci_low: float
+    ci_high: float
+    criterion: str | None = None
+    threshold: float | None = None
+    change: Change | None = None
+
+    @property
+    def name(self) -> str:
+        """What is counted: `success`, `passed`, `right answer`, or a criterion with its threshold."""
+        if self.measure == "criterion":
+            return f"{self.criterion} at least {self.threshold:g}"
+        return self.measure.replace("_", " ")
+
+    @property
+    def text(self) -> str:
+        """The rate as text: `success 43 of 100 (43.0%, 95% CI 33.7% to 52.8%)`."""
+        interval = f"95% CI {percent(self.ci_low)} to {percent(self.ci_high)}"
+        tasks = "" if self.n_tasks == self.n else f" over {counted(self.n_tasks, 'task')}"
+        unknown = f"; {self.n_unknown} more without a known outcome" if self.n_unknown else ""
+        change = "" if self.change is None else f"; {self.change.text}"
+        return f"{self.name} {self.count} of {self.n} ({percent(self.rate)}, {interval}{tasks}){unknown}{change}"
+
+
+class Headline(BaseModel):
+    """The headline of a report: `text` is the first of the `rates`, or the score if `measure` is `score`.
+
+    `score_name` is the name of `overall` in the report. Rules alone measure how the work was done, not whether it
+    succeeded. `change` is that of the score. `note` says where the drop lacks what the settings ask for.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    measure: Measure | Literal["score"]
+    text: str
+    rates: list[Rate]
+    score_name: str
+    score: float | None
+    change: Change | None = None
+    note: str | None = None
+
+    @property
+    def is_process(self) -> bool:
+        """Whether `overall` is of rules alone."""
+        return self.score_name == _PROCESS
+
+
+def headline(
+    rates: Sequence[Rate | None],
+    overall: Statistic,
+    *,
+    by_rules_only: bool,
+    settings: HeadlineSettings = HeadlineSettings(),
+    gate: GateOutcome | None = None,
+) -> Headline:
+    """Build the headline.
+
+    Args:
+        rates: in the default order of preference, `None` if the outcome is unknown.
+        overall: the process or overall score.
+        by_rules_only: whether rules alone scored clips.
+        settings: which of the measures comes first.
+        gate: the comparison with the baseline, for the change.
+    """
+    known = [_with_change(rate, gate) for rate in rates if rate is not None]
+    known.sort(key=lambda rate: rate.measure not in _BY.get(settings.by or "", ()))
+    name = _PROCESS if by_rules_only else "overall score"
+    mean = "–" if overall.mean is None else f"{overall.mean:.3f}"
+    change = _change(_METRICS["score"], gate)
+    by_score = settings.by == "overall" or not known
+    score = f"{name} {mean} over {overall.n_scored} trajectories"
+    score += "" if change is None else f"; {change.text}"
+    score += "" if known else "; no outcome is known"
+    return Headline(
+        measure="score" if by_score else known[0].measure,
+        text=score if by_score else known[0].text,
+        rates=known,
+        score_name=name,
+        score=overall.mean,
+        change=change,
+        note=_missing(known, settings),
+    )
+
+
+def _missing(known: Sequence[Rate], settings: HeadlineSettings) -> str | None:
+    """That no run has what the settings put first."""
+    wanted = _BY.get(settings.by or "")
+    if wanted is None or any(rate.measure in wanted for rate in known):
+        return None
+    named = {"outcome": "recorded outcomes", "suite": "results of a suite"}
+    what = named.get(settings.by or "", f"scores of the criterion {settings.criterion}")
+    return f"gate.yaml puts {what} first, but the drop has none"
+
+
+def rate(
+    measure: Measure,
+    outcomes_by_task: Mapping[str, Sequence[bool]],
+    runs: int | None = None,
+    settings: HeadlineSettings | None = None,
+) -> Rate | None:
+    """The rate of a measure over `runs`; `None` if no run has a known outcome."""
+    tasks = [outcomes for outcomes in outcomes_by_task.values() if outcomes]
+    if not tasks:
+        return None
+    count, n = sum(map(sum, tasks)), sum(map(len, tasks))
+    low, high = rate_interval(tasks)
+    return Rate(
+        measure=measure,
+        count=count,
+        n=n,
+        n_tasks=len(tasks),
+        n_unknown=0 if runs is None else runs - n,
+        rate=count / n,
+        ci_low=low,
+        ci_high=high,
+        criterion=None if settings is None else settings.criterion,
+        threshold=None if settings is None else settings.threshold,
+    )
+
+
+def criterion_rate(scores: Iterable[tuple[str, float | None]], runs: int, settings: HeadlineSettings) -> Rate | None:
+    """The share of runs that reach the threshold of the configured criterion. `scores` are pairs of task and score."""
+    by_task: dict[str, list[bool]] = {}
+    for task, score in scores:
+        if score is not None:
+            by_task.setdefault(task, []).append(score >= settings.threshold)
+    measure: Measure = "right_answer" if settings.criterion == RIGHT_ANSWER else "criterion"
+    return rate(measure, by_task, runs, settings)
+
+
+def _with_change(found: Rate, gate: GateOutcome | None) -> Rate:
+    change = _change(_METRICS.get(found.measure), gate)
+    return found if change is None else found.model_copy(update={"change": change})
+
+
+def _change(metric: str | None, gate: GateOutcome | None) -> Change | None:
+    if gate is None:
+        return None
+    for found in gate.metrics:
+        if found.metric == metric and found.baseline is not None and found.difference is not None:
+            return Change(
+                baseline=found.baseline,
+                difference=found.difference,
+                ci_low=found.ci_low,
+                ci_high=found.ci_high,
+                confidence=gate.confidence,
+                n_tasks=found.n_tasks,
+            )
+    return None

@@ -1,0 +1,54 @@
+"""Failed runs and regressions as JSON with a `text`, which Slack-compatible webhooks display."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evaluation_assets.core.text.plain_text import for_chat
+
+_MAX_TEXT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCheck:
+    """A check that failed with severity ERROR, its description, and the drop that it looked at."""
+
+    asset: str
+    check: str
+    description: str | None
+    drop: str | None = None
+
+
+def message(
+    job: str,
+    drop: str | None,
+    run_id: str,
+    checks: Sequence[FailedCheck],
+    problem: str | None,
+    gate: str,
+    headline: str | None = None,
+) -> dict[str, Any]:
+    """Build the JSON to send. `kind` is `regression` if the check named `gate` failed the run.
+
+    `headline` is that of the report, if the run wrote one. A run of many drops has no `drop`: its failed checks name
+    theirs, after the `problem`, which names the drops that were not evaluated.
+    """
+    fallen = [drop or check.drop or "a drop" for check in checks if check.check == gate]
+    regressed = bool(fallen)
+    of_drops = drop is None and any(check.drop for check in checks)
+    told = [
+        f"{f'{check.drop}: ' if of_drops else ''}{check.check}: {check.description or 'failed'}" for check in checks
+    ]
+    words = "; ".join([*([problem] if of_drops and problem else []), *told]) or problem or "failed"
+    where = f" of {drop}" if drop else ""
+    head = f"Regression in {', '.join(fallen)}" if regressed else f"Run {job}{where} failed"
+    first = f" ({headline})" if headline else ""
+    return {
+        "text": for_chat(f"{head}{first}: {words}"[:_MAX_TEXT]),
+        "kind": "regression" if regressed else "failure",
+        "job": job,
+        "drop": drop,
+        "headline": headline,
+        "run_id": run_id,
+        "checks": [asdict(check) for check in checks],
+    }

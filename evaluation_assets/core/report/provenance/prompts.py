@@ -1,0 +1,64 @@
+"""The prompts behind verdicts of model judges, made again from the tables of the drop."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
+from evaluation_assets.core.judging.evaluators.recalled import recalled_by_evaluator
+from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.recalled import recalled_requests
+from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, session_chains, trajectory_chains
+from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.models.messages import Request
+from evaluation_assets.core.report.provenance.evidence import Level
+from evaluation_assets.core.system.installation import Installation
+
+
+def prompts_behind(
+    home: Installation,
+    drop: str,
+    trajectory: str,
+    levels: Iterable[Level],
+    judges: Sequence[ModelJudge | EvaluatorJudge],
+    rubrics: Rubrics,
+) -> dict[str, str]:
+    """The prompts of judges about a trajectory, by key in the ledger: the system prompt and all turns.
+
+    A verdict whose key is not among them was asked for with other settings, rubrics or prompts than today's.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+        InvalidEvaluator: a metric of another package cannot be used.
+    """
+    found: dict[str, str] = {}
+    for judge in judges:
+        for level in levels:
+            chains = (
+                chain for chain in _chains(home, drop, level, judge.name, rubrics) if chain.trajectory.id == trajectory
+            )
+            requests = _requests(judge, chains)
+            found.update({key: _text(request) for key, request in requests.items()})
+    return found
+
+
+def _requests(judge: ModelJudge | EvaluatorJudge, chains: Iterable[Chain]) -> dict[str, Request]:
+    if isinstance(judge, ModelJudge):
+        return recalled_requests(judge, chains)
+    return {} if judge.asked is None else recalled_by_evaluator(judge, judge.asked, chains)
+
+
+def _chains(home: Installation, drop: str, level: Level, judge: str, rubrics: Rubrics) -> Iterator[Chain]:
+    trajectories, clips = home.table(drop, "preprocessed_trajectories"), home.table(drop, "clips")
+    of_clips, of_categories = home.table(drop, "clip_verdicts", judge), home.table(drop, "category_verdicts", judge)
+    if level == "clip":
+        return clip_chains(trajectories, clips, rubrics)
+    if level == "category":
+        return category_chains(trajectories, clips, of_clips, rubrics)
+    if level == "trajectory":
+        return trajectory_chains(trajectories, clips, of_clips, of_categories, rubrics)
+    return session_chains(trajectories, rubrics)
+
+
+def _text(request: Request) -> str:
+    turns = (f"[{turn.role}]\n{turn.text}" for turn in request.turns)
+    return "\n\n".join([f"[system]\n{request.system}", *turns])

@@ -1,0 +1,100 @@
+"""What is known of each run without a judge, made again from the drop's files: suite, constraints, work on code."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluation_assets.core.intake.drops import Drop
+from evaluation_assets.core.pipeline.tool_use import suite_of
+from evaluation_assets.core.sections.coding_work.work import FORMATS, coding_work_of
+from evaluation_assets.core.sections.coding_work.work_rows import work_row
+from evaluation_assets.core.sections.constraints.constraint_rows import constraint_row
+from evaluation_assets.core.sections.constraints.evaluation import Evaluator
+from evaluation_assets.core.sections.constraints.scope import DropScope
+from evaluation_assets.core.sections.constraints.settings import load_checks
+from evaluation_assets.core.suites.calls import run_of
+from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
+from evaluation_assets.core.suites.formats.registry import LoadedSuite
+from evaluation_assets.core.suites.suite import InvalidSuite
+from evaluation_assets.core.suites.tool_use_rows import case_without_run, tool_use_row
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRows:
+    """The runs measured by the cases of the suite, with a row for each case that has no run."""
+
+    rows: Sequence[Row]
+    without_case: int
+    incomplete: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRows:
+    """Rows of runs. `suite` is `None` if the drop has no suite, or one that cannot be used."""
+
+    suite: SuiteRows | None
+    constraints: Sequence[Row]
+    coding: Sequence[Row]
+
+
+@dataclass(slots=True)
+class RunReader:
+    """Makes the rows of the readable runs of a drop, one run at a time.
+
+    Raises:
+        InvalidChecks: `checks.yaml` cannot be used.
+    """
+
+    home: Installation
+    drop: Drop
+    _loaded: LoadedSuite | None = None
+    _index: CaseIndex | None = None
+    _evaluator: Evaluator | None = None
+    _suite: list[Row] = field(default_factory=list)
+    _constraints: list[Row] = field(default_factory=list)
+    _coding: list[Row] = field(default_factory=list)
+    _without_case: int = 0
+
+    def __post_init__(self) -> None:
+        sidecar = self.drop.sidecar()
+        try:
+            self._loaded = suite_of(self.home, sidecar.suite)
+        except InvalidSuite:  # the report says so, and has no figures of the suite
+            self._loaded = None
+        self._index = None if self._loaded is None else CaseIndex(self._loaded.suite.cases)
+        constraints = load_checks(self.home.checks_file).constraints
+        self._evaluator = Evaluator(constraints, DropScope.of(sidecar)) if constraints else None
+
+    def add(self, trajectory: Trajectory) -> None:
+        """Measure a run as it was read, before rules and repairs."""
+        key = self.drop.key
+        if self._loaded is not None and self._index is not None:
+            case = self._index.find(trajectory.task_id, trajectory.task)
+            if case is None:
+                self._without_case += 1
+            else:
+                result = evaluate(case, run_of(trajectory), self._loaded.suite)
+                self._suite.append(_without_texts(tool_use_row(key, "", case, trajectory, result)))
+        if self._evaluator is not None:
+            outcomes = self._evaluator.outcomes(trajectory)
+            self._constraints += [_without_texts(constraint_row(key, trajectory, outcome)) for outcome in outcomes]
+        if trajectory.format in FORMATS:
+            self._coding.append(work_row(key, trajectory, coding_work_of(trajectory)))
+
+    def rows(self) -> RunRows:
+        """The rows, once all runs are measured."""
+        suite = None
+        if self._loaded is not None:
+            seen = {row["case_id"] for row in self._suite}
+            missing = [case_without_run("", "", case) for case in self._loaded.suite.cases if case.id not in seen]
+            suite = SuiteRows([*self._suite, *missing], self._without_case, len(self._loaded.incomplete))
+        return RunRows(suite, self._constraints, self._coding)
+
+
+def _without_texts(row: Row) -> Row:
+    """A row without the texts that no figure comes from."""
+    return {name: value for name, value in row.items() if name not in ("calls", "violations", "message", "rule")}

@@ -1,0 +1,105 @@
+"""Figures of the gate and the history, computed again from the mean of each task.
+
+They compare the drop with other drops, whose files are not read again: what is recomputed are the means over tasks,
+from the rows of `task_metrics` and the values in the baseline file. Only the outcomes of the drop are read again.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import exp
+from statistics import fmean
+from typing import Any, Self
+
+import numpy as np
+
+from evaluation_assets.core.gating.evaluated_drops import baseline_of, metrics_of, without_damaged
+from evaluation_assets.core.gating.task_metrics import RELATIVE, SUCCESS
+from evaluation_assets.core.report.provenance.figure import Figure, Value, address
+from evaluation_assets.core.scoring.intervals import mean_of_tasks
+from evaluation_assets.core.system.installation import Installation
+
+ByTask = Mapping[str, float]
+ByMetric = Mapping[str, ByTask]
+
+_PAIRED = "rows of `task_metrics`, and values of the baseline file"
+_POINTS = "rows of `task_metrics` of the drop"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMeans:
+    """The metrics of tasks by metric: of the drop and of each drop in its history, and of its baseline, if any."""
+
+    drop: str
+    of_drops: Mapping[str, ByMetric]
+    baseline: ByMetric | None
+
+    @classmethod
+    def of(cls, home: Installation, drop: str, report: Mapping[str, Any]) -> Self:
+        """Read the metrics of the drops in a report. A drop whose table is gone or damaged is left out.
+
+        Raises:
+            InvalidBaseline: the file of the baseline cannot be read.
+        """
+        in_history = {point["drop"] for trend in report["history"] for point in trend["points"]}
+        stored = [name for name in sorted({drop, *in_history}) if home.table(name, "task_metrics").exists]
+
+        def left_out(_: str) -> None:
+            """Its figures are missing then, and differ from the report's."""
+
+        of_drops = {
+            metrics.drop: {
+                name: {task: each.value for task, each in values.items()} for name, values in metrics.metrics.items()
+            }
+            for metrics in without_damaged(stored, lambda name: metrics_of(home, name), left_out)
+        }
+        gate = report["gate"]
+        accepted = None if gate is None or gate["baseline"] is None else baseline_of(home, gate["suite"])
+        baseline = None if accepted is None else {name: each.values for name, each in accepted.metrics.items()}
+        return cls(drop, of_drops, baseline)
+
+
+def gate_figures(means: TaskMeans, outcomes: ByTask) -> Iterator[Figure]:
+    """The means of both sides over their common tasks. `outcomes` are those of the drop's files, by task."""
+    if means.baseline is None:
+        return
+    current = {**means.of_drops.get(means.drop, {}), SUCCESS: outcomes}
+    for metric in sorted({*means.baseline, *current}):
+        before, now = means.baseline.get(metric, {}), current.get(metric, {})
+        tasks = sorted(before.keys() & now.keys())
+        paired = [(before[task], now[task]) for task in tasks]
+        found: dict[str, tuple[Value, str]] = {"n_tasks": (len(tasks), f"number of tasks with {metric} on both sides")}
+        if len(tasks) > 1:
+            found["baseline"] = (fmean(old for old, _ in paired), f"mean over these tasks of {metric} in the baseline")
+            found["current"] = (fmean(new for _, new in paired), f"mean over these tasks of {metric} in the drop")
+            found["difference"] = _difference(metric, paired)
+        for name, (value, formula) in found.items():
+            yield Figure(address("drop", "gate", "metrics", metric, name), value, len(tasks), formula, _PAIRED)
+
+
+def history_figures(means: TaskMeans, outcomes: ByTask) -> Iterator[Figure]:
+    """The mean of each metric over the tasks of each drop, with its interval."""
+    for drop, metrics in means.of_drops.items():
+        own = {**metrics, SUCCESS: outcomes} if drop == means.drop else metrics
+        for metric, by_task in own.items():
+            if metric in RELATIVE or not by_task:
+                continue
+            found = mean_of_tasks(list(by_task.values()))
+            low = None if found.low is None else max(found.low, 0.0)
+            high = None if found.high is None else min(found.high, 1.0)
+            about = (
+                f"95% interval of the mean of {metric} over tasks, by Wilson if each task is 0 or 1, else Student's t"
+            )
+            for name, value, formula in (
+                ("mean", found.mean, f"mean over tasks of {metric}"),
+                ("ci_low", low, f"lower end of the {about}"),
+                ("ci_high", high, f"upper end of the {about}"),
+            ):
+                yield Figure(address("drop", "history", metric, "points", drop, name), value, found.n, formula, _POINTS)
+
+
+def _difference(metric: str, paired: list[tuple[float, float]]) -> tuple[float, str]:
+    before, now = np.array(paired).T
+    if metric in RELATIVE:
+        ratio = exp(float((np.log(now) - np.log(before)).mean()))
+        return ratio - 1, f"geometric mean over these tasks of {metric} in the drop divided by the baseline's, less 1"
+    return float((now - before).mean()), f"mean over these tasks of {metric} in the drop less that in the baseline"

@@ -1,0 +1,111 @@
+"""The verdicts behind a criterion of a trajectory, with the replies that were paid for them."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation_assets.core.intake.clips.segmentation import Clip
+from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.report.provenance.evidence import LEVELS, TABLES, Level, Origin
+from evaluation_assets.core.system.installation import Installation
+
+OVERALL = "overall"
+_SHOWN = (
+    *("judge", "sample", "provider", "model", "served_model", "rubric", "rubric_version", "outcome", "summary"),
+    *("reasoning", "error_kind", "error", "cost_usd", "input_tokens", "cached_tokens", "output_tokens"),
+    *("from_ledger", "share_seen", "ledger_key"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A row of a table of verdicts. `clip` is the clip it is about, `reply` the raw reply in the ledger, if any."""
+
+    table: str
+    level: Level
+    subject: str
+    judge_version: str
+    row: Mapping[str, Any]
+    scores: Mapping[str, float | None]
+    clip: Clip | None
+    reply: str | None
+
+
+def criteria_of(home: Installation, drop: str, origin: Origin, judges: Sequence[str]) -> list[str]:
+    """The criteria that a trajectory's verdicts are about, and `overall`; those of the answer as `answer.<key>`."""
+    named = {
+        name
+        for level, judge in _tables(judges)
+        for row in _rows(home, drop, origin, level, judge)
+        for name in _names(row)
+    }
+    return [OVERALL, *sorted(named)]
+
+
+def verdicts_behind(
+    home: Installation, drop: str, origin: Origin, criterion: str, comparability: Mapping[str, str]
+) -> list[Verdict]:
+    """The verdicts behind a criterion of a trajectory, of all levels; behind `overall`, all verdicts on its clips.
+
+    A verdict without scores (it failed, or abstained) is listed where another one on the same subject scores the
+    criterion, and behind `overall`.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+    """
+    judges = [name.removeprefix("judge ") for name in comparability if name.startswith("judge ")]
+    clips = {clip.index: clip for clip in origin.clips}
+    rows: list[tuple[Level, str, dict[str, Any]]] = [
+        (level, judge, row)
+        for level, judge in _tables(judges)
+        if criterion != OVERALL or level == "clip"
+        for row in _rows(home, drop, origin, level, judge)
+    ]
+    about = {(level, _subject(row)) for level, _, row in rows if criterion in _names(row)}
+    asked: list[tuple[Level, str, dict[str, Any]]] = [
+        (level, judge, row)
+        for level, judge, row in rows
+        if criterion == OVERALL or ((level, _subject(row)) in about and (criterion in _names(row) or not row["scores"]))
+    ]
+    replies = _replies(home, [row["ledger_key"] for _, _, row in asked if row["ledger_key"]])
+    return [
+        Verdict(
+            table=f"{TABLES[level]}/{judge}",
+            level=level,
+            subject=_subject(row),
+            judge_version=comparability[f"judge {judge}"],
+            row={name: row[name] for name in _SHOWN},
+            scores=dict(row["scores"] or {}),
+            clip=clips.get(row["clip_index"]) if level == "clip" else None,
+            reply=replies.get(row["ledger_key"]),
+        )
+        for level, judge, row in asked
+    ]
+
+
+def _tables(judges: Sequence[str]) -> list[tuple[Level, str]]:
+    return [(level, judge) for level in LEVELS if level != "canary" for judge in judges]
+
+
+def _rows(home: Installation, drop: str, origin: Origin, level: Level, judge: str) -> list[dict[str, Any]]:
+    table = home.table(drop, TABLES[level], judge)
+    return [row for row in table.rows() if row["trajectory_id"] == origin.id] if table.exists else []
+
+
+def _subject(row: Mapping[str, Any]) -> str:
+    return f"clip {row['clip_index']}" if "clip_index" in row else row["subject"]
+
+
+def _names(row: Mapping[str, Any]) -> list[str]:
+    prefix = "answer." if row.get("subject") == "answer" else ""
+    return [prefix + name for name in dict(row["scores"] or {})]
+
+
+def _replies(home: Installation, keys: Sequence[str]) -> dict[str, str]:
+    """The newest reply to each question that the ledger has."""
+    if not keys or not home.has_ledger:
+        return {}
+    with closing(Ledger(home.ledger_url)) as ledger:
+        entries = {key: ledger.entries(key) for key in dict.fromkeys(keys)}
+    return {key: found[0].reply.text for key, found in entries.items() if found}

@@ -1,0 +1,345 @@
+"""The data model of a report, which JSON, Markdown and HTML are rendered from."""
+
+from pydantic import BaseModel, ConfigDict
+
+from evaluation_assets.core.gating.outcome import GateOutcome
+from evaluation_assets.core.intake.sidecar import Sidecar
+from evaluation_assets.core.report.coding_report import CodingSummary
+from evaluation_assets.core.report.constraint_report import ConstraintsSummary
+from evaluation_assets.core.report.distributions import Statistic
+from evaluation_assets.core.report.headline import Headline
+from evaluation_assets.core.report.judges_report import EffectiveNumber, PanelSummary
+from evaluation_assets.core.report.sampled_judges import SampledMean
+from evaluation_assets.core.report.session_report import AgentRank, SessionsSummary
+from evaluation_assets.core.traces.formats.import_report import ImportSummary
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Place(_Model):
+    """Where a figure comes from: a trajectory, or one clip in it."""
+
+    trajectory_id: str
+    clip_index: int | None = None
+
+
+class CriterionSummary(_Model):
+    """Statistics of one criterion at one level, and the effective number of judges if there are several.
+
+    `lowest` is the subject with the lowest score, the first of several.
+    """
+
+    level: str
+    criterion: str
+    statistic: Statistic
+    effective_judges: EffectiveNumber | None = None
+    lowest: Place | None = None
+
+
+class ToolSummary(_Model):
+    """All clips of one tool type. `calls` counts them by how the call ended: ok, error, none.
+
+    `scores` describes the clips' scores, each the mean of its scored criteria; `overall` is their mean, with its 95%
+    interval over the `n_tasks` tasks, and `lowest` the clip with the lowest. `tools` are the names of the tools, most
+    clips first.
+    """
+
+    tool_type: str
+    clip_count: int
+    scored_clips: int
+    overall: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n_tasks: int | None = None
+    criteria: dict[str, Statistic]
+    calls: dict[str, int]
+    scores: Statistic | None = None
+    lowest: Place | None = None
+    tools: list[str] = []
+
+    @property
+    def rubric_key(self) -> str:
+        """Equal for tool types with the same criteria."""
+        return " ".join(self.criteria)
+
+
+class JudgeSummary(_Model):
+    """One judge: outcomes by level (`canary`: clips that detect whether the judge changed), and its cost.
+
+    Tokens and cost are sums over the verdicts that have them; `None` if none has. With `unpriced_verdicts` the cost is
+    a lower bound; with `uncounted_verdicts` the tokens are. `shortfall` explains in one line why many answers are
+    missing and what to do. `redacted` counts by kind the values that were replaced in the texts it was asked about; a
+    value counts in each question that it is in.
+    """
+
+    judge: str
+    provider: str
+    model: str
+    outcomes: dict[str, dict[str, int]]
+    share_seen: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    unpriced_verdicts: int
+    uncounted_verdicts: int
+    errors: dict[str, int]
+    shortfall: str | None = None
+    redacted: dict[str, int] = {}
+
+
+class ClipVerdict(_Model):
+    """One judge's verdict on one clip; one per sample if the judge has repeats."""
+
+    judge: str
+    sample: int
+    outcome: str
+    scores: dict[str, float | None]
+    summary: str | None
+    reasoning: str | None
+    error: str | None
+
+
+class ClipSummary(_Model):
+    """A clip with its score (mean over criteria) and every judge's verdict. `excerpt` is cut in the middle."""
+
+    trajectory_id: str
+    clip_index: int
+    tool_type: str
+    tool_name: str | None
+    call_status: str
+    score: float
+    excerpt: str
+    opinions: list[ClipVerdict]
+
+
+class TrajectorySummary(_Model):
+    """One trajectory: its scores by criterion (`overall` is the mean of its clips' scores) and its flags.
+
+    `correct`: by the recorded outcome, the suite or the criterion that the headline counts; `None` if unknown.
+    """
+
+    trajectory_id: str
+    task_id: str
+    task: str
+    success: bool | None
+    correct: bool | None = None
+    n_tool_calls: int
+    overall: float | None
+    scores: dict[str, float | None]
+    flags: list[str]
+    repairs: int
+
+
+class RejectedRecord(_Model):
+    """A record that was not judged."""
+
+    source: str
+    line: int | None
+    stage: str
+    reason: str
+    detail: str
+    excerpt: str
+
+
+class RepairedTag(_Model):
+    """One unbalanced tag and how it was repaired."""
+
+    trajectory_id: str
+    tag: str
+    offset: int
+    action: str
+
+
+class Records(_Model):
+    """Record counts: `total = kept + removed + unreadable`."""
+
+    total: int
+    kept: int
+    removed: dict[str, int]
+    unreadable: dict[str, int]
+    repaired: int
+    flags: dict[str, int]
+    kept_share: float | None
+
+
+class CaseSummary(_Model):
+    """One run of a case. `flagged`: it failed, or its score is low."""
+
+    case_id: str
+    trajectory_id: str
+    category: str | None
+    passed: bool
+    score: float | None
+    answer_outcome: str | None
+    n_expected: int
+    n_calls: int
+    latency_ms: float | None
+    issues: list[str]
+    flagged: bool
+
+
+class CategorySummary(_Model):
+    """The runs of one category of cases. `scores` describes the scores of the runs; intervals are over cases."""
+
+    category: str | None
+    cases: int
+    runs: int
+    passed: int
+    pass_rate: float | None
+    score: float | None
+    precision: float | None
+    recall: float | None
+    parameter_accuracy: float | None
+    flagged: bool
+    pass_rate_low: float | None = None
+    pass_rate_high: float | None = None
+    score_low: float | None = None
+    score_high: float | None = None
+    scores: Statistic | None = None
+
+
+class ToolUseOfTool(_Model):
+    """One tool over all runs: how often it was expected, called, and both; calls against its definition and errors."""
+
+    tool: str
+    expected: int
+    called: int
+    matched: int
+    precision: float | None
+    recall: float | None
+    parameter_accuracy: float | None
+    defective: int
+    errors: int
+    flagged: bool
+
+
+class PatternSummary(_Model):
+    """A class of issues with its evidence and a recommendation."""
+
+    failure_class: str
+    kinds: dict[str, int]
+    n_runs: int
+    n_failed_runs: int
+    case_ids: list[str]
+    tool_names: list[str]
+    parameter_names: list[str]
+    examples: list[str]
+    recommendation: str
+
+
+class TrialRate(_Model):
+    """pass@k and pass^k over the `n_tasks` cases with at least k trials."""
+
+    k: int
+    pass_at: float
+    pass_hat: float
+    n_tasks: int
+
+
+class ToolUse(_Model):
+    """Results of the drop's runs on its suite. `problem` says why the suite could not be used.
+
+    `pass_rate` excludes runs that `failed` because of the infrastructure. Lists are truncated, their totals are not;
+    `cases` starts with runs that did not pass and flagged runs.
+    """
+
+    suite: str
+    problem: str | None
+    min_pass_rate: float | None
+    weights: dict[str, float]
+    cases_total: int
+    runs: int
+    passed: int
+    pass_rate: float | None
+    metrics: dict[str, Statistic]
+    completed: int
+    answers: dict[str, int]
+    calls: int
+    latency_ms: Statistic
+    cost_usd: float | None
+    unpriced_runs: int
+    trials: list[TrialRate]
+    categories: list[CategorySummary]
+    tools: list[ToolUseOfTool]
+    patterns: list[PatternSummary]
+    cases: list[CaseSummary]
+    failed: list[str]
+    failed_total: int
+    not_run: list[str]
+    not_run_total: int
+    without_case: list[str]
+    without_case_total: int
+    incomplete: list[str]
+    incomplete_total: int
+
+
+class TrendPoint(_Model):
+    """One drop of a suite: the metric's mean over tasks with its 95% interval.
+
+    `breaks`: the point is not comparable with the previous one, because judges, rubrics or settings changed.
+    """
+
+    drop: str
+    mean: float
+    ci_low: float | None
+    ci_high: float | None
+    breaks: bool
+
+
+class Trend(_Model):
+    """A metric over the drops of a suite, oldest first."""
+
+    metric: str
+    points: list[TrendPoint]
+
+
+class BlockingCheck(_Model):
+    """A failed check that blocks the run of the drop: its name, and what it found."""
+
+    name: str
+    description: str
+
+
+class DropReport(_Model):
+    """The complete data of a report. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
+
+    `recorded_trials` are rates over repeated runs of a task by recorded outcomes; empty where no task is repeated.
+    `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
+    """
+
+    drop: str
+    headline: Headline
+    failed_checks: list[BlockingCheck] = []
+    damaged_tables: list[str] = []
+    sidecar: Sidecar
+    comparability: dict[str, str]
+    reading: ImportSummary
+    records: Records
+    recorded_success: int
+    recorded_outcomes: int
+    recorded_trials: list[TrialRate] = []
+    overall: Statistic
+    total_clips: int
+    clips_asked: int
+    scored_clips: int
+    criteria: list[CriterionSummary]
+    tools: list[ToolSummary]
+    judges: list[JudgeSummary]
+    panel: PanelSummary | None = None
+    sampled: list[SampledMean] = []
+    worst_clips: list[ClipSummary]
+    trajectories: list[TrajectorySummary]
+    trajectories_total: int
+    sessions: SessionsSummary | None
+    coding: CodingSummary | None = None
+    constraints: ConstraintsSummary | None = None
+    rejected: list[RejectedRecord]
+    rejected_total: int
+    repairs: list[RepairedTag]
+    repairs_total: int
+    tool_use: ToolUse | None
+    gate: GateOutcome | None = None
+    history: list[Trend] = []
+    agent_ranks: list[AgentRank] = []

@@ -1,0 +1,94 @@
+"""The labels that one person gives to a drop in the report's review queue, in a file of their own."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from upath import UPath
+
+from evaluation_assets.core.lake.stored import publish_bytes
+from evaluation_assets.core.review.labels import Label, read_label_file
+from evaluation_assets.core.traces.trajectories.identity import file_name
+
+
+class InvalidLabel(ValueError):
+    """A label that cannot be written; the message says why."""
+
+
+class GivenLabel(BaseModel):
+    """A label as the report sends it; without `label` an earlier one is taken back."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    trajectory_id: str
+    clip_index: Annotated[int, Field(ge=0)] | None = None
+    label: Literal["pass", "fail"] | Annotated[float, Field(ge=0, le=1)] | None
+    comment: Annotated[str, Field(max_length=10_000)] = ""
+
+
+_GIVEN = TypeAdapter(list[GivenLabel])
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewDesk:
+    """Reads and writes the file of one annotator and drop in the folder of labels; may be used by several threads."""
+
+    folder: UPath
+    drop: str
+    annotator: str
+    trajectories: frozenset[str]
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    @property
+    def file(self) -> UPath:
+        """The file of the labels."""
+        return self.folder / file_name(f"{self.drop}-{self.annotator}".replace("/", "_"), ".jsonl")
+
+    def labels(self) -> list[dict[str, Any]]:
+        """The labels in the file, as the report takes them."""
+        return [label.model_dump() for label in self._read().values()]
+
+    def save(self, body: bytes) -> int:
+        """Write labels over those given before; returns how many the file has then.
+
+        Raises:
+            InvalidLabel: the body holds something else, or a trajectory that the drop lacks; nothing is written.
+        """
+        try:
+            given = _GIVEN.validate_json(body)
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            raise InvalidLabel(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        if unknown := [label.trajectory_id for label in given if label.trajectory_id not in self.trajectories]:
+            raise InvalidLabel(f"{self.drop} has no trajectory {unknown[0][:200]!r}")
+        with self._lock:
+            known = self._read()
+            for label in given:
+                known.pop((label.trajectory_id, label.clip_index), None)
+                if label.label is not None:
+                    known[label.trajectory_id, label.clip_index] = label
+            publish_bytes(self.file, self._lines(known.values()))
+        return len(known)
+
+    def _read(self) -> dict[tuple[str, int | None], GivenLabel]:
+        if not self.file.exists():
+            return {}
+        found = [label for label in read_label_file(self.file, self.file.name) if isinstance(label, Label)]
+        return {
+            (label.trajectory_id, label.clip_index): GivenLabel(
+                trajectory_id=label.trajectory_id,
+                clip_index=label.clip_index,
+                label="pass" if label.label == 1 else "fail" if label.label == 0 else label.label,
+                comment=label.comment,
+            )
+            for label in found
+        }
+
+    def _lines(self, labels: Iterable[GivenLabel]) -> bytes:
+        rows: Sequence[dict[str, Any]] = [
+            {"drop": self.drop, "annotator": self.annotator, **label.model_dump()} for label in labels
+        ]
+        return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)

@@ -1,0 +1,195 @@
+"""Join human labels with verdicts: rows of `judge_cards` and `pass_rates`."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from statistics import fmean
+from typing import Any
+
+from evaluation_assets.core.gating.evaluated_drops import of_each_drop, without_damaged
+from evaluation_assets.core.review.calibrated import Stratum, pass_rate
+from evaluation_assets.core.review.judge_cards import judge_card
+from evaluation_assets.core.review.labels import PASSED
+from evaluation_assets.core.review.settings import ReviewSettings
+from evaluation_assets.core.scoring.reliability import effective_judges, table_of
+from evaluation_assets.core.system.installation import Installation
+
+Row = dict[str, Any]
+Subject = tuple[str, str, int | None]
+"""Drop, trajectory, and the clip where a label is about one."""
+
+CLIP = "clip"
+"""What labels of whole clips are about; labels of a criterion of clips are about `clip.<criterion>`."""
+
+PANEL = "panel"
+
+_log = logging.getLogger(__name__)
+
+
+def card_rows(
+    home: Installation, judges: Sequence[str], labels: Iterable[Row], settings: ReviewSettings
+) -> Iterator[Row]:
+    """Rows of `judge_cards`: every judge on every criterion that people labelled."""
+    by_criterion = _by_criterion(labels)
+    drops = sorted({drop for subjects in by_criterion.values() for drop, *_ in subjects})
+    has_clips = any(clip is not None for subjects in by_criterion.values() for *_, clip in subjects)
+    verdicts = {judge: _verdicts(home, drops, judge, has_clips) for judge in judges}
+    task_of = _tasks(home, drops)
+    for criterion, truth in sorted(by_criterion.items()):
+        samples = {judge: _samples(own, criterion) for judge, own in verdicts.items()}
+        n_eff = _effective(truth, {judge: _means(own) for judge, own in samples.items()})
+        for judge in judges:
+            costs = [
+                row["cost_usd"]
+                for subject in truth
+                for row in verdicts[judge].get(subject, [])
+                if row["cost_usd"] is not None
+            ]
+            labelled = {_name(subject): value for subject, value in truth.items()}
+            said = {_name(subject): values for subject, values in samples[judge].items()}
+            asked = sum(bool(_about(verdicts[judge].get(subject, ()), criterion)) for subject in truth)
+            tasks = {_name(subject): task_of.get(subject[:2]) or _name(subject) for subject in truth}
+            found = asdict(judge_card(judge, criterion, labelled, said, settings, costs, asked, tasks))
+            for name in ("kappa", "alpha", "sensitivity", "specificity"):
+                found[f"{name}_low"], found[f"{name}_high"] = found.pop(f"{name}_interval")
+            yield {**found, "effective_judges": n_eff}
+
+
+def _tasks(home: Installation, drops: Sequence[str]) -> dict[tuple[str, str], str]:
+    """The task of each trajectory of these drops; runs of a task in several drops belong together."""
+
+    def read(drop: str) -> dict[tuple[str, str], str]:
+        rows = home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", "task_id"])
+        return {(drop, row["trajectory_id"]): row["task_id"] for row in rows}
+
+    return {subject: task for each in without_damaged(drops, read, _log.warning) for subject, task in each.items()}
+
+
+def labels_of_trajectories(home: Installation, drop: str) -> dict[str, float]:
+    """People's labels of a drop's whole trajectories, averaged, from the stored `labels`."""
+    rows = (row for row in home.whole_table("labels").rows() if row["drop"] == drop)
+    return {trajectory: label for (_, trajectory, _), label in _by_criterion(rows).get(PASSED, {}).items()}
+
+
+def _by_criterion(labels: Iterable[Row]) -> dict[str, dict[Subject, float]]:
+    """The labels of people, averaged a subject."""
+    collected: dict[str, dict[Subject, list[float]]] = {}
+    for row in labels:
+        clip, criterion = row["clip_index"], row["criterion"]
+        if clip is not None:
+            criterion = CLIP if criterion == PASSED else f"{CLIP}.{criterion.removeprefix(f'{CLIP}.')}"
+        collected.setdefault(criterion, {}).setdefault((row["drop"], row["trajectory_id"], clip), []).append(
+            row["label"]
+        )
+    return {
+        criterion: {subject: fmean(values) for subject, values in subjects.items()}
+        for criterion, subjects in collected.items()
+    }
+
+
+def _name(subject: Subject) -> str:
+    drop, trajectory, clip = subject
+    return f"{drop}/{trajectory}" if clip is None else f"{drop}/{trajectory}/{CLIP}/{clip}"
+
+
+def _verdicts(
+    home: Installation, drops: Sequence[str], judge: str, has_clips: bool = False
+) -> dict[Subject, list[Row]]:
+    """The verdicts of a judge on trajectories, with `has_clips` also those on clips, which have the subject `clip`."""
+    found: dict[Subject, list[Row]] = {}
+    columns = ["trajectory_id", "outcome", "scores", "cost_usd"]
+
+    def read(drop: str) -> tuple[str, list[Row]]:
+        rows = list(home.table(drop, "trajectory_verdicts", judge).rows([*columns, "subject"]))
+        if has_clips:
+            clips = home.table(drop, "clip_verdicts", judge).rows([*columns, "clip_index"])
+            rows += [{**row, "subject": CLIP} for row in clips]
+        return drop, rows
+
+    for drop, rows in without_damaged(drops, read, _log.warning):
+        for row in rows:
+            found.setdefault((drop, row["trajectory_id"], row.get("clip_index")), []).append(row)
+    return found
+
+
+def _samples(verdicts: Mapping[Subject, Sequence[Row]], criterion: str) -> dict[Subject, list[float]]:
+    """A judge's scores by subject: of one criterion, or for whole trajectories and clips the mean of their criteria.
+
+    Several where the judge repeats itself.
+    """
+    _, dot, name = criterion.partition(".")
+    found: dict[Subject, list[float]] = {}
+    for subject, rows in verdicts.items():
+        for row in _about(rows, criterion):
+            if row["outcome"] != "scored":
+                continue
+            given = row["scores"] or {}
+            values = given.values() if criterion in (PASSED, CLIP) else [given.get(name if dot else criterion)]
+            known = [value for value in values if value is not None]
+            if known:
+                found.setdefault(subject, []).append(fmean(known))
+    return found
+
+
+def _about(verdicts: Iterable[Row], criterion: str) -> list[Row]:
+    """The verdicts of the level that a criterion belongs to."""
+    level, dot, _ = criterion.partition(".")
+    return [row for row in verdicts if row["subject"] == (level if dot or criterion == CLIP else "trajectory")]
+
+
+def _means(samples: Mapping[Subject, Sequence[float]]) -> dict[Subject, float]:
+    return {subject: fmean(values) for subject, values in samples.items()}
+
+
+def _effective(truth: Mapping[Subject, float], scores: Mapping[str, Mapping[Subject, float]]) -> float | None:
+    if len(scores) < 2:
+        return None
+    subjects = sorted(truth)
+    table = table_of({judge: [own.get(subject) for subject in subjects] for judge, own in scores.items()})
+    return effective_judges(table, [truth[subject] for subject in subjects])
+
+
+def pass_rate_rows(
+    home: Installation, judges: Sequence[str], labels: Iterable[Row], settings: ReviewSettings
+) -> Iterator[Row]:
+    """Rows of `pass_rates`: the panel and every judge on every drop that was reviewed.
+
+    Labels count by the stratum of the drop's review queue: of what no rule chose, only those drawn at random.
+    """
+    truth = _by_criterion(labels).get(PASSED, {})
+
+    def read(drop: str) -> list[Row]:
+        queue = {
+            row["trajectory_id"]: row["stratum"]
+            for row in home.table(drop, "review_queue").rows(["trajectory_id", "stratum"])
+        }
+        panel = {
+            (drop, row["trajectory_id"], None): row["adjusted_mean"]
+            for row in home.table(drop, "trajectory_scores").rows(["trajectory_id", "criterion", "adjusted_mean"])
+            if row["criterion"] == "overall" and row["adjusted_mean"] is not None
+        }
+        by_judge = {PANEL: panel} | {
+            judge: _means(_samples(_verdicts(home, [drop], judge), PASSED)) for judge in judges
+        }
+        passed = {
+            judge: {subject: float(score >= settings.pass_score) for subject, score in scores.items()}
+            for judge, scores in by_judge.items()
+        }
+        return [{"drop": drop, "judge": judge, **_corrected(own, truth, queue)} for judge, own in passed.items()]
+
+    for rows in of_each_drop(home, "review_queue", read, _log.warning):
+        yield from rows
+
+
+def _corrected(judged: Mapping[Subject, float], truth: Mapping[Subject, float], queue: Mapping[str, str]) -> Row:
+    strata = []
+    for chosen in (True, False):
+        members = [subject for subject in judged if (queue.get(subject[1]) == "chosen") == chosen]
+        labelled = [
+            (float(truth[subject] >= 0.5), judged[subject])
+            for subject in members
+            if subject in truth and subject[1] in queue
+        ]
+        strata.append(Stratum([judged[subject] for subject in members], labelled))
+    found = asdict(pass_rate(strata))
+    return {"ci_low": found.pop("low"), "ci_high": found.pop("high"), **found}

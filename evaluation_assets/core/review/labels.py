@@ -1,0 +1,133 @@
+"""Read human labels of trajectories and clips from the completed files of a review queue, or from other files."""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from upath import UPath
+
+from evaluation_assets.core.text.plain_text import from_csv_cell
+
+PASSED = "passed"
+"""The criterion of a label about a trajectory or a clip as a whole."""
+
+_WORDS = {"pass": 1.0, "yes": 1.0, "true": 1.0, "good": 1.0, "fail": 0.0, "no": 0.0, "false": 0.0, "bad": 0.0}
+_LONGEST_INDEX = 10
+"""Digits of the number of a clip."""
+
+_NEEDED = ("drop", "trajectory_id", "label")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """One person's word on one trajectory, or on one of its clips, 0..1. `source` and `line` say where it stands."""
+
+    drop: str
+    trajectory_id: str
+    clip_index: int | None = None
+    criterion: str
+    annotator: str
+    label: float
+    comment: str
+    source: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableLabel:
+    """A line that is no label, and why."""
+
+    source: str
+    line: int
+    reason: str
+
+
+def read_labels(folder: UPath) -> Iterator[Label | UnreadableLabel]:
+    """All labels below a folder, file by file in the order of their names.
+
+    Files are CSV with a header or JSON Lines, with the columns `drop`, `trajectory_id`, `label` and, optionally,
+    `clip_index`, `criterion`, `annotator`, `comment`; others are ignored. A line whose label is empty is not filled in
+    yet.
+    """
+    if not folder.exists():
+        return
+    for path in sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.path):
+        if path.suffix in (".csv", ".jsonl"):
+            yield from read_label_file(path, path.path.removeprefix(folder.path).strip("/"))
+
+
+def read_label_file(path: UPath, source: str) -> Iterator[Label | UnreadableLabel]:
+    """The labels of one file, which they name as their `source`."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        yield UnreadableLabel(source, 0, "the file is not UTF-8")
+        return
+    lines = _csv_lines(text) if path.suffix == ".csv" else _json_lines(text)
+    for line, fields in lines:
+        found = _label(source, line, fields)
+        if found is not None:
+            yield found
+
+
+def _csv_lines(text: str) -> Iterator[tuple[int, Any]]:
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        for row in reader:
+            yield (
+                reader.line_num,
+                {name: from_csv_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()},
+            )
+    except csv.Error as problem:
+        yield reader.line_num, str(problem)
+
+
+def _json_lines(text: str) -> Iterator[tuple[int, Any]]:
+    for line, content in enumerate(text.split("\n"), 1):
+        if content.strip():
+            try:
+                yield line, orjson.loads(content)
+            except orjson.JSONDecodeError as problem:
+                yield line, f"no JSON: {problem}"
+
+
+def _label(source: str, line: int, fields: Any) -> Label | UnreadableLabel | None:
+    if not isinstance(fields, dict):
+        return UnreadableLabel(source, line, fields if isinstance(fields, str) else "no JSON object")
+    texts = {name: str(value).strip() for name, value in fields.items() if isinstance(name, str) and value is not None}
+    if missing := [name for name in _NEEDED[:2] if not texts.get(name)]:
+        return UnreadableLabel(source, line, f"{' and '.join(missing)} missing")
+    if "label" not in fields:
+        return UnreadableLabel(source, line, "label missing")
+    if not texts.get("label"):
+        return None
+    value = _value(texts["label"])
+    if value is None:
+        return UnreadableLabel(source, line, f"label {texts['label'][:40]!r} is neither pass, fail nor 0 to 1")
+    clip = texts.get("clip_index") or None
+    if clip is not None and not (clip.isascii() and clip.isdecimal() and len(clip) <= _LONGEST_INDEX):
+        return UnreadableLabel(source, line, f"clip_index {clip[:40]!r} is no number of a clip")
+    return Label(
+        drop=texts["drop"],
+        trajectory_id=texts["trajectory_id"],
+        clip_index=None if clip is None else int(clip),
+        criterion=texts.get("criterion") or PASSED,
+        annotator=texts.get("annotator") or "unknown",
+        label=value,
+        comment=texts.get("comment", ""),
+        source=source,
+        line=line,
+    )
+
+
+def _value(text: str) -> float | None:
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 <= number <= 1 else None

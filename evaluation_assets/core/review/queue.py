@@ -1,0 +1,182 @@
+"""The review queue: select trajectories for human review and write them to a file."""
+
+import csv
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any, Literal
+
+import orjson
+from upath import UPath
+
+from evaluation_assets.core.lake.stored import Aligned, Stored, publish_bytes
+from evaluation_assets.core.review.settings import ReviewSettings
+from evaluation_assets.core.scoring.panel_scores import OVERALL
+from evaluation_assets.core.text.plain_text import csv_cell
+from evaluation_assets.core.text.report_addresses import ReportAddress
+
+Row = dict[str, Any]
+Reason = Literal["violation", "failed_case", "unscored", "undecided", "low", "disagreement", "threshold", "random"]
+
+_EXCERPT = 500
+_ISSUES = 3
+"""Issues of a failed case that are named."""
+
+
+def chosen_for(
+    trajectory_id: str,
+    score: float | None,
+    spread: float | None,
+    settings: ReviewSettings,
+    *,
+    is_undecided: bool = False,
+    is_violating: bool = False,
+    is_failing: bool = False,
+) -> Reason | None:
+    """Why a trajectory is reviewed; `None` when it is not. It `is_undecided` if the cascade left any of it to people.
+
+    It `is_violating` if it violates a constraint with severity `error`, and `is_failing` if it failed its test case.
+
+    The random share is drawn by a hash of the id: the same trajectories in every run, on every machine.
+    """
+    if is_violating:
+        return "violation"
+    if is_failing:
+        return "failed_case"
+    if score is None:
+        return "unscored"
+    if is_undecided:
+        return "undecided"
+    if score < settings.pass_score:
+        return "low"
+    if spread is not None and spread >= settings.disagreement:
+        return "disagreement"
+    if score <= settings.pass_score + settings.near:
+        return "threshold"
+    return "random" if _fraction(trajectory_id) < settings.random_share else None
+
+
+def queue_rows(
+    drop: str,
+    trajectories: Stored,
+    scores: Iterable[Row],
+    settings: ReviewSettings,
+    undecided: Set[str] = frozenset(),
+    violations: Mapping[str, str] = {},
+    failures: Mapping[str, str] = {},
+) -> Iterator[Row]:
+    """Rows of `review_queue`, in an order drawn by hash: whoever labels the first so many has a random sample.
+
+    `stratum` is `chosen` for what a rule picked and `random` for the sample of the rest; `probability` is how likely
+    such a trajectory was to be in the queue. `undecided` are the trajectories with a verdict that no stage of the
+    cascade accepted, `violations` the constraints with severity `error` that trajectories violate, and `failures` what
+    trajectories that failed their test case did wrong.
+    """
+    by_trajectory = Aligned(iter(scores))
+    columns = ["trajectory_id", "task_id", "task", "final_answer"]
+    found: list[Row] = []
+    for row in trajectories.rows(columns):
+        own = by_trajectory.at(row["trajectory_id"])
+        score = next((each["adjusted_mean"] for each in own if each["criterion"] == OVERALL), None)
+        spread = max((each["std"] for each in own if each["std"] is not None and each["n_scored"] > 1), default=None)
+        trajectory_id = row["trajectory_id"]
+        reason = chosen_for(
+            trajectory_id,
+            score,
+            spread,
+            settings,
+            is_undecided=trajectory_id in undecided,
+            is_violating=trajectory_id in violations,
+            is_failing=trajectory_id in failures,
+        )
+        if reason is not None:
+            is_random = reason == "random"
+            found.append(
+                {
+                    "drop": drop,
+                    "trajectory_id": trajectory_id,
+                    "task_id": row["task_id"],
+                    "reason": reason,
+                    "detail": "; ".join(filter(None, (found.get(trajectory_id) for found in (violations, failures)))),
+                    "stratum": "random" if is_random else "chosen",
+                    "probability": settings.random_share if is_random else 1.0,
+                    "score": score,
+                    "spread": spread,
+                    "task": row["task"][:_EXCERPT],
+                    "final_answer": (row["final_answer"] or "")[:_EXCERPT],
+                }
+            )
+    yield from sorted(found, key=lambda row: _fraction(f"order {row['trajectory_id']}"))
+
+
+def violating(constraint_results: Stored) -> dict[str, str]:
+    """The constraints with severity `error` that a trajectory violates, by trajectory."""
+    names: dict[str, list[str]] = {}
+    for row in constraint_results.rows(["trajectory_id", "constraint", "severity", "status"]):
+        if row["severity"] == "error" and row["status"] == "failed":
+            names.setdefault(row["trajectory_id"], []).append(row["constraint"])
+    return {trajectory_id: f"constraint {', '.join(dict.fromkeys(own))}" for trajectory_id, own in names.items()}
+
+
+def failing(tool_use_results: Stored) -> dict[str, str]:
+    """The test case that a trajectory failed, and by which issues, by trajectory.
+
+    Issues are named without the values of the calls, which a redaction may have to cover.
+    """
+    found: dict[str, str] = {}
+    for row in tool_use_results.rows(["trajectory_id", "case_id", "passed", "issues"]):
+        if row["trajectory_id"] is not None and row["passed"] is False:
+            issues = sorted(row["issues"], key=lambda issue: not issue["hard"])
+            named = dict.fromkeys(" ".join((issue["kind"], *_place(issue))) for issue in issues)
+            told = ", ".join(list(named)[:_ISSUES]) or "score too low"
+            found[row["trajectory_id"]] = f"case {row['case_id']}: {told}"
+    return found
+
+
+def _place(issue: Row) -> tuple[str, ...]:
+    place = ".".join(part for part in (issue["tool"], issue["parameter"]) if part)
+    return (place,) if place else ()
+
+
+def _fraction(text: str) -> float:
+    """0 to below 1, spread evenly over texts."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:6]) / 2**48
+
+
+def as_csv(rows: Iterable[Row], report: ReportAddress) -> bytes:
+    """The queue as a sheet with links into the report, and columns to complete: label, annotator and comment.
+
+    A cell that a spreadsheet would run as a formula gets an apostrophe in front; reading labels takes it off.
+    """
+    sink = io.StringIO(newline="")
+    writer: csv.DictWriter[str] | None = None
+    for row in _to_fill_in(rows, report):
+        if writer is None:
+            writer = csv.DictWriter(sink, list(row))
+            writer.writeheader()
+        writer.writerow({name: csv_cell(value) if isinstance(value, str) else value for name, value in row.items()})
+    return sink.getvalue().encode("utf-8", "replace")
+
+
+def as_json_lines(rows: Iterable[Row], report: ReportAddress) -> bytes:
+    """The same as JSON Lines."""
+    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in _to_fill_in(rows, report))
+
+
+def write_queue(folder: UPath, rows: Sequence[Row], report: ReportAddress) -> UPath:
+    """Write `review.csv` and `review.jsonl`; gives the former."""
+    for name, content in (("review.csv", as_csv(rows, report)), ("review.jsonl", as_json_lines(rows, report))):
+        publish_bytes(folder / name, content)
+    return folder / "review.csv"
+
+
+def by_reason(rows: Iterable[Row]) -> Counter[str]:
+    """How many trajectories are in the queue for each reason."""
+    return Counter(row["reason"] for row in rows)
+
+
+def _to_fill_in(rows: Iterable[Row], report: ReportAddress) -> Iterator[Row]:
+    for row in rows:
+        link = report.trajectory(row["trajectory_id"])
+        yield {**row, "link": link, "criterion": "passed", "label": None, "annotator": None, "comment": None}

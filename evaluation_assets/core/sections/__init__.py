@@ -1,0 +1,4 @@
+"""What is analysed in a drop without a judge, one folder each: sessions, coding work, constraints.
+
+How it is shown is in `report`.
+"""

@@ -1,0 +1,65 @@
+"""Settings of the embeddings that compare messages of a session, in `panel.yaml`. Importing it is cheap."""
+
+from importlib.util import find_spec
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from evaluation_assets.core.models.addresses import Address
+from evaluation_assets.core.models.allowed_hosts import refusal_of
+from evaluation_assets.core.models.redaction.settings import OwnRedaction
+from evaluation_assets.core.system.configuration import VariableName
+from evaluation_assets.core.traces.prices import Price
+
+_OPENAI = "https://api.openai.com/v1"
+
+
+class EmbeddingSettings(BaseModel):
+    """The embedding model and its thresholds, which are cosines and depend on the model.
+
+    The defaults were chosen with all-MiniLM-L6-v2 on dialogues of EURTAD.
+
+    Attributes:
+        provider: `openai` is any endpoint with OpenAI's protocol; `local` is a model run by the extra `embeddings`.
+        model: Name of the model; with `local`, its folder or its name on the Hugging Face hub.
+        base_url: Address of the endpoint.
+        api_key_env: Environment variable with the key. `null`: OPENAI_API_KEY for OpenAI; no key for another
+            `base_url`.
+        price: Price of the model. `null`: the list price of the provider with this address, else unknown.
+        re_ask: A message re-asks the previous one only if their cosine is at least this.
+        may_re_ask: A judge's finding of re-asking is discarded if the cosine is below this.
+        dissatisfied: A message shows dissatisfaction if its cosine with an example of dissatisfaction exceeds that with
+            every example of content by at least this.
+        redaction: What is replaced in texts before they are sent to the endpoint. `null`: what the panel says; `false`:
+            nothing.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    provider: Literal["openai", "local"] = "openai"
+    model: str
+    base_url: Address = _OPENAI
+    api_key_env: VariableName | None = None
+    price: Price | None = None
+    re_ask: float = Field(default=0.96, gt=0, le=1)
+    may_re_ask: float = Field(default=0.38, gt=0, le=1)
+    dissatisfied: float = Field(default=0.14, gt=0, le=1)
+    redaction: OwnRedaction = None
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable with the key; `None` if no key is sent."""
+        return self.api_key_env or ("OPENAI_API_KEY" if self.base_url == _OPENAI else None)
+
+    @property
+    def name(self) -> str:
+        """Name of the measure in analyses."""
+        return f"{'local ' if self.provider == 'local' else ''}embeddings of {self.model}"
+
+    @model_validator(mode="after")
+    def _can_be_used(self) -> Self:
+        if self.provider == "local" and find_spec("model2vec") is None:
+            raise ValueError("local embeddings need the extra: pip install 'evaluation-assets[embeddings]'")
+        if self.provider == "openai" and (refusal := refusal_of(self.base_url)):
+            raise ValueError(refusal)
+        return self

@@ -1,0 +1,195 @@
+"""Issues of a session, each with its place and evidence."""
+
+from collections.abc import Sequence
+
+from evaluation_assets.core.sections.sessions.analysis import PANEL, Issue
+from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sections.sessions.intent_drift import CRITICAL, WARNING, Drift
+from evaluation_assets.core.sections.sessions.interactions import SessionInteraction
+from evaluation_assets.core.sections.sessions.reactions import is_refusal
+from evaluation_assets.core.sections.sessions.session_scores import Detection
+from evaluation_assets.core.sections.sessions.tool_validation import Severity, ToolIssue
+
+_QUOTED = 200
+
+
+def issues_of(
+    seen: SessionEvidence, detections: Sequence[Detection], drift: Drift, drift_source: str | None
+) -> list[Issue]:
+    """All issues of a session, ordered by turn and interaction."""
+    found = [
+        *_tool_issues(seen),
+        *_value_issues(seen),
+        *_course_issues(seen),
+        *_retry_issues(seen),
+        *_turn_issues(seen, detections),
+        *_drift_issues(seen, drift, drift_source),
+    ]
+    return sorted(
+        found, key=lambda issue: (-1 if issue.turn_index is None else issue.turn_index, issue.interaction or 0)
+    )
+
+
+def quoted(text: str | None) -> str | None:
+    """The beginning of a text, on one line."""
+    if text is None:
+        return None
+    line = " ".join(text[: _QUOTED * 4].split())
+    return line[:_QUOTED] + ("…" if len(line) > _QUOTED else "")
+
+
+_TOOL_MESSAGES = {
+    "unauthorized_tool": "Unauthorised tool {tool} in turn {turn}: it has {available}",
+    "hallucinated_parameter": "Tool parameter hallucination in turn {turn}: {tool} has no parameter {names}",
+    "missing_parameter": "Missing tool parameter in turn {turn}: {tool} needs {names}",
+    "invalid_parameter": "Invalid tool parameter in turn {turn}: wrong type for {tool} ({names})",
+}
+
+
+def _tool_issues(seen: SessionEvidence) -> list[Issue]:
+    return [_tool_issue(seen, issue) for issue in seen.issues]
+
+
+def _tool_issue(seen: SessionEvidence, found: ToolIssue) -> Issue:
+    step = found.interaction.steps[found.step]
+    message = _TOOL_MESSAGES[found.fault].format(
+        tool=found.tool,
+        turn=found.interaction.turn + 1,
+        available=", ".join(found.available) or "none",
+        names=", ".join(found.parameters) or "no JSON object",
+    )
+    given = seen.trajectory.piece(step.call.raw) if step.call else ""
+    return _issue(found.fault, found.severity, found.interaction, found.step, message, f"{found.tool} {given}")
+
+
+def _value_issues(seen: SessionEvidence) -> list[Issue]:
+    """Ungrounded identifiers in arguments."""
+    found: list[Issue] = []
+    for value in seen.ungrounded:
+        part = value.interaction
+        step = part.steps[value.step]
+        message = f"Ungrounded value in turn {part.turn + 1}: {value.parameter} of {value.tool} occurs nowhere before"
+        error = step.result.error if step.result else None
+        evidence = f"{value.parameter} = {value.value}" + (f", and the call failed: {error}" if error else "")
+        found.append(_issue("ungrounded_value", value.severity, part, value.step, message, evidence))
+    return found
+
+
+def _course_issues(seen: SessionEvidence) -> list[Issue]:
+    """Unresolved failures, ignored results, loops, and incomplete hand-offs."""
+    found: list[Issue] = []
+    for error in seen.progress.errors:
+        if error.recovered_at is None:
+            what = "noticed but not fixed" if error.noticed else "ignored"
+            message = f"Failure of {error.tool} {what} in turn {error.interaction.turn + 1}"
+            found.append(_issue("open_error", "MEDIUM", error.interaction, error.step, message, error.error))
+    for ignored in seen.progress.ignored:
+        message = f"Result of {ignored.tool} ignored in turn {ignored.interaction.turn + 1}"
+        result = ignored.interaction.steps[ignored.step].result
+        content = seen.trajectory.piece(result.content) if result else ""
+        found.append(_issue("ignored_result", "LOW", ignored.interaction, ignored.step, message, content))
+    for again in seen.repeated:
+        if again.kind == "retry":
+            continue
+        part = seen.parts[again.places[1]]
+        message = f"{_REPEATED[again.kind]} in turn {part.turn + 1}, {len(again.places)} times"
+        found.append(_issue(again.kind, "MEDIUM" if again.is_loop else "LOW", part, None, message, again.what))
+    for finding in seen.handoffs.values():
+        if finding.missing:
+            source, target = finding.handoff.source, finding.handoff.target
+            message = f"Hand-off to {target.agent_id} in turn {source.turn + 1} lacked {', '.join(finding.missing[:5])}"
+            severity = "MEDIUM" if finding.asked else "LOW"
+            found.append(_issue("missing_context", severity, source, None, message, target.messages))
+    found += [
+        _issue("refusal", "LOW", part, None, f"Declined in turn {part.turn + 1}", part.messages)
+        for part in seen.parts
+        if is_refusal(part.messages)
+    ]
+    for stall in seen.progress.stalls:
+        part = seen.parts[stall[0]]
+        message = f"No new text in {len(stall)} interactions from turn {part.turn + 1} on"
+        found.append(_issue("stall", "MEDIUM", part, None, message, part.messages))
+    return found
+
+
+_REPEATED = {
+    "same_call": "The same call again",
+    "duplicate_work": "A call that another agent had already made",
+    "same_message": "The same message repeated",
+    "ping_pong": "Agents alternate without a result",
+}
+
+
+def _retry_issues(seen: SessionEvidence) -> list[Issue]:
+    """Unchanged retries after the same error. Other wasted calls are reported by `_course_issues`."""
+    found: list[Issue] = []
+    for wasted in seen.tool_chain.wasted:
+        if wasted.why == "unchanged_retry":
+            part = wasted.interaction
+            result = part.steps[wasted.step].result
+            message = f"{wasted.tool} called again unchanged after the same error in turn {part.turn + 1}"
+            error = (result and result.error) or ""
+            found.append(_issue("unchanged_retry", "LOW", part, wasted.step, message, error))
+    return found
+
+
+def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list[Issue]:
+    """Bad responses, attributed to the agent that answered last."""
+    found: list[Issue] = []
+    for turn, detected in enumerate(detections):
+        if not detected.is_bad:
+            continue
+        own = seen.parts_of_turn(turn)
+        following = seen.trajectory.turns[turn + 1].user_message if turn + 1 < len(seen.trajectory.turns) else None
+        by_user = detected.type in ("rdm", "ccm")
+        found.append(
+            Issue(
+                kind=detected.type,
+                severity="MEDIUM",
+                agent_id=own[-1].agent_id if own else None,
+                turn_index=turn,
+                interaction=own[-1].position if own else None,
+                step=None,
+                message=_BAD_TURNS[detected.type].format(turn=turn + 1),
+                evidence=quoted(following if by_user else seen.response(turn)) or "(no answer)",
+                found_by=PANEL,
+            )
+        )
+    return found
+
+
+_BAD_TURNS = {
+    "rdm": "The user corrects the answer of turn {turn}",
+    "ccm": "The user asks again what turn {turn} should have answered",
+    "hallucination": "The answer of turn {turn} contradicts what is known",
+    "llm_judge": "The answer of turn {turn} makes no progress",
+}
+
+
+def _drift_issues(seen: SessionEvidence, drift: Drift, source: str | None) -> list[Issue]:
+    """Drift above the warning level if judged, above the critical level if measured by embeddings, which is rough."""
+    least = WARNING if source == PANEL else CRITICAL
+    if drift.score is None or drift.score < least or drift.change_point is None:
+        return []
+    part = seen.parts[drift.change_point]
+    severity = "HIGH" if drift.score >= CRITICAL else "MEDIUM"
+    message = f"The work drifts from the task in turn {part.turn + 1} ({drift.type.replace('_', ' ')})"
+    return [_issue("intent_drift", severity, part, None, message, part.messages or part.thoughts)]
+
+
+def _issue(
+    kind: str, severity: Severity, part: SessionInteraction, step: int | None, message: str, evidence: str
+) -> Issue:
+    return Issue.model_validate(
+        {
+            "kind": kind,
+            "severity": severity,
+            "agent_id": part.agent_id,
+            "turn_index": part.turn,
+            "interaction": part.position,
+            "step": step,
+            "message": message,
+            "evidence": quoted(evidence) or "",
+            "found_by": "rules",
+        }
+    )

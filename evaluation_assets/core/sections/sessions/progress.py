@@ -1,0 +1,253 @@
+"""Progress of a session: failures and recoveries, ignored results, stretches without new text."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, interactions_of
+from evaluation_assets.core.sections.sessions.repetition import Repetition
+from evaluation_assets.core.text.pattern_sets import PatternSet
+from evaluation_assets.core.traces.trajectories.model import Step, Trajectory
+from evaluation_assets.core.traces.trajectories.words import words, words_of_pieces
+
+Signal = Literal["optimal", "recovery", "regression", "stall", "circular"]
+
+STALL = 3
+"""Number of consecutive interactions without new text that make a stall."""
+
+NEWS = 0.1
+"""Minimum share of new words of an interaction with new text."""
+
+_FEWEST_WORDS = 5
+"""Minimum new words of a result: with fewer, its use may leave no trace in the text."""
+
+_LEAST_NEW = 0.2
+"""Minimum share of new words of a result: with less, it only confirms what is known."""
+
+_READ = 1500
+"""Maximum characters of a text in which words for a failure are looked for."""
+
+_EFFECTS = re.compile(r"(?:^|_)(?:write|edit|editor|replace|insert|save|send|delete|remove)(?:_|$)", re.IGNORECASE)
+"""Tools that are called for their side effect: their result need not be mentioned."""
+
+_NOTICED = PatternSet(
+    [
+        r"\b(?:mistake|wrong|incorrect|error|errors|fail\w*|invalid|not (?:found|available|work\w*)|unable"
+        r"|could ?n[o']t|instead|retry|try(?:ing)? again|unfortunately|sorry|apolog\w+|issue|problem)\b",
+        r"错误|失败|不对|重新|修正|抱歉|エラー|失敗|lỗi|fehler|erreur|error al|erro\b",
+    ],
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPoint:
+    """A failed call and its consequences.
+
+    `noticed`: later text mentions the failure, or the call was changed. `recovered_at`: `order` of the interaction in
+    which the same tool succeeded again.
+    """
+
+    interaction: SessionInteraction
+    step: int
+    tool: str
+    error: str
+    noticed: bool
+    recovered_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoredResult:
+    """A result that was never used; `step` is its position in the interaction."""
+
+    interaction: SessionInteraction
+    step: int
+    tool: str
+    new_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Progress of a session.
+
+    `stalls` are runs of interactions without new text. `regressions` are the `order`s of interactions in which a tool
+    that had worked failed at least twice in a row. `efficiency` is the share of steps that were not wasted (failed,
+    repeated, ignored).
+    """
+
+    errors: tuple[ErrorPoint, ...]
+    ignored: tuple[IgnoredResult, ...]
+    stalls: tuple[tuple[int, ...], ...]
+    regressions: tuple[int, ...]
+    efficiency: float | None
+    signal: Signal | None
+
+    @property
+    def awareness(self) -> float | None:
+        """Share of failures that were noticed; `None` if there were none."""
+        return sum(error.noticed for error in self.errors) / len(self.errors) if self.errors else None
+
+    @property
+    def correction(self) -> float | None:
+        """Share of noticed failures after which the tool succeeded; `None` if none was noticed."""
+        noticed = [error for error in self.errors if error.noticed]
+        return sum(error.recovered_at is not None for error in noticed) / len(noticed) if noticed else None
+
+
+def progress_of(trajectory: Trajectory, repeated: Sequence[Repetition]) -> Progress:
+    """Progress of a session, given its repetitions."""
+    parts = interactions_of(trajectory)
+    places = _places(parts)
+    errors, ignored = _errors(places), _ignored(trajectory, places)
+    stalls, regressions = _stalls(trajectory, parts), _regressions(places)
+    again = sum(
+        len(repetition.places) - 1 for repetition in repeated if repetition.kind in ("same_call", "same_message")
+    )
+    wasted = len(errors) + len(ignored) + again
+    return Progress(
+        errors=errors,
+        ignored=ignored,
+        stalls=stalls,
+        regressions=regressions,
+        efficiency=max(0.0, 1 - wasted / len(places)) if places else None,
+        signal=_signal(repeated, stalls, regressions, errors) if places else None,
+    )
+
+
+def error_points(parts: Sequence[SessionInteraction]) -> tuple[ErrorPoint, ...]:
+    """The failures of a session in order, without the rest of its progress, for which all of its words are read."""
+    return _errors(_places(parts))
+
+
+_Place = tuple[SessionInteraction, int, Step]
+
+
+def _places(parts: Sequence[SessionInteraction]) -> list[_Place]:
+    return [(part, number, step) for part in parts for number, step in enumerate(part.steps)]
+
+
+def _signal(
+    repeated: Sequence[Repetition],
+    stalls: Sequence[tuple[int, ...]],
+    regressions: Sequence[int],
+    errors: Sequence[ErrorPoint],
+) -> Signal:
+    """The most severe finding; `recovery` if failures were followed by success, `optimal` if there were none."""
+    if any(repetition.is_loop for repetition in repeated):
+        return "circular"
+    if stalls:
+        return "stall"
+    open_errors = [error for error in errors if error.recovered_at is None]
+    if regressions and open_errors:
+        return "regression"
+    return "recovery" if errors and not open_errors else "regression" if open_errors else "optimal"
+
+
+def _errors(places: Sequence[_Place]) -> tuple[ErrorPoint, ...]:
+    """Failures in order. The places are gone through from the end, where it is known what followed."""
+    found: list[ErrorPoint] = []
+    worked: dict[tuple[str | None, str] | None, int] = {}
+    following = ""
+    for part, number, step in reversed(places):
+        tool = _tool(step)
+        if step.call is not None and step.result is not None and step.result.error is not None:
+            noticed = _NOTICED.matches(following[:_READ])
+            found.append(ErrorPoint(part, number, step.call.name, step.result.error, noticed, worked.get(tool)))
+        if _worked(step):
+            worked[tool] = part.order
+        following = _written(part.trajectory, step) or (following if step.call is None else "")
+    return tuple(reversed(found))
+
+
+def _written(trajectory: Trajectory, step: Step) -> str:
+    """What an agent wrote in a step, beside its call."""
+    return "\n".join(trajectory.piece(span) for span in (step.thought, step.message) if span)
+
+
+def _worked(step: Step) -> bool:
+    return step.call is not None and step.result is not None and step.result.error is None
+
+
+def _tool(step: Step) -> tuple[str | None, str] | None:
+    return None if step.call is None else (step.call.server, step.call.name)
+
+
+def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredResult, ...]:
+    """Results whose new words never occur in later text. Results without later text are skipped."""
+    piece = trajectory.piece
+    seen: set[str] = set(words(trajectory.task))
+    new: list[frozenset[str]] = []
+    fewest: list[float] = []
+    written: list[frozenset[str]] = []
+    for part, _, step in places:
+        raw = step.call.raw if step.call else None
+        own = words(piece(step.thought)) | words(piece(raw)) | words(piece(step.message))
+        written.append(own)
+        asked = trajectory.turns[part.turn].user_message
+        seen |= own
+        seen |= words(asked) if asked else frozenset()
+        returned = words(piece(step.result.content)) if step.result else frozenset[str]()
+        new.append(returned - seen)
+        fewest.append(max(_FEWEST_WORDS, _LEAST_NEW * len(returned)))
+        seen |= returned
+    later: set[str] = set(words(trajectory.final_answer or ""))
+    is_followed = bool(trajectory.final_answer)
+    found: list[IgnoredResult] = []
+    for index, (part, number, step) in reversed(list(enumerate(places))):
+        if (
+            is_followed
+            and _worked(step)
+            and step.call is not None
+            and len(new[index]) >= fewest[index]
+            and _EFFECTS.search(step.call.name) is None
+            and later.isdisjoint(new[index])
+        ):
+            found.append(IgnoredResult(part, number, step.call.name, len(new[index])))
+        later |= written[index]
+        is_followed = is_followed or bool(written[index])
+    return tuple(reversed(found))
+
+
+def _stalls(trajectory: Trajectory, parts: Sequence[SessionInteraction]) -> tuple[tuple[int, ...], ...]:
+    """Runs of interactions within a turn without new words and without new results."""
+    seen: set[str] = set(words(trajectory.task))
+    still: list[tuple[int, int, bool]] = []
+    turn = -1
+    for part in parts:
+        if part.turn != turn:
+            turn = part.turn
+            seen |= words(trajectory.turns[turn].user_message or "")
+        own = _own_words(part)
+        still.append((part.order, part.turn, bool(own) and len(own - seen) / len(own) < NEWS))
+        seen |= own
+    runs = (tuple(order for order, _, _ in run) for (_, is_still), run in groupby(still, lambda at: at[1:]) if is_still)
+    return tuple(run for run in runs if len(run) >= STALL)
+
+
+def _own_words(part: SessionInteraction) -> frozenset[str]:
+    """Words that the agent wrote in an interaction, and that its calls returned."""
+    piece = part.trajectory.piece
+    written = [piece(span) for step in part.steps for span in (step.thought, step.call.raw if step.call else None)]
+    returned = [piece(step.result.content) for step in part.steps if step.result]
+    return words_of_pieces(part.written, [*written, part.messages]) | words_of_pieces(part.results, returned)
+
+
+def _regressions(places: Sequence[_Place]) -> tuple[int, ...]:
+    """Interactions in which a tool that had worked fails twice in a row."""
+    worked: set[tuple[str | None, str] | None] = set()
+    failing: dict[tuple[str | None, str] | None, int] = {}
+    found: list[int] = []
+    for part, _, step in places:
+        if step.call is None or step.result is None:
+            continue
+        tool = _tool(step)
+        if step.result.error is None:
+            worked.add(tool)
+            failing[tool] = 0
+            continue
+        failing[tool] = failing.get(tool, 0) + 1
+        if tool in worked and failing[tool] == 2:
+            found.append(part.order)
+    return tuple(found)

@@ -1,0 +1,142 @@
+"""Detect repetition: the same call, the same message, and agents that alternate without progress."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, interactions_of
+from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
+from evaluation_assets.core.traces.trajectories.model import Step, Trajectory
+from evaluation_assets.core.traces.trajectories.words import words
+
+RepetitionKind = Literal["same_call", "duplicate_work", "retry", "same_message", "ping_pong"]
+
+LOOP = 3
+"""Number of identical calls or messages that make a loop."""
+
+ROUNDS = 2
+"""Number of alternations of two agents that make ping-pong."""
+
+NEWS = 0.2
+"""Minimum share of new words of a message that adds something new to a conversation of two agents."""
+
+_SHORTEST_MESSAGE = 24
+"""Shorter messages ("TERMINATE", "Thank you.") may be repeated for good reasons."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """Interactions that repeat work. `places` are the `order`s of the interactions, including the first one.
+
+    `same_call`: an agent repeats a call that had worked. `retry`: it repeats a call that had failed. `duplicate_work`:
+    another agent repeats the call. `same_message`: an agent repeats a message. `ping_pong`: two agents alternate, and
+    neither messages nor tool results bring anything new.
+    """
+
+    kind: RepetitionKind
+    agents: tuple[str, ...]
+    what: str
+    places: tuple[int, ...]
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether the repetition is a loop."""
+        return self.kind == "ping_pong" or (self.kind != "retry" and len(self.places) >= LOOP)
+
+
+def repetitions(trajectory: Trajectory) -> list[Repetition]:
+    """All repetitions in a session, ordered by their first interaction."""
+    parts = interactions_of(trajectory)
+    found = [*_calls(parts), *_messages(parts), *_ping_pongs(parts)]
+    return sorted(found, key=lambda repetition: (repetition.places, repetition.kind, repetition.what))
+
+
+def _calls(parts: Sequence[SessionInteraction]) -> list[Repetition]:
+    made: dict[CallKey, list[tuple[SessionInteraction, Step]]] = {}
+    for part in parts:
+        for step in part.calls:
+            made.setdefault(call_key(part.trajectory, step), []).append((part, step))
+    return [_repetition(same) for same in made.values() if len(same) > 1]
+
+
+def _repetition(same: Sequence[tuple[SessionInteraction, Step]]) -> Repetition:
+    agents = tuple(dict.fromkeys(part.agent_id for part, _ in same))
+    worked = any(step.result is not None and step.result.error is None for _, step in same[:-1])
+    kind: RepetitionKind = "retry" if not worked else "same_call" if len(agents) == 1 else "duplicate_work"
+    call = same[0][1].call
+    return Repetition(kind, agents, call.name if call else "", tuple(part.order for part, _ in same))
+
+
+def _messages(parts: Sequence[SessionInteraction]) -> list[Repetition]:
+    said: dict[tuple[str, str], list[int]] = {}
+    for part in parts:
+        line = " ".join(part.messages.casefold().split())
+        if len(line) >= _SHORTEST_MESSAGE:
+            said.setdefault((part.agent_id, line), []).append(part.order)
+    return [
+        Repetition("same_message", (agent,), line[:80], tuple(places))
+        for (agent, line), places in said.items()
+        if len(places) > 1
+    ]
+
+
+def _ping_pongs(parts: Sequence[SessionInteraction]) -> list[Repetition]:
+    """Alternations of two agents within a turn without tool results and without new words.
+
+    Two agents that exchange something new each time are in a conversation, which is not ping-pong.
+    """
+    found: list[Repetition] = []
+    for stretch in _stretches(parts, lambda part: None if _brought_something(part) else part.turn):
+        for start, end in alternations([part.agent_id for part in stretch]):
+            if end - start >= 2 * ROUNDS and not _is_conversation(stretch[start:end]):
+                agents = (stretch[start].agent_id, stretch[start + 1].agent_id)
+                places = tuple(part.order for part in stretch[start:end])
+                found.append(Repetition("ping_pong", agents, " and ".join(agents), places))
+    return found
+
+
+def _is_conversation(stretch: Sequence[SessionInteraction]) -> bool:
+    """Whether more than half of the messages after the first two have new words."""
+    seen: set[str] = set()
+    news: list[bool] = []
+    for part in stretch:
+        own = words(part.messages)
+        news.append(bool(own) and len(own - seen) / len(own) >= NEWS)
+        seen |= own
+    return sum(news[2:]) * 2 > len(news[2:])
+
+
+def _brought_something(part: SessionInteraction) -> bool:
+    return any(step.result is not None and step.result.error is None for step in part.steps)
+
+
+def _stretches(items: Sequence[T], key: Callable[[T], Hashable]) -> list[list[T]]:
+    """Groups of consecutive items with the same key; items with the key `None` are skipped."""
+    found: list[list[T]] = []
+    previous: Hashable = None
+    for item in items:
+        own = key(item)
+        if own is not None:
+            if own == previous:
+                found[-1].append(item)
+            else:
+                found.append([item])
+        previous = own
+    return found
+
+
+def alternations(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Maximal ranges `[start, end)` in which two different names alternate; each has at least two names."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    for end in range(1, len(names) + 1):
+        if end == len(names) or names[end] == names[end - 1]:
+            if end - start > 1:
+                found.append((start, end))
+            start = end
+        elif end - start >= 2 and names[end] != names[end - 2]:
+            found.append((start, end))
+            start = end - 1
+    return found

@@ -1,0 +1,191 @@
+"""Agents of the user's own: a Python function or a command, which is given a task and returns an answer.
+
+The task is an object with `task`, `messages`, `case` (the ID) and `trial`. The answer is a text, or an object with
+`answer`, `messages` (what the agent did, as OpenAI chat messages with tool calls) and `usage`.
+"""
+
+import asyncio
+import contextlib
+import inspect
+import os
+import signal
+import time
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from evaluation_assets.core.models.json_text import dumped, loads
+from evaluation_assets.core.suites.agents.conversation import Attempt, Ended
+from evaluation_assets.core.suites.agents.settings import COMMAND, AgentSettings
+from evaluation_assets.core.system.daemon_threads import in_thread
+from evaluation_assets.core.system.own_code import OwnFunction
+from evaluation_assets.core.text.masking import environment_mask
+from evaluation_assets.core.text.well_formed import well_formed_json
+from evaluation_assets.core.traces.formats.messages.chat import events_of
+from evaluation_assets.core.traces.formats.transcript import Asked, Said
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
+
+MOST_OUTPUT = 16 * 1024 * 1024
+"""Bytes that a command may write to its standard output."""
+
+_KEPT_OF_STDERR = 1500
+_LONGEST_ERROR = 2000
+_CHUNK = 64 * 1024
+_INHERITED = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ")
+"""Variables that every command is given; all others are named by `env` and `env_from`."""
+
+
+class AgentFailed(Exception):
+    """The agent gave no usable answer; `ended` says how the attempt ended."""
+
+    def __init__(self, message: str, ended: Ended = "failed") -> None:
+        super().__init__(message)
+        self.ended: Ended = ended
+
+
+_MOST_TOKENS = 10**12
+"""More than any attempt takes, and little enough to be added up in 64 bits."""
+
+
+class _Usage(BaseModel):
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    input_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
+    cached_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
+    output_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
+    cost_usd: float | None = Field(default=None, ge=0)
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    answer: str | None = None
+    messages: list[dict[str, Any]] = []
+    usage: _Usage | None = None
+
+
+async def attempt_by(agent: AgentSettings, attempt: Attempt) -> None:
+    """Have the agent work on a case; `attempt` is updated in place, also where the agent fails."""
+    started = time.monotonic()
+    work = _by_command if agent.provider == COMMAND else _by_function
+    try:
+        returned = await asyncio.wait_for(work(agent, _task(attempt)), agent.limits.max_seconds)
+        attempt.ended = _take(agent, attempt, returned)
+    except TimeoutError:
+        attempt.ended, attempt.error = "time_limit", f"no answer in {agent.limits.max_seconds:g} s"
+    except AgentFailed as problem:
+        attempt.ended, attempt.error = problem.ended, environment_mask(agent.passed)(str(problem))[:_LONGEST_ERROR]
+    finally:
+        attempt.seconds = time.monotonic() - started
+
+
+def _task(attempt: Attempt) -> JsonObject:
+    messages = [{"role": turn.role, "content": turn.text} for turn in attempt.turns]
+    if attempt.system:
+        messages.insert(0, {"role": "system", "content": attempt.system})
+    return {"task": attempt.case.prompt, "messages": messages, "case": attempt.case.id, "trial": attempt.trial}
+
+
+def _take(agent: AgentSettings, attempt: Attempt, returned: object) -> Ended:
+    """Record what the agent returned."""
+    returned = well_formed_json(returned)
+    try:
+        told = _Answer.model_validate({"answer": returned} if isinstance(returned, str) else returned)
+    except ValidationError as problem:
+        fault = problem.errors(include_input=False, include_url=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise AgentFailed(
+            f"the agent returned {type(returned).__name__}: {place or 'answer'}: {fault['msg']}. Return a text, or an "
+            "object with answer, messages and usage."
+        ) from None
+    with UnmappedFields().reading({"messages": told.messages}) as fields:
+        events = list(events_of(fields.objects("messages"), agent.name))
+    if any(isinstance(event, Asked) for event in events):
+        attempt.events = events  # the whole conversation, with the task
+    else:
+        attempt.events += events
+    said = [event for event in events if isinstance(event, Said)]
+    last = said[-1].message if said else None
+    if told.answer is not None and told.answer != last:
+        attempt.events.append(Said(agent_id=agent.name, message=told.answer))
+    attempt.last_text = told.answer if told.answer is not None else last
+    attempt.steps, attempt.calls = max(1, len(said)), sum(len(event.calls) for event in said)
+    attempt.said = [event.message for event in said if event.message]
+    if told.usage is not None:
+        attempt.usages = [Usage(**told.usage.model_dump())]
+    else:
+        attempt.usages = [event.usage for event in said if event.usage is not None]
+    if not (attempt.last_text or "").strip():
+        raise AgentFailed("the agent returned no answer")
+    return "answered"
+
+
+async def _by_function(agent: AgentSettings, task: JsonObject) -> object:
+    own: OwnFunction = agent.own_function()
+    try:
+        if inspect.iscoroutinefunction(own.function):
+            return await own.function(task)
+        returned = await in_thread(lambda: own.function(task))
+        return await returned if inspect.isawaitable(returned) else returned
+    except Exception as problem:
+        raise AgentFailed(f"{type(problem).__name__}: {problem}") from problem
+
+
+async def _by_command(agent: AgentSettings, task: JsonObject) -> object:
+    names = (*_INHERITED, *agent.env_from)
+    environment = {name: os.environ[name] for name in names if name in os.environ} | agent.env
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *agent.command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=agent.folder,
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as problem:
+        raise AgentFailed(f"{agent.command[0]} cannot be started: {problem.strerror}") from None
+    try:
+        _, output, errors = await asyncio.gather(
+            _write(process.stdin, dumped(task)), _read(process.stdout, MOST_OUTPUT), _read_end(process.stderr)
+        )
+        status = await process.wait()
+    finally:
+        # The whole group, also where the command itself has ended: it may have left processes behind.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    if status:
+        raise AgentFailed(f"the command ended with exit status {status}: {errors.strip() or 'no message'}")
+    try:
+        return loads(output)
+    except orjson.JSONDecodeError as problem:
+        raise AgentFailed(f"the command wrote no JSON to its standard output: {problem}") from None
+
+
+async def _write(stream: asyncio.StreamWriter | None, data: bytes) -> None:
+    if stream is None:
+        return
+    with contextlib.suppress(ConnectionError):  # a command need not read its task
+        stream.write(data)
+        await stream.drain()
+    stream.close()
+
+
+async def _read(stream: asyncio.StreamReader | None, most: int) -> bytes:
+    found = bytearray()
+    while stream is not None and (chunk := await stream.read(_CHUNK)):
+        found += chunk
+        if len(found) > most:
+            raise AgentFailed(f"the command wrote more than {most:,} bytes to its standard output")
+    return bytes(found)
+
+
+async def _read_end(stream: asyncio.StreamReader | None) -> str:
+    end = b""
+    while stream is not None and (chunk := await stream.read(_CHUNK)):
+        end = (end + chunk)[-_KEPT_OF_STDERR:]
+    return end.decode("utf-8", "replace")

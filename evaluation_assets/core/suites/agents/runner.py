@@ -1,0 +1,360 @@
+"""Run an agent on a suite: concurrent attempts, replies through the ledger, and a drop at the end."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from upath import UPath
+
+from evaluation_assets.core.lake.stored import publish, publish_bytes
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.client import Answered, Client
+from evaluation_assets.core.models.endpoints import endpoint_of
+from evaluation_assets.core.models.errors import REFUSED_FOR_ALL, ProviderError, Stopped
+from evaluation_assets.core.models.json_text import dumped
+from evaluation_assets.core.models.ledger import Entry, Ledger
+from evaluation_assets.core.models.messages import Message, Request
+from evaluation_assets.core.suites.agents.calculator import calculator
+from evaluation_assets.core.suites.agents.conversation import (
+    Attempt,
+    Conversation,
+    Ended,
+    begun,
+    trajectory_id,
+    trajectory_of,
+)
+from evaluation_assets.core.suites.agents.journal import AttemptKey, Journal
+from evaluation_assets.core.suites.agents.mcp_tools import check_installed, connected
+from evaluation_assets.core.suites.agents.mock_tools import mock_tools
+from evaluation_assets.core.suites.agents.own_agent import attempt_by
+from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent
+from evaluation_assets.core.suites.agents.tools import FunctionTool, InvalidTool, Toolbox, python_tools
+from evaluation_assets.core.suites.formats.registry import as_document
+from evaluation_assets.core.suites.suite import Case, Suite
+from evaluation_assets.core.text.masking import Mask
+from evaluation_assets.core.traces.formats.files.drop_files import SIDECAR_SUFFIX
+from evaluation_assets.core.traces.formats.readers.canonical import NAME, line_of
+from evaluation_assets.core.traces.token_usage import TokenUsage
+from evaluation_assets.core.traces.trajectories.identity import digest, file_name
+
+PYTHON_TOOLS = {"calculator": calculator}
+"""Built-in tools, which agents may name without a module."""
+
+Say = Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """Settings of a run. A non-empty `series` repeats all model calls instead of reading the ledger."""
+
+    suite_name: str
+    trials: int = 1
+    series: str = ""
+    run: str
+
+
+@dataclass(slots=True)
+class RunTally:
+    """Counts of a run. `stopped` says why it did not finish; then no drop is written, and a re-run resumes."""
+
+    attempts: int
+    ended: Counter[Ended] = field(default_factory=Counter)
+    resumed: int = 0
+    model_calls: int = 0
+    from_ledger: int = 0
+    paid_usd: float | None = None
+    stopped: Stopped | None = None
+    drop: str | None = None
+    path: UPath | None = None
+
+    @property
+    def finished(self) -> int:
+        """Number of finished attempts, in this run or earlier."""
+        return self.ended.total() + self.resumed
+
+    def metadata(self) -> dict[str, str | int | float]:
+        """Metadata for the UI; an unknown price is omitted."""
+        paid = {} if self.paid_usd is None else {"paid_usd": self.paid_usd}
+        return {
+            "drop": self.drop or "",
+            "attempts": self.attempts,
+            "resumed": self.resumed,
+            "model_calls": self.model_calls,
+            "from_ledger": self.from_ledger,
+            **paid,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The folders for drops and for journals. Journals must be on a local file system."""
+
+    drops: UPath
+    unfinished: Path
+
+    @property
+    def finished(self) -> Path:
+        """Folder for the journals of finished runs."""
+        return self.unfinished / "finished"
+
+
+async def run_agent(
+    agent: AgentSettings, suite: Suite, settings: RunSettings, ledger: Ledger, budget: Budget, places: Places, say: Say
+) -> RunTally:
+    """Run an agent on every case of a suite and write the drop. A finished run is not repeated.
+
+    Raises:
+        InvalidAgent: a tool or a limit of the agent cannot be used.
+        JournalInUse: another process is running this agent on this suite.
+    """
+    price_known = _price_is_known(agent)
+    functions = _functions(agent)
+    keys: list[AttemptKey] = [(case.id, trial) for case in suite.cases for trial in range(settings.trials)]
+    tally = RunTally(len(keys), paid_usd=0.0 if price_known else None)
+    name = file_name(agent.name, f"-{digest(agent.name, agent.identity, content_of(suite))}.jsonl")
+    path, finished = places.unfinished / name, places.finished / name
+    if not settings.series and not path.exists() and finished.exists():
+        finished.rename(path)
+    with Journal.opened(path, settings.series) as journal:
+        tally.resumed = sum(journal.has(key) for key in keys)
+        try:
+            async with _client(agent, ledger, budget, settings.run) as client:
+                run = _Run(agent, suite, functions, client, journal, tally, settings.trials, say)
+                await run.attempt_all([key for key in keys if not journal.has(key)])
+        except _NotConnected as problem:
+            tally.stopped = Stopped(problem.reason.kind, str(problem.reason))
+            return tally
+        if tally.stopped is None:
+            _write_drop(agent, settings, journal, keys, places.drops, tally)
+            if journal.series:  # a fresh run repeats all model calls
+                path.unlink()
+            else:
+                finished.parent.mkdir(exist_ok=True)
+                path.rename(finished)
+    return tally
+
+
+class _NotConnected(Exception):
+    """The provider of a model refused before it was asked anything."""
+
+    def __init__(self, reason: ProviderError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+@asynccontextmanager
+async def _client(agent: AgentSettings, ledger: Ledger, budget: Budget, run: str) -> AsyncIterator[Client | None]:
+    """The client of an agent's model; `None` for a function or a command."""
+    if agent.is_own:
+        yield None
+        return
+    model, connect, pricing = endpoint_of(agent)
+    try:
+        provider = connect()
+    except ProviderError as problem:
+        raise _NotConnected(problem) from problem
+    try:
+        client = Client(model, provider, ledger, pricing, run, budget)
+        try:
+            yield client
+        finally:
+            client.close()
+    finally:
+        await provider.close()
+
+
+def _price_is_known(agent: AgentSettings) -> bool:
+    """Whether the agent's model has a price.
+
+    Raises:
+        InvalidAgent: it has none, and the agent's cost is limited.
+    """
+    known = not agent.is_own and endpoint_of(agent)[2].cost(TokenUsage(input_tokens=1, output_tokens=1)) is not None
+    if agent.limits.max_cost_usd is not None and not known:
+        raise InvalidAgent(
+            f"agent {agent.name}: max_cost_usd needs a price, but the price of {agent.model_name} is unknown; set price"
+        )
+    return known
+
+
+class _Run:
+    """All attempts of one agent."""
+
+    def __init__(
+        self,
+        agent: AgentSettings,
+        suite: Suite,
+        functions: Sequence[FunctionTool],
+        client: Client | None,
+        journal: Journal,
+        tally: RunTally,
+        trials: int,
+        say: Say,
+    ) -> None:
+        self._agent = agent
+        self._suite = suite
+        self._functions = functions
+        self._asker = client
+        self._journal = journal
+        self._tally = tally
+        self._trials = trials
+        self._say = say
+        self._mask = Mask(value for server in agent.tools.mcp for value in server.passed)
+
+    async def attempt_all(self, keys: Sequence[AttemptKey]) -> None:
+        """Run the attempts concurrently. Once the budget is spent, no new attempt starts and running ones end."""
+        cases = {case.id: case for case in self._suite.cases}
+        slots = asyncio.Semaphore(self._agent.max_concurrency)
+
+        async def attempted(key: AttemptKey) -> None:
+            async with slots:
+                if self._tally.stopped is None:
+                    await self._attempt(key, cases[key[0]])
+
+        await asyncio.gather(*(attempted(key) for key in keys))
+
+    async def _attempt(self, key: AttemptKey, case: Case) -> None:
+        attempt, toolbox = begun(case, key[1], self._agent), None
+        if self._agent.is_own:
+            await attempt_by(self._agent, attempt)
+            self._finish(key, attempt, None)
+            return
+        try:
+            async with connected(self._agent.tools.mcp, mask=self._mask) as remote:
+                limits = self._agent.limits
+                mocks = mock_tools(self._suite, case) if self._agent.tools.mock else ()
+                toolbox = Toolbox(
+                    [*self._functions, *remote, *mocks],
+                    timeout_s=limits.tool_timeout_s,
+                    max_result_characters=limits.max_result_characters,
+                    mask=self._mask,
+                )
+                conversation = Conversation(
+                    self._agent,
+                    toolbox,
+                    lambda request: self._ask(request, key),
+                    known_results=self._journal.results(key),
+                    keep=lambda step, outcomes: self._journal.keep(key, step, outcomes),
+                )
+                await conversation.attempt(attempt)
+        except Stopped as problem:
+            self._tally.stopped = problem
+            return
+        except InvalidTool as problem:
+            attempt.error = str(problem)
+        except Exception as problem:  # noqa: BLE001  (a bug in one attempt must not end the others)
+            attempt.ended, attempt.error = "failed", self._mask(f"{type(problem).__name__}: {problem}")[:500]
+        self._finish(key, attempt, toolbox)
+
+    def _finish(self, key: AttemptKey, attempt: Attempt, toolbox: Toolbox | None) -> None:
+        """Store an attempt that ended."""
+        self._journal.finish(key, trajectory_of(attempt, self._agent, toolbox, self._trials))
+        self._tally.ended[attempt.ended] += 1
+        about = f"{attempt.ended}, {attempt.steps} steps, {attempt.calls} calls, {attempt.seconds:.1f} s"
+        self._say(
+            f"{self._agent.name}: {self._tally.finished}/{self._tally.attempts} {attempt.case.id} #{key[1]}: {about}"
+        )
+
+    async def _ask(self, request: Request, key: AttemptKey) -> Answered:
+        assert self._asker is not None, "a function or a command asks no model through the client"
+        # The agent's name is part of the key, so that two agents with equal settings get independent replies.
+        sample = f"{self._agent.name}:{self._journal.series}:{key[1]}"
+        try:
+            answered = await self._asker.ask(_asked(request, sample), request, _newest)
+        except ProviderError as problem:
+            if problem.kind in REFUSED_FOR_ALL:
+                raise Stopped(problem.kind, str(problem)) from None
+            raise
+        self._tally.model_calls += 1
+        if answered.from_ledger:
+            self._tally.from_ledger += 1
+        elif answered.entry.cost_usd is not None and self._tally.paid_usd is not None:
+            self._tally.paid_usd += answered.entry.cost_usd
+        return answered
+
+
+def _asked(request: Request, sample: str) -> Mapping[str, Any]:
+    """What the address of a question is made of."""
+    return {
+        "system": request.system,
+        "turns": [_told(turn) for turn in request.turns],
+        "tools": [[tool.name, tool.description, tool.parameters] for tool in request.tools],
+        "sample": sample,
+    }
+
+
+def _newest(entries: Sequence[Entry]) -> Entry | None:
+    return entries[0] if entries else None
+
+
+def _told(turn: Message) -> list[Any] | Mapping[str, Any]:
+    if turn.wire is not None:
+        return turn.wire
+    return [turn.role, turn.text, [[answer.id, answer.content, answer.failed] for answer in turn.answers]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Upper bound of a run: model calls, and US dollars if the price is known."""
+
+    calls: int
+    usd: float | None
+
+
+def bound(agent: AgentSettings, attempts: int) -> Bound:
+    """Upper bound of a run: every attempt reaches its limits, and every request fills the model's context window."""
+    model, _, pricing = endpoint_of(agent)
+    calls = attempts * agent.limits.max_steps
+    dearest = pricing.cost(TokenUsage(input_tokens=model.max_input_tokens, output_tokens=model.max_output_tokens))
+    if dearest is None:
+        return Bound(calls, None)
+    limit = agent.limits.max_cost_usd
+    per_attempt = agent.limits.max_steps * dearest
+    return Bound(calls, attempts * (per_attempt if limit is None else min(per_attempt, limit + dearest)))
+
+
+def content_of(suite: Suite) -> str:
+    """Digest of the content of a suite."""
+    return digest(dumped(as_document(suite), sort_keys=True).decode())
+
+
+def _functions(agent: AgentSettings) -> list[FunctionTool]:
+    try:
+        check_installed(agent.tools.mcp)
+        return python_tools(agent.tools.python, PYTHON_TOOLS)
+    except InvalidTool as problem:
+        raise InvalidAgent(f"agent {agent.name}: {problem}") from problem
+
+
+def _write_drop(
+    agent: AgentSettings,
+    settings: RunSettings,
+    journal: Journal,
+    keys: Sequence[AttemptKey],
+    drops: UPath,
+    tally: RunTally,
+) -> None:
+    """Write the drop. The sidecar is written first, so that no drop is ever read without its agent and suite."""
+    series = f"-{journal.series}" if journal.series else ""
+    stem = f"{agent.name}-{agent.version_name}{series}"
+    name = file_name(stem, SIDECAR_SUFFIX).removesuffix(SIDECAR_SUFFIX)
+    sidecar = {
+        "suite": settings.suite_name,
+        "agent": agent.name,
+        "agent_version": agent.version_name,
+        "format": NAME,
+        "labels": {"provider": agent.provider, "model": agent.model_name, "trials": settings.trials},
+    }
+    folder = drops / settings.suite_name
+    about = yaml.safe_dump(sidecar, sort_keys=False).encode()
+    publish_bytes(folder / f"{name}{SIDECAR_SUFFIX}", about)
+    tally.path = folder / f"{name}.jsonl"
+    # An attempt from an earlier run may have been the only trial then.
+    attempts = (replace(journal.trajectory(key), id=trajectory_id(*key, trials=settings.trials)) for key in keys)
+    publish(tally.path, lambda sink: sink.writelines(map(line_of, attempts)))
+    tally.drop = f"{settings.suite_name}/{name}"

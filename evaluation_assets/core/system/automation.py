@@ -1,0 +1,92 @@
+"""The sections of gate.yaml about how and when runs happen: schedules, nightly agents, notices, owners, big drops."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from evaluation_assets.core.system.configuration import Section, VariableName
+
+
+def _five_fields(cron: str) -> str:
+    if len(cron.split()) != 5:
+        raise ValueError("five fields are needed: minute, hour, day, month, weekday")
+    return cron
+
+
+Cron = Annotated[str, AfterValidator(_five_fields)]
+
+
+class ScheduleSettings(Section):
+    """Cron expressions of the schedules: five fields, in UTC.
+
+    `nightly_overview` and `nightly_prune_history` are on by default; turn on the others in the UI.
+
+    Attributes:
+        suites: The schedule `nightly_suites`, which runs all agents on every suite; it exists if there are agents.
+        nightly: The schedule `nightly_stale_drops`, which evaluates drops whose report is missing or out of date.
+        overview: The schedule `nightly_overview`, which updates what is computed over all drops, such as judge cards
+            and leaderboard.
+        prune: The schedule `nightly_prune_history`, which deletes old runs.
+        weekly: The schedule `weekly_full_panel`, which evaluates the newest drop of every suite, stale or not.
+    """
+
+    suites: Cron = "0 22 * * *"
+    nightly: Cron = "0 2 * * *"
+    overview: Cron = "0 5 * * *"
+    prune: Cron = "0 6 * * *"
+    weekly: Cron = "0 3 * * 0"
+
+
+class NightlyRunSettings(Section):
+    """How the schedule `nightly_suites` runs agents.
+
+    Attributes:
+        trials: Number of attempts at each case.
+        budget_usd: US dollars that all agents together may spend on one suite. `null`: no limit. A model whose price is
+            unknown is not called under this limit alone: set its `price`, or `budget_calls`.
+        budget_calls: Model calls that all agents together may make on one suite. `null`: no limit.
+        fresh: `true` calls models again; `false` uses replies in the ledger.
+    """
+
+    trials: int = Field(default=1, ge=1)
+    budget_usd: float | None = Field(default=10.0, ge=0)
+    budget_calls: int | None = Field(default=None, ge=0)
+    fresh: bool = True
+
+
+class NotificationSettings(Section):
+    """Where failed runs and regressions are posted.
+
+    Attributes:
+        url_env: Environment variable with the URL of a Slack-compatible webhook. If it is not set, nothing is sent.
+    """
+
+    url_env: VariableName = "EVALUATION_NOTIFY_URL"
+
+
+def _owner(name: str) -> str:
+    if not re.fullmatch(r"team:\w+|[^@\s]+@[^@\s]+", name):
+        raise ValueError("an owner is an e-mail address, or a team as `team:name`")
+    return name
+
+
+class LineageSettings(Section):
+    """What Dagster's UI shows of every asset.
+
+    Attributes:
+        owners: Owners of every asset: e-mail addresses, or teams as `team:evals`. Default: none.
+    """
+
+    owners: tuple[Annotated[str, AfterValidator(_owner)], ...] = ()
+
+
+class BigDropSettings(Section):
+    """How big drops are judged: in parts, which other runs take over where workers are free.
+
+    Attributes:
+        clips_per_part: Most clips of a part; a trajectory is never divided. Drops with fewer clips are not divided, and
+            none is if a judge asks in batches (`mode: batch`): each part would wait for a batch of its own.
+    """
+
+    clips_per_part: int = Field(default=50_000, ge=1)

@@ -1,0 +1,221 @@
+"""Paths of an installation."""
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from upath import UPath
+
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.lake.tables import TABLES
+from evaluation_assets.core.text.report_addresses import ReportAddress
+
+_DEFAULT = ".evaluation"
+
+
+def _is_local(path: UPath) -> bool:
+    return path.protocol in ("", "file", "local")
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """The folder of an installation: drops, lake, reports, panel, Dagster's own files.
+
+    `root` and `lake` may be any universal_pathlib URL. What has to be a local file (Dagster's own storage, the SQLite
+    ledger) then lies in `.evaluation` of the working directory.
+    """
+
+    root: UPath
+    lake: UPath
+
+    @classmethod
+    def at(cls, url: str, lake_url: str | None = None) -> Self:
+        """The installation at a path or URL."""
+        root = UPath(url)
+        if _is_local(root):
+            root = UPath(os.path.realpath(root.path))
+        return cls(root, UPath(lake_url) if lake_url else root / "lake")
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """The installation that `EVALUATION_HOME` and `EVALUATION_LAKE_URL` name; default `.evaluation`."""
+        return cls.at(os.environ.get("EVALUATION_HOME", _DEFAULT), os.environ.get("EVALUATION_LAKE_URL"))
+
+    @property
+    def problem(self) -> str | None:
+        """Why the folders on this machine cannot be used, `None` if they can be read. Nothing is created."""
+        return _problem_of(self.local_folder) or (_problem_of(Path(self.lake.path)) if _is_local(self.lake) else None)
+
+    @property
+    def drops(self) -> UPath:
+        """Where people put files of trajectories."""
+        return self.root / "drops"
+
+    @property
+    def suites(self) -> UPath:
+        """Files of cases, named as drops name their suite."""
+        return self.root / "suites"
+
+    @property
+    def agents(self) -> UPath:
+        """Files of agents that can be run on the suites."""
+        return self.root / "agents"
+
+    @property
+    def unfinished_runs(self) -> Path:
+        """Where runs of agents keep what they have done so far."""
+        return self.local_folder / "agent_runs"
+
+    @property
+    def panel_file(self) -> UPath:
+        """The judges in use."""
+        return UPath(os.environ.get("EVALUATION_PANEL") or self.root / "panel.yaml")
+
+    @property
+    def cascade_file(self) -> UPath:
+        """Which verdicts the stages of the panel's cascade accept."""
+        return self.root / "cascade.json"
+
+    @property
+    def tool_types(self) -> UPath:
+        """The installation's own tool types."""
+        return self.root / "tool_types.yaml"
+
+    @property
+    def rubrics(self) -> UPath:
+        """The installation's own rubrics."""
+        return self.root / "rubrics"
+
+    @property
+    def gate_file(self) -> UPath:
+        """What gates, how surely, and when things run."""
+        return self.root / "gate.yaml"
+
+    @property
+    def checks_file(self) -> UPath:
+        """The constraints on trajectories."""
+        return self.root / "checks.yaml"
+
+    @property
+    def sinks_file(self) -> UPath:
+        """Where scores are sent."""
+        return self.root / "sinks.yaml"
+
+    @property
+    def sources_file(self) -> UPath:
+        """Where traces are fetched from."""
+        return self.root / "sources.yaml"
+
+    @property
+    def baselines(self) -> UPath:
+        """The accepted scores of each suite."""
+        return self.root / "baselines"
+
+    @property
+    def labels(self) -> UPath:
+        """Where people put labels."""
+        return self.root / "labels"
+
+    @property
+    def ledger_url(self) -> str:
+        """The database of paid replies: `EVALUATION_LEDGER_URL`, else SQLite in the home folder."""
+        return os.environ.get("EVALUATION_LEDGER_URL") or f"sqlite:///{self.local_folder / 'ledger.sqlite'}"
+
+    @property
+    def has_ledger(self) -> bool:
+        """Whether there is a ledger to look into."""
+        return "EVALUATION_LEDGER_URL" in os.environ or (self.local_folder / "ledger.sqlite").exists()
+
+    @property
+    def received(self) -> Path:
+        """The spool of the receiver, an SQLite file."""
+        return self.local_folder / "received.sqlite"
+
+    @property
+    def dagster(self) -> Path:
+        """DAGSTER_HOME."""
+        return self.local_folder / "dagster"
+
+    @property
+    def local_folder(self) -> Path:
+        """The home folder, or where files are kept that have to be on this machine."""
+        return Path(self.root.path) if _is_local(self.root) else Path(_DEFAULT).resolve()
+
+    def make(self) -> None:
+        """Make the local folder where it is missing. Only its owner can enter it, which protects all that is in it."""
+        self.local_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @property
+    def is_readable_by_others(self) -> bool:
+        """Whether other users of this machine can enter the local folder."""
+        return os.name == "posix" and bool(self.local_folder.stat().st_mode & (stat.S_IXGRP | stat.S_IXOTH))
+
+    def reports(self, name: str) -> UPath:
+        """The report files of a drop, by its key, or of a suite."""
+        return self.root / "reports" / name
+
+    @property
+    def served_reports(self) -> Path:
+        """Holds the URL at which `ui` serves the reports, while it runs."""
+        return self.dagster / "reports_url"
+
+    @property
+    def public_reports_url(self) -> str | None:
+        """The URL at which others read the folder of reports: `EVALUATION_REPORTS_URL`."""
+        return os.environ.get("EVALUATION_REPORTS_URL", "").rstrip("/") or None
+
+    @property
+    def reports_url(self) -> str | None:
+        """The URL of the folder of reports: the public one, else that of `ui` while it runs."""
+        if self.public_reports_url is not None or not self.served_reports.exists():
+            return self.public_reports_url
+        return self.served_reports.read_text("utf-8")
+
+    def report_address(self, drop: str) -> ReportAddress:
+        """Where the report of a drop is opened on this machine."""
+        return ReportAddress.of(self.reports_url, drop)
+
+    def public_report_address(self, drop: str) -> ReportAddress:
+        """Where the report of a drop is opened by others: a URL only if one is configured."""
+        return ReportAddress.of(self.public_reports_url, drop)
+
+    def table(self, drop: str, *path: str) -> Stored:
+        """A table of a drop: the table's name, then the judge where there is one file a judge."""
+        return Stored(TABLES[path[0]], self.lake.joinpath(*path) / f"{drop}.parquet")
+
+    def whole_table(self, name: str) -> Stored:
+        """A table over all drops."""
+        return Stored(TABLES[name], self.lake / f"{name}.parquet")
+
+    def drops_with(self, table: str) -> list[str]:
+        """The drops that have a table, sorted by key."""
+        folder = self.lake / table
+        if not folder.exists():
+            return []
+        keys = (path.path.removeprefix(folder.path).strip("/") for path in folder.rglob("*.parquet"))
+        return sorted(key.removesuffix(".parquet") for key in keys if not key.rsplit("/", 1)[-1].startswith("."))
+
+    def judges_of(self, drop: str) -> list[str]:
+        """Names of the judges that have verdicts on the clips of a drop."""
+        folder = self.lake / "clip_verdicts"
+        if not folder.exists():
+            return []
+        return sorted(path.name for path in folder.iterdir() if self.table(drop, "clip_verdicts", path.name).exists)
+
+
+def _problem_of(folder: Path) -> str | None:
+    """Why there is no folder at a path and none can be created."""
+    for path in (folder, *folder.parents):
+        try:
+            if not stat.S_ISDIR(path.stat().st_mode):
+                return f"{path} is not a folder"
+            if path == folder:
+                next(path.iterdir(), None)
+            return None
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # the first parent that is there decides
+        except OSError as problem:
+            return f"{path}: {problem.strerror}"
+    return None

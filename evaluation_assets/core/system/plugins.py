@@ -1,0 +1,105 @@
+"""Plugins: what installed packages add to the project by entry points, without a fork.
+
+A plugin that cannot be loaded is left out with a warning that names its package; everything else goes on.
+"""
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import TypeVar
+
+from evaluation_assets.core.system.own_code import InvalidFunction, OwnFunction, defined
+
+READERS = "evaluation_assets.readers"
+JUDGES = "evaluation_assets.judges"
+SUITES = "evaluation_assets.suites"
+SINKS = "evaluation_assets.sinks"
+
+Loaded = TypeVar("Loaded")
+Seen = TypeVar("Seen")
+
+
+class InvalidPlugin(ValueError):
+    """A plugin that is asked for by its name and cannot be used; the message names its package."""
+
+
+class BrokenPlugin(UserWarning):
+    """A plugin that is left out."""
+
+
+def plugin(group: str, name: str) -> OwnFunction:
+    """The function that a package has registered under a name.
+
+    Raises:
+        InvalidPlugin: there is none of this name, or it cannot be loaded.
+    """
+    known = {entry.name: entry for entry in _entries(group)}
+    if name not in known:
+        listed = ", ".join(known) or "none"
+        raise InvalidPlugin(
+            f"no installed package registers {name!r} in {group}: write module:function, or one of: {listed}"
+        )
+    entry = known[name]
+    try:
+        function = entry.load()
+        if not callable(function):
+            raise InvalidPlugin(f"{_place(entry)} is no function")
+        found = defined(name, function)
+    except InvalidPlugin:
+        raise
+    except InvalidFunction as problem:
+        raise InvalidPlugin(f"{_place(entry)}: {problem}") from problem
+    except Exception as problem:  # a package may raise anything while it is imported
+        raise InvalidPlugin(f"{_place(entry)} cannot be loaded ({_told(problem)})") from problem
+    return found
+
+
+def plugins(group: str, taken: frozenset[str], build: Callable[[str, object], Loaded]) -> dict[str, Loaded]:
+    """All plugins of a group by name, as `build` makes them of the name and the loaded object.
+
+    A plugin that cannot be loaded, that `build` raises for, or whose name is `taken` is left out with a warning.
+    """
+    found: dict[str, Loaded] = {}
+    for entry in _entries(group):
+        if entry.name in taken or entry.name in found:
+            _warn(entry, f"the name {entry.name!r} is taken")
+            continue
+        try:
+            found[entry.name] = build(entry.name, entry.load())
+        except Exception as problem:  # noqa: BLE001  # a package may raise anything while it is imported
+            _warn(entry, _told(problem))
+    return found
+
+
+def guarded(group: str, name: str, detect: Callable[[Seen], bool]) -> Callable[[Seen], bool]:
+    """A plugin's `detect` that recognises nothing, with a warning, where the plugin's own raises."""
+
+    def detects(seen: Seen) -> bool:
+        try:
+            return bool(detect(seen))
+        except Exception as problem:  # noqa: BLE001  # one package must not keep files from all other readers
+            entry = next(entry for entry in _entries(group) if entry.name == name)
+            warnings.warn(f"{_place(entry)} failed to look at a file: {_told(problem)}", BrokenPlugin, stacklevel=2)
+            return False
+
+    return detects
+
+
+@cache
+def _entries(group: str) -> tuple[EntryPoint, ...]:
+    """The entry points of a group; always in the same order, so that the first of a name is always the same."""
+    return tuple(sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)))
+
+
+def _warn(entry: EntryPoint, why: str) -> None:
+    warnings.warn(f"{_place(entry)} is left out: {why}", BrokenPlugin, stacklevel=3)
+
+
+def _place(entry: EntryPoint) -> str:
+    package = "an unknown package" if entry.dist is None else f"package {entry.dist.name} {entry.dist.version}"
+    return f"plugin {entry.name!r} of {package} ({entry.group}, {entry.value})"
+
+
+def _told(problem: Exception) -> str:
+    return f"{type(problem).__name__}: {str(problem)[:300]}"

@@ -1,0 +1,92 @@
+"""Events that Gemini CLI prints with `--output-format stream-json`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.trajectories.model import Agent
+
+
+def is_init(record: Any) -> bool:
+    """Whether a record is the first event of a stream."""
+    return (
+        isinstance(record, dict)
+        and record.get("type") == "init"
+        and {"session_id", "model", "timestamp"} <= record.keys()
+    )
+
+
+class Stream:
+    """Reads the events of one session. Messages arrive in pieces."""
+
+    def __init__(self, events: Sequence[Any], agent_id: str, unmapped: UnmappedFields) -> None:
+        self.session = CodingSession(Agent(id=agent_id, name="Gemini CLI"))
+        self._unmapped = unmapped
+        self._text: list[str] = []
+        self._calls: list[Call] = []
+        for event in events:
+            with unmapped.reading(event) as fields:
+                self._event(fields)
+        self._flush()
+
+    def _event(self, fields: Fields) -> None:
+        kind, time = fields.text("type") or "unknown", fields.text("timestamp")
+        if time is not None:
+            self.session.times.append(time)
+        if kind == "init":
+            self.session.id = fields.name("session_id")
+            agent = self.session.agent
+            self.session.agent = Agent(id=agent.id, name=agent.name, model=fields.text("model"))
+        elif kind == "message" and fields.text("role") == "user":
+            self._flush()
+            self.session.asked(as_text(fields.value("content")))
+        elif kind == "message":
+            if self._calls:
+                self._flush()
+            self._text.append(as_text(fields.value("content")))
+            fields.set_aside("delta")
+        elif kind == "tool_use":
+            name, call_id = fields.text("tool_name") or "tool", fields.name("tool_id")
+            self._calls.append(Call(name=name, id=call_id, arguments=fields.value("parameters")))
+        elif kind == "tool_result":
+            self._flush()
+            self.session.answered(_result(fields))
+        elif kind == "result":
+            self._ended(fields)
+        elif kind == "error":
+            self._unmapped.count(f"events[] (error, {fields.text('severity')})")
+            fields.rest()
+        else:
+            fields.note_unknown(kind)
+            fields.rest()
+
+    def _ended(self, fields: Fields) -> None:
+        self._flush()
+        if fields.text("status") == "error":
+            self.session.error = one_line(fields.object("error").text("message")) or "error"
+        stats = fields.object("stats")
+        self.session.spent = usage(
+            stats.whole("input_tokens"), stats.whole("output_tokens"), cached_tokens=stats.whole("cached")
+        )
+        stats.rest()
+        fields.rest()
+
+    def _flush(self) -> None:
+        said = Said(message="".join(self._text).strip() or None, calls=tuple(self._calls))
+        self._text, self._calls = [], []
+        if said.message or said.calls:
+            self.session.said(said)
+
+
+def _result(fields: Fields) -> Result:
+    """A result; a command that failed is a success of the shell tool, and its output has no exit code."""
+    problem = fields.object("error")
+    message = problem.text("message")
+    problem.rest()
+    failed = fields.text("status") == "error"
+    output = as_text(fields.value("output"))
+    error = (one_line(message) or one_line(output) or "error") if failed else None
+    return Result(content=output or message or "", call_id=fields.name("tool_id"), error=error)

@@ -1,0 +1,173 @@
+"""The session of a coding agent while its records are read: what happened in order, and the sessions of its sub-agents.
+
+Readers of coding agents add events to a `CodingSession`. The steps of a sub-agent come before the call that started it,
+so that the call directly precedes its result.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from evaluation_assets.core.traces.formats.base import UnusableRecord
+from evaluation_assets.core.traces.formats.times import active_seconds, chronological, elapsed_ms
+from evaluation_assets.core.traces.formats.transcript import (
+    Asked,
+    Event,
+    Result,
+    Said,
+    final_submission,
+    flags_of,
+    last_words,
+    total,
+    written,
+)
+from evaluation_assets.core.traces.trajectories.identity import task_id_of
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory, Usage
+
+SUB_AGENT = "sub-agent"
+
+
+@dataclass(slots=True)
+class CodingSession:
+    """A session. `spent` is the usage that the source records for the whole, if it does; `about` becomes `extra`."""
+
+    agent: Agent
+    id: str | None = None
+    events: list[Event] = field(default_factory=list)
+    started: dict[str, list["CodingSession"]] = field(default_factory=dict)
+    strays: list["CodingSession"] = field(default_factory=list)
+    times: list[str] = field(default_factory=list)
+    about: JsonObject = field(default_factory=dict)
+    outcome: str | None = None
+    error: str | None = None
+    stopped: bool = False
+    compactions: int = 0
+    interruptions: int = 0
+    spent: Usage | None = None
+    exit_codes: dict[str, int] = field(default_factory=dict)
+    _uncounted: int = 0
+    _hidden: list[Usage] = field(default_factory=list)
+
+    def asked(self, text: str) -> None:
+        """Add a prompt of the user, or of the agent that started this one."""
+        if text.strip():
+            self.events.append(Asked(text=text))
+
+    def said(self, said: Said) -> None:
+        """Add an output of this session's agent."""
+        self.events.append(replace(said, agent_id=self.agent.id))
+
+    def answered(self, result: Result) -> None:
+        """Add the result of a call."""
+        if result.exit_code is not None and result.call_id is not None:
+            self.exit_codes[result.call_id] = result.exit_code
+        self.events.append(replace(result, agent_id=self.agent.id))
+
+    def used(self, usage: Usage | None) -> None:
+        """Add the usage of one model request: that of the first output since the last usage, if there is one."""
+        if usage is None:
+            return
+        for index in range(self._uncounted, len(self.events)):
+            event = self.events[index]
+            if isinstance(event, Said) and event.usage is None:
+                self.events[index] = replace(event, usage=usage)
+                break
+        else:
+            self._hidden.append(usage)
+        self._uncounted = len(self.events)
+
+    def join(self, child: "CodingSession", call_id: str | None) -> None:
+        """Add the session of a sub-agent, with the call that started it."""
+        if call_id is None:
+            self.strays.append(child)
+        else:
+            self.started.setdefault(call_id, []).append(child)
+
+    def trajectory(self, format_name: str) -> Trajectory:
+        """Build the trajectory of the session and its sub-agents.
+
+        Raises:
+            UnusableRecord: no agent said or did anything.
+        """
+        agents: dict[str, Agent] = {}
+        text, turns = written(_Writer(agents).events(self, self.agent.id, None))
+        if not any(turn.interactions for turn in turns):
+            raise UnusableRecord("no_trajectory_text", "no record has an agent message or a tool call")
+        task = next((turn.user_message for turn in turns if turn.user_message), "")
+        task_id = task_id_of(None, task, text)
+        own = last_words(event for event in self.events if isinstance(event, Said)) if len(turns) == 1 else None
+        answer = self.outcome or final_submission(text, turns, self.agent.id) or own
+        times = sorted(self.times, key=chronological)
+        elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
+        counts = {"compactions": self.compactions, "interruptions": self.interruptions}
+        found = {"active_s": active_seconds(times), "exit_codes": self._all_exit_codes()}
+        about = {"session_id": self.id, "error": self.error, **self.about, **counts, **found}
+        unanswered = answer is None and len(turns) == 1
+        return Trajectory(
+            id=self.id or task_id,
+            task_id=task_id,
+            format=format_name,
+            task=task,
+            text=text,
+            agents=tuple(agents.values()),
+            turns=turns,
+            final_answer=answer,
+            started_at=times[0] if times else None,
+            duration_s=None if elapsed is None else elapsed / 1000,
+            usage=self.usage(),
+            flags=flags_of(cut_off=self.stopped, unanswered=unanswered, failed=self.error is not None),
+            extra={name: value for name, value in about.items() if value},
+        )
+
+    def _all_exit_codes(self) -> dict[str, int]:
+        """Exit codes by call ID, with those of sub-agents."""
+        children = (child for children in (*self.started.values(), self.strays) for child in children)
+        inner = (entry for child in children for entry in child._all_exit_codes().items())
+        return {**dict(inner), **self.exit_codes}
+
+    def usage(self) -> Usage | None:
+        """Usage of the session and its sub-agents."""
+        steps = (event.usage for event in self.events if isinstance(event, Said))
+        children = (child.usage() for children in (*self.started.values(), self.strays) for child in children)
+        return total([self.spent or total([*steps, *self._hidden]), *children])
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Puts sessions in each other's place. `agents` collects the agents under their ids in the trajectory."""
+
+    agents: dict[str, Agent]
+
+    def events(self, session: CodingSession, agent_id: str, caller: str | None) -> Iterator[Event]:
+        self.agents[agent_id] = replace(session.agent, id=agent_id)
+        for event in session.events:
+            if isinstance(event, Asked):
+                yield event if caller is None else Said(agent_id=caller, message=event.text, to=agent_id)
+            elif isinstance(event, Said) and any(call.id in session.started for call in event.calls):
+                yield from self._delegated(session, replace(event, agent_id=agent_id))
+            else:
+                yield replace(event, agent_id=agent_id)
+        called = {call.id for event in session.events if isinstance(event, Said) for call in event.calls}
+        for call_id, children in session.started.items():
+            for child in children if call_id not in called else ():
+                yield from self._child(child, agent_id)
+        for child in session.strays:
+            yield from self._child(child, agent_id)
+
+    def _delegated(self, session: CodingSession, said: Said) -> Iterator[Event]:
+        """A message with calls that started sub-agents: its words, then each call after the steps it started."""
+        words = replace(said, calls=())
+        usage = said.usage
+        if words.thought or words.message:
+            yield words
+            usage = None
+        for call in said.calls:
+            for child in session.started.get(call.id or "", ()):
+                yield from self._child(child, said.agent_id)
+            yield Said(agent_id=said.agent_id, calls=(call,), usage=usage)
+            usage = None
+
+    def _child(self, child: CodingSession, caller: str) -> Iterator[Event]:
+        name, number = child.agent.id, 2
+        while name in self.agents:
+            name, number = f"{child.agent.id} {number}", number + 1
+        yield from self.events(child, name, caller)

@@ -1,0 +1,119 @@
+"""Coding agents that write each session as one log of lines, with messages whose content is a list of typed parts."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.messages.chat import first_line
+from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, user_events
+from evaluation_assets.core.traces.formats.times import as_utc
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, as_text
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+
+_CALLS = ("tool_use", "tool_call", "toolCall")
+_RESULTS = ("tool_result", "tool-result")
+_REMINDER = re.compile(r"\s*<system-reminder>.*?(?:</system-reminder>|\Z)\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionLog:
+    """What tells the lines of an agent, and how the lines of a file become a session."""
+
+    name: str
+    is_line: Callable[[Any], bool]
+    session: Callable[[Sequence[JsonObject], UnmappedFields], CodingSession]
+
+    def detects(self, sample: Sample) -> bool:
+        """Whether a sample has a line that only this agent writes."""
+        return any(self.is_line(record) for record in sample.records)
+
+    def read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+        """Yield one trajectory per file."""
+        for file in own_files(files, self.detects, self.name):
+            if isinstance(file, Rejection):
+                yield file
+                continue
+            lines: list[Record] = []
+            for record in read_records(file):
+                if isinstance(record, Rejection):
+                    yield record
+                elif isinstance(record.data, dict):
+                    lines.append(record)
+                else:
+                    yield record.rejected(UnusableRecord("wrong_type", "expected an object"))
+            if lines:
+                yield usable(lines[0], lambda _, own=lines: self._trajectory([line.data for line in own], unmapped))
+
+    def _trajectory(self, lines: Sequence[JsonObject], unmapped: UnmappedFields) -> Trajectory:
+        return self.session(lines, unmapped).trajectory(self.name)
+
+
+def add_message(session: CodingSession, role: str | None, message: Fields) -> None:
+    """Add a message of the user, with results, or of the agent."""
+    pieces = list(_pieces(message))
+    events = user_events(pieces) if role == "user" else agent_events(pieces)
+    for event in events:
+        if isinstance(event, Asked):
+            session.asked(_REMINDER.sub("\n", event.text).strip())
+        elif isinstance(event, Said):
+            session.said(event)
+        else:
+            session.answered(event)
+
+
+def add_time(session: CodingSession, fields: Fields) -> None:
+    """Add the time of a line: a text, or milliseconds since 1970."""
+    if fields.is_text("timestamp"):
+        moment = fields.text("timestamp")
+    else:
+        milliseconds = fields.number("timestamp", "timestamp_ms")
+        moment = None if milliseconds is None else as_utc(milliseconds / 1000)
+    if moment is not None:
+        session.times.append(moment)
+
+
+def content_text(fields: Fields) -> str:
+    """The content of a message or result as text, with other media named in brackets."""
+    return "\n".join(piece for piece in _pieces(fields) if isinstance(piece, str))
+
+
+def _pieces(message: Fields) -> Iterator[Piece]:
+    for part in message.parts("content"):
+        if isinstance(part, str):
+            yield part
+            continue
+        kind = part.text("type") or "text"
+        part.set_aside("cache_control", "signature", "thinkingSignature", "textSignature", "thoughtSignature")
+        if kind == "text":
+            yield part.text("text") or ""
+        elif kind == "thinking":
+            yield Thought(part.text("thinking") or "")
+        elif kind in _CALLS:
+            arguments = part.value("input", "arguments")
+            yield Call(name=part.text("name") or "unnamed", arguments=arguments, id=part.name("id"))
+        elif kind in _RESULTS:
+            yield _result(part)
+        elif kind == "image":
+            part.rest()
+            yield "[image]"
+        else:
+            part.note_unknown(kind)
+            yield as_text(part.rest().get("text") or f"[{kind}]")
+
+
+def _result(part: Fields) -> Result:
+    content = content_text(part)
+    failed = part.flag("is_error") is True
+    return Result(
+        content=content,
+        call_id=part.name("tool_use_id"),
+        tool=part.text("name"),
+        error=first_line(content) if failed else None,
+    )

@@ -1,0 +1,135 @@
+"""Metadata of a run beside the conversation: task, outcome, origin."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evaluation_assets.core.traces.formats.times import moment
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_TASK = ("question", "task", "task_description", "query", "instruction", "problem", "problem_statement")
+_TASK_ID = ("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id")
+_REFERENCE = ("ground_truth", "reference_answer", "expected_answer", "expected_output", "target", "gold_answer")
+_FINAL_ANSWER = ("final_answer", "answer_text", "final_output")
+_OUTCOME = ("success", "resolved", "is_correct", "correct", "passed")
+_SOURCE = (
+    "id", "uuid", "custom_id", "session_id", "conversation_id", "thread_id", "run_id", "request_id", "sample_index",
+    "query_index", "data_source", "dataset", "source", "split", "category", "domain", "tags", "metadata", "meta",
+    "stop_reason", "termination_reason", "temperature", "top_p", "max_tokens", "max_completion_tokens",
+    "max_output_tokens", "seed", "tool_choice", "reasoning_effort", "thinking", "reasoning",
+)  # fmt: skip
+_LABELS = ("reward", "reward_info", "score", "scores", "labels", "annotations", "feedback", "feedback_stats", "rating")
+_FILLED = (
+    "id", "task", "task_id", "model", "final_answer", "reference_answer", "success", "started_at", "failure",
+)  # fmt: skip
+"""Values that a context without them takes from another one."""
+
+_LIMITS = frozenset(
+    "length max_tokens max_output_tokens max_steps max_step max_turns max_iterations max_errors step_limit turn_limit "
+    "iteration_limit time_limit timeout context_length_exceeded model_context_window_exceeded too_many_errors "
+    "max_steps_error".split()
+)
+"""Stop reasons that mean a run was cut off by a limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Metadata of the run that a conversation records.
+
+    `failure` says what broke where the agent is not to blame, as the source states it.
+    """
+
+    id: str | None = None
+    task: str | None = None
+    task_id: str | None = None
+    trial: int = 0
+    model: str | None = None
+    final_answer: str | None = None
+    reference_answer: str | None = None
+    success: bool | None = None
+    started_at: str | None = None
+    duration_s: float | None = None
+    cut_off: bool = False
+    failure: str | None = None
+    labels: JsonObject = field(default_factory=dict)
+    extra: JsonObject = field(default_factory=dict)
+
+
+NOTHING_KNOWN = Context()
+
+
+def context_of(fields: Fields) -> Context:
+    """Read the run context from the fields of a record, under the keys of any supported source."""
+    labels = fields.short(*_LABELS)
+    success = fields.flag(*_OUTCOME)
+    if success is None:
+        success = success_of(_reward(labels))
+    query, source = fields.recorded_id("query_index"), fields.name("data_source")
+    task_id = fields.recorded_id(*_TASK_ID) or (
+        type(query)(":".join(part for part in (source, query) if part)) if query else None
+    )
+    trial = fields.whole("trial", "trial_id", "sample_index", "epoch", "attempt") or 0
+    duration = fields.amount("duration_s", "duration")
+    extra = fields.short(*_SOURCE)
+    stopped = [extra.get(key) for key in ("stop_reason", "termination_reason")]
+    fields.set_aside("terminated")
+    return Context(
+        id=fields.name("id", "uuid", "custom_id"),
+        task=fields.text(*_TASK),
+        task_id=task_id,
+        trial=max(trial, 0),
+        model=fields.text("model", "model_name") or _model_in(extra),
+        final_answer=fields.text(*_FINAL_ANSWER),
+        reference_answer=reference(fields.value(*_REFERENCE)),
+        success=success,
+        started_at=moment(fields, "timestamp", "created_at", "started_at", "start_time", "created"),
+        duration_s=duration,
+        cut_off=any(is_limit(reason) for reason in stopped),
+        labels=labels,
+        extra=extra,
+    )
+
+
+def merged(context: Context, other: Context) -> Context:
+    """Fill the unknown values of the first context from the second."""
+    return replace(
+        context,
+        **{name: getattr(other, name) for name in _FILLED if getattr(context, name) is None},
+        cut_off=context.cut_off or other.cut_off,
+        labels=other.labels | context.labels,
+        extra=other.extra | context.extra,
+    )
+
+
+def success_of(reward: Any) -> bool | None:
+    """Map a reward of 1 to success and 0 to failure; `None` for other scales."""
+    return bool(reward) if isinstance(reward, int | float) and reward in (0, 1) else None
+
+
+def is_limit(reason: Any) -> bool:
+    """Whether this stop reason means that the run was cut off."""
+    return isinstance(reason, str) and reason.strip().lower() in _LIMITS
+
+
+def reference(value: Any) -> str | None:
+    """A reference answer as text, one line per acceptable answer."""
+    if isinstance(value, dict):
+        value = next((value[key] for key in ("target", "answer", "answers", "value") if key in value), None)
+    answers = value if isinstance(value, list) else [value]
+    lines = [str(answer) for answer in answers if isinstance(answer, str | int | float) and str(answer).strip()]
+    return "\n".join(lines) or None
+
+
+def _reward(labels: JsonObject) -> Any:
+    info = labels.get("reward_info")
+    return labels.get("reward", info.get("reward") if isinstance(info, dict) else None)
+
+
+def _model_in(extra: JsonObject) -> str | None:
+    """The model name among a harness's settings."""
+    for settings in (extra.get("meta"), extra.get("metadata")):
+        if isinstance(settings, dict):
+            found = next((settings[key] for key in ("llm_model", "model", "model_name") if key in settings), None)
+            if isinstance(found, str) and found:
+                return found
+    return None

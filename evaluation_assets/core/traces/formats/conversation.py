@@ -1,0 +1,192 @@
+"""Build trajectories from conversations, and group the records that belong to one conversation."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
+from evaluation_assets.core.traces.formats.context import Context
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.transcript import (
+    Asked,
+    Call,
+    Event,
+    Said,
+    final_message,
+    flags_of,
+    total,
+    written,
+)
+from evaluation_assets.core.traces.formats.unmapped_fields import type_name
+from evaluation_assets.core.traces.trajectories.identity import task_id_of
+from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Trajectory, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """Events of a conversation with its system prompt and tools. `usage` is the total, if only the total is known.
+
+    `has_other_tools` says that `tools` are not all; see `Agent`.
+    """
+
+    events: tuple[Event, ...]
+    system: str | None = None
+    tools: tuple[Tool, ...] | None = None
+    has_other_tools: bool = False
+    usage: Usage | None = None
+
+
+class Gathered:
+    """Accumulates consecutive thoughts, messages and calls of an agent into one event; usage is reported once."""
+
+    def __init__(self, usage: Usage | None = None) -> None:
+        self.thoughts: list[str] = []
+        self.texts: list[str] = []
+        self.calls: list[Call] = []
+        self._usage = usage
+
+    def told(self) -> Iterator[Said]:
+        """Return the accumulated event, if any, and reset."""
+        if self.thoughts or self.texts or self.calls:
+            yield Said(
+                thought="\n\n".join(self.thoughts) or None,
+                message="\n".join(self.texts) or None,
+                calls=tuple(self.calls),
+                usage=self._usage,
+            )
+            self._usage = None
+        self.thoughts, self.texts, self.calls = [], [], []
+
+
+def trajectory_from(format_name: str, conversation: Conversation, context: Context) -> Trajectory:
+    """Build the trajectory of a conversation.
+
+    Raises:
+        UnusableRecord: the conversation has no agent message or tool call.
+    """
+    said = [event for event in conversation.events if isinstance(event, Said)]
+    if not any(event.thought or event.message or event.calls for event in said):
+        raise UnusableRecord("no_trajectory_text", "the conversation has no agent message or tool call")
+    text, turns = written(conversation.events)
+    asked = next((event.text for event in conversation.events if isinstance(event, Asked) and event.text.strip()), "")
+    task = context.task or asked
+    ended = not context.cut_off and context.failure is None
+    final_answer = context.final_answer or (final_message(turns) if ended else None)
+    task_id = task_id_of(context.task_id, task, text)
+    return Trajectory(
+        id=context.id or task_id,
+        task_id=task_id,
+        trial=context.trial,
+        format=format_name,
+        task=task,
+        text=text,
+        turns=turns,
+        agents=_agents(said, conversation, context),
+        final_answer=final_answer,
+        reference_answer=context.reference_answer,
+        success=context.success,
+        started_at=context.started_at,
+        duration_s=context.duration_s,
+        usage=conversation.usage or total(event.usage for event in said),
+        flags=flags_of(
+            cut_off=context.cut_off,
+            unanswered=len(turns) == 1 and final_answer is None,
+            failed=context.failure is not None,
+        ),
+        labels=context.labels,
+        extra=context.extra if context.failure is None else {**context.extra, "error": context.failure},
+    )
+
+
+def grouped(
+    files: Sequence[DropFile],
+    belongs: Callable[[Any, Any], bool],
+    name_of: Callable[[Any], str | None] = lambda _: None,
+) -> Iterator[list[Record] | Rejection]:
+    """Group consecutive records that belong to one conversation; rejections are yielded immediately.
+
+    `belongs` decides whether the second of two records continues the conversation of the first. Records with a name are
+    grouped by it, wherever they are in a file; these groups are held until the end of the file.
+    """
+    for file in files:
+        group: list[Record] = []
+        named: dict[str, list[Record]] = {}
+        for record in read_records(file):
+            if isinstance(record, Rejection):
+                yield record
+                continue
+            if (name := name_of(record.data)) is not None:
+                named.setdefault(name, []).append(record)
+                continue
+            if group and not belongs(group[-1].data, record.data):
+                yield group
+                group = []
+            group.append(record)
+        if group:
+            yield group
+        yield from named.values()
+
+
+def each_conversation(
+    files: Sequence[DropFile],
+    belongs: Callable[[Any, Any], bool],
+    trajectory_of: Callable[[Sequence[Any]], Trajectory],
+    name_of: Callable[[Any], str | None] = lambda _: None,
+) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per conversation. `trajectory_of` takes the data of its records."""
+    for group in grouped(files, belongs, name_of):
+        if isinstance(group, Rejection):
+            yield group
+            continue
+        yield usable(joined(group), lambda record: trajectory_of(record.data), is_whole=len(group) == 1)
+
+
+def goes_on(earlier: Sequence[Any], later: Sequence[Any]) -> bool:
+    """Whether a list of messages extends an earlier one."""
+    return 0 < len(earlier) < len(later) and all(
+        _without_markers(one) == _without_markers(other) for one, other in zip(earlier, later, strict=False)
+    )
+
+
+def not_a_record(data: Any, wanted: str) -> UnusableRecord:
+    """The error for a record of the wrong type."""
+    return UnusableRecord("wrong_type", f"expected {wanted}, got {type_name(data)}")
+
+
+def joined(group: Sequence[Record]) -> Record:
+    """Merge the records of a conversation into one, located at the first."""
+    return Record(
+        group[0].source,
+        group[0].line,
+        [record.data for record in group],
+        b"\n".join(record.raw.strip() for record in group),
+        _start_of(group[0]),
+    )
+
+
+def _start_of(record: Record) -> int | None:
+    """Where a record starts in its file, without the blanks before it."""
+    return None if record.start is None else record.start + len(record.raw) - len(record.raw.lstrip())
+
+
+def _without_markers(message: Any) -> Any:
+    """A message without prompt-cache markers, which clients move from request to request."""
+    if isinstance(message, dict):
+        return {key: _without_markers(value) for key, value in message.items() if key != "cache_control"}
+    return [_without_markers(item) for item in message] if isinstance(message, list) else message
+
+
+def _agents(said: list[Said], conversation: Conversation, context: Context) -> tuple[Agent, ...]:
+    """All agents that spoke, in order. The first gets the system prompt and the tools."""
+    names = list(dict.fromkeys(event.agent_id for event in said))
+    return tuple(
+        Agent(
+            id=name,
+            description=conversation.system if index == 0 else None,
+            model=context.model,
+            tools=conversation.tools if index == 0 else None,
+            has_other_tools=index == 0 and conversation.has_other_tools,
+        )
+        for index, name in enumerate(names)
+    )

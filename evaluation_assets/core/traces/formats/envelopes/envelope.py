@@ -1,0 +1,97 @@
+"""An envelope around chat conversations: a program's record is converted to records of chat messages, which are read
+as `openai_messages`.
+"""
+
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.context import Context
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.readers.openai_messages import trajectory_of
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.identity import recorded_id, within
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A conversation as a record of `openai_messages`, and what broke it, where the agent is not to blame.
+
+    The record has `messages` and fields that `context_of` reads; other fields keep the names that the program gives
+    them, and are counted as unmapped.
+    """
+
+    record: JsonObject
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """What tells the records of a program, and the chat conversations in one.
+
+    With `local_ids`, IDs of tasks are only unique within a file.
+    """
+
+    name: str
+    description: str
+    detection: str
+    holds: Callable[[Any], bool]
+    conversations: Callable[[JsonObject], Iterable[Chat]]
+    local_ids: bool = False
+
+    def format(self) -> Format:
+        """The format of this envelope."""
+        return Format(self.name, self.description, self.detection, self._detect, self._read)
+
+    def _detect(self, sample: Sample) -> bool:
+        return any(self.holds(record) for record in sample.records)
+
+    def _read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+        own = list(own_files(files, self._detect, self.name))
+        is_alone = sum(isinstance(file, DropFile) for file in own) == 1
+        for file in own:
+            if isinstance(file, Rejection):
+                yield file
+                continue
+            group = None if is_alone or not self.local_ids else _named(file.source)
+            for record in read_records(file):
+                yield from [record] if isinstance(record, Rejection) else self._opened(record, unmapped, group)
+
+    def _opened(self, record: Record, unmapped: UnmappedFields, group: str | None) -> Iterator[Trajectory | Rejection]:
+        if not self.holds(record.data):
+            yield record.rejected(UnusableRecord("not_this_format", f"the record is not in format {self.name}"))
+            return
+        chats = list(self.conversations(record.data))
+        for chat in chats:
+            read = partial(self._trajectory, chat, unmapped, group)
+            yield usable(record, lambda _, read=read: read(), is_whole=len(chats) == 1)
+
+    def _trajectory(self, chat: Chat, unmapped: UnmappedFields, group: str | None) -> Trajectory:
+        if chat.failure is not None and not chat.record["messages"]:
+            raise UnusableRecord("no_trajectory_text", f"the run broke before its first message: {chat.failure}")
+        task_id = within(group, recorded_id(chat.record.get("task_id")))
+        known = Context(failure=chat.failure, task_id=None if group is None else task_id)
+        data = chat.record if group is None else without(chat.record, "task_id")
+        return replace(trajectory_of(unmapped, [data], known), format=self.name)
+
+
+def _named(source: str) -> str:
+    """A file by its folder, which programs name after the task, or by its own name."""
+    return posixpath.dirname(source) or source.partition(".")[0]
+
+
+def plain_message(role: str, content: Any, **more: Any) -> JsonObject:
+    """A chat message, without fields that hold nothing."""
+    given = {"role": role, "content": content, **more}
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def without(data: JsonObject, *names: str) -> JsonObject:
+    """The other fields of an object, to be counted as unmapped where nothing reads them."""
+    return {key: value for key, value in data.items() if key not in names}

@@ -1,0 +1,133 @@
+"""Read the beginning of files for format detection."""
+
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+import ijson
+import pyarrow as pa
+
+from evaluation_assets.core.traces.formats.base import SHOWN, DropFile, Rejection, Sample, UnreadableDrop
+from evaluation_assets.core.traces.formats.files.json_values import (
+    ENDS,
+    STARTS,
+    are_lines,
+    events_in,
+    loaded,
+    starts_with_value,
+)
+from evaluation_assets.core.traces.formats.files.opening import damaged, opened
+from evaluation_assets.core.traces.formats.files.records import parquet_rows
+
+_BEGINNING = 1 << 20
+_SAMPLED = 20
+_CUT_ESCAPE = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?$")
+_HALF_PAIR = re.compile(rb"\\u[dD][89abAB][0-9A-Fa-f]{2}$")
+
+
+def sample_of(file: DropFile) -> Sample:
+    """Read the beginning of a file, at most one megabyte.
+
+    Raises:
+        UnreadableDrop: the file is damaged within that range.
+    """
+    path = file.path
+    try:
+        with opened(path) as stream:
+            magic = stream.peek(4)[:4]
+            if magic == b"PAR1":
+                return Sample(records=tuple(record.data for record in islice(parquet_rows(path, path.name), _SAMPLED)))
+            if magic == b"PK\x03\x04":
+                with path.open("rb") as archive, ZipFile(archive) as unzipped:
+                    return Sample(members=tuple(unzipped.namelist()))
+            beginning = stream.read(_BEGINNING)
+    except (EOFError, OSError, pa.ArrowException, BadZipFile) as problem:
+        if isinstance(problem, FileNotFoundError | PermissionError):
+            raise
+        raise damaged(file.source, problem) from problem
+    if _looks_like_utf_16(beginning[:SHOWN]):
+        raise UnreadableDrop(f"{file.source} looks like UTF-16. Convert it to UTF-8.")
+    return Sample(records=_first_records(beginning), text=beginning.decode("utf-8", "replace"))
+
+
+def own_files(files: Sequence[DropFile], detect: Callable[[Sample], bool], name: str) -> Iterator[DropFile | Rejection]:
+    """The files in the format `name`; each other file of the drop becomes one rejection, also one that is damaged.
+
+    A single-file drop is not checked again: its format was detected or given by the user.
+    """
+    for file in files:
+        try:
+            sample = sample_of(file) if len(files) > 1 else None
+        except UnreadableDrop as problem:
+            yield Rejection(file.source, 1, "not_this_format", str(problem), "")
+            continue
+        if sample is None or detect(sample):
+            yield file
+        else:
+            yield Rejection(file.source, 1, "not_this_format", f"the file is not in format {name}", sample.text[:SHOWN])
+
+
+def _looks_like_utf_16(beginning: bytes) -> bool:
+    """Whether the bytes look like UTF-16: many zero bytes, or some after a byte order mark."""
+    return beginning.count(0) * 4 > len(beginning) or (beginning[:2] in (b"\xff\xfe", b"\xfe\xff") and 0 in beginning)
+
+
+def _first_records(beginning: bytes) -> tuple[Any, ...]:
+    """The values of an array or of the lines; an incomplete first line may be the start of a long value."""
+    if are_lines(beginning) or (starts_with_value(beginning) and not beginning.lstrip().startswith(b"[")):
+        return _values_of_lines(beginning)
+    documents, is_intact = _cut_documents(beginning)
+    found = (item for whole in documents if whole for item in (whole if isinstance(whole, list) else [whole]))
+    values = list(islice(found, _SAMPLED))
+    is_array = beginning.lstrip().startswith(b"[")
+    return tuple(values) if is_intact or is_array else (*_values_of_lines(beginning), *values)
+
+
+def _values_of_lines(beginning: bytes) -> tuple[Any, ...]:
+    found: list[Any] = []
+    for line in beginning.split(b"\n", 50 * _SAMPLED)[: 50 * _SAMPLED]:
+        with suppress(ValueError):
+            found.append(loaded(line))
+        if len(found) == _SAMPLED:
+            break
+    return tuple(found)
+
+
+def _cut_documents(beginning: bytes) -> tuple[list[Any], bool]:
+    """Parse a JSON value, or several in a row, whose end may be missing, and whether it is valid otherwise.
+
+    A string that runs past the end of the sample is closed there.
+    """
+    if len(beginning) < _BEGINNING:
+        with suppress(ValueError):
+            return [loaded(beginning)], True
+    else:
+        whole = beginning.decode("utf-8", "ignore").encode()  # drop an incomplete character at the end
+        beginning = _without_end(_without_end(whole, _CUT_ESCAPE), _HALF_PAIR) + b'"'
+    builders: list[ijson.ObjectBuilder] = []
+    is_document, depth = True, 0
+    try:
+        for event, value in events_in(io.BytesIO(beginning)):
+            if depth == 0:
+                builders.append(ijson.ObjectBuilder())
+            depth += (event in STARTS) - (event in ENDS)
+            builders[-1].event(event, value)
+    except ijson.JSONError as problem:
+        is_document = "premature EOF" in str(problem)
+    except UnicodeDecodeError:
+        is_document = False
+    return [builder.value for builder in builders if hasattr(builder, "value")], is_document
+
+
+def _without_end(text: bytes, escape: re.Pattern[bytes]) -> bytes:
+    """A JSON text without an incomplete escape at its end; an escaped backslash does not start one."""
+    found = escape.search(text, max(0, len(text) - 6))
+    if found is None:
+        return text
+    before = text[: found.start()]
+    backslashes = len(before) - len(before.rstrip(b"\\"))
+    return text if backslashes % 2 else before

@@ -1,0 +1,348 @@
+"""The import report: what was read of a drop, and whether the reading can be trusted."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, computed_field
+
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.nullable import sum_of
+from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection
+from evaluation_assets.core.traces.formats.call_census import census_of
+from evaluation_assets.core.traces.formats.registry import looks_like, read_by
+from evaluation_assets.core.traces.formats.stated import Difference
+from evaluation_assets.core.traces.formats.transcript import hands_in
+from evaluation_assets.core.traces.formats.unmapped_fields import Problem, UnmappedFields
+from evaluation_assets.core.traces.trajectories.calls import call_key
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+Trust = Literal["complete", "partial", "doubtful"]
+
+_REACT = re.compile(r"^[ \t]*Action:[ \t]*\S[^\n]*\n+[ \t]*Action Input:", re.MULTILINE)
+_KINDS_NAMED = 5
+"""Kinds of message parts that a sentence names."""
+
+
+class ImportSummary(BaseModel):
+    """Counts over a drop. Token counts and cost are sums over the trajectories that have them, `None` where none has.
+
+    `calls_in_source` and `results_in_source` count calls and results by their shape, without the reader (lower bounds);
+    `rejected_calls` and `rejected_results` are those in rejected records. `unanswered_calls` have no result, calls that
+    hand in the answer and a last call not counted. `stray_results` answer no call. `repeated_calls` have the id, tool
+    and arguments of an earlier call of their trajectory. `repeated_beginnings` are trajectories that begin with all of
+    another one, or are such a beginning. `earlier_calls` are in the history of a trace whose earlier traces are not in
+    the drop. `unknown_parts` are kinds of message parts or events that no reader understands. `calls_as_text` are
+    trajectories without calls whose text or fields name some. `guessed_speakers` are names in texts that may be
+    something else. `spans_without_content` are spans of models or tools that recorded no messages, `content_settings`
+    would make their instrumentations record them. `orphan_spans` and `orphan_sessions`, of sub-agents, have a parent
+    that is not in the drop. `failed_attempts` were repeated by the source, which keeps only their ends.
+    `rewound_branches`, with their calls, were taken back by the user. `copied_histories` are sessions that begin with
+    the calls and tokens of a session that is not in the drop. `is_list_price`: the cost has list prices of requests
+    without a recorded one. `differences` are totals that the source states and the reading does not confirm.
+    `forced_format` is the format that the files were read in although none of them looks like it.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    trajectories: int = 0
+    rejected: int = 0
+    turns: int = 0
+    calls: int = 0
+    calls_in_source: int = 0
+    rejected_calls: int = 0
+    results: int = 0
+    results_in_source: int = 0
+    rejected_results: int = 0
+    unanswered_calls: int = 0
+    stray_results: int = 0
+    repeated_calls: int = 0
+    earlier_calls: int = 0
+    repeated_beginnings: int = 0
+    calls_as_text: int = 0
+    guessed_speakers: tuple[str, ...] = ()
+    unknown_parts: Mapping[str, int] = {}
+    spans_without_content: int = 0
+    content_settings: tuple[str, ...] = ()
+    orphan_spans: int = 0
+    orphan_sessions: int = 0
+    failed_attempts: int = 0
+    rewound_branches: int = 0
+    rewound_calls: int = 0
+    copied_histories: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    differences: tuple[Difference, ...] = ()
+    is_list_price: bool = False
+    forced_format: str | None = None
+
+    @property
+    def calls_not_read(self) -> int:
+        """Calls that the source holds and no trajectory does, at least."""
+        return max(0, self.calls_in_source - self.rejected_calls - self.earlier_calls - self.rewound_calls - self.calls)
+
+    @property
+    def results_not_read(self) -> int:
+        """Results that the source holds and no trajectory does, at least."""
+        elsewhere = self.rejected_results + self.earlier_calls + self.rewound_calls
+        return max(0, self.results_in_source - elsewhere - self.results)
+
+    @computed_field
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why the reading may be wrong, a sentence each."""
+        kinds = ", ".join(sorted(self.unknown_parts, key=lambda kind: -self.unknown_parts[kind])[:_KINDS_NAMED])
+        unknown = sum(self.unknown_parts.values())
+        names = ", ".join(self.guessed_speakers[:_KINDS_NAMED])
+        found = (
+            (self.forced_format, f"no file looks like {self.forced_format}; let the format be detected"),
+            (self.calls_not_read, f"{counted(self.calls_not_read, 'call')} in the source could not be read"),
+            (self.results_not_read, f"{counted(self.results_not_read, 'result')} in the source could not be read"),
+            (unknown, f"{counted(unknown, 'part')} of messages could not be read: {kinds}"),
+            (self.guessed_speakers, f"speakers of a text were guessed: {names}; record messages with their roles"),
+            (self.repeated_calls, f"{counted(self.repeated_calls, 'repeated call')} with the ID of an earlier one"),
+            (
+                self.repeated_beginnings,
+                f"{counted(self.repeated_beginnings, 'trajectory')} with the beginning of another one; "
+                "keep only the last record of a conversation",
+            ),
+            (
+                self.calls_as_text,
+                f"{counted(self.calls_as_text, 'trajectory')} without calls, whose text or fields name some (`Action:` "
+                "and `Action Input:`, `tools_used`); record them as messages with tool calls",
+            ),
+            (
+                self.stray_results > self.calls,
+                f"more results without a call ({self.stray_results:,}) than calls ({self.calls:,})",
+            ),
+        )
+        more = (each.sentence for each in self.differences if each.read > each.stated)
+        return (*(sentence for applies, sentence in found if applies), *more)
+
+    @computed_field
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What the source itself lacks, a sentence each."""
+        found = (
+            (self.rejected, f"{counted(self.rejected, 'record')} rejected"),
+            (
+                self.spans_without_content,
+                f"{counted(self.spans_without_content, 'span')} without messages; "
+                f"{_set(self.content_settings) or 'enable message content in the instrumentation'}",
+            ),
+            (
+                self.orphan_spans,
+                f"{counted(self.orphan_spans, 'span')} with a missing parent; "
+                "evaluate all files of a trace as one drop",
+            ),
+            (
+                self.orphan_sessions,
+                f"{counted(self.orphan_sessions, 'session')} of a sub-agent without the one that started it; "
+                "evaluate all files of a session as one drop",
+            ),
+            (
+                self.earlier_calls,
+                f"{counted(self.earlier_calls, 'call')} of earlier turns, read as context; "
+                "evaluate all traces of a conversation as one drop",
+            ),
+            (
+                self.failed_attempts,
+                f"{counted(self.failed_attempts, 'failed attempt')} before the last one, of which the log keeps only "
+                "the last request",
+            ),
+            (
+                self.rewound_branches,
+                f"{counted(self.rewound_branches, 'rewind')} by the user, with "
+                f"{counted(self.rewound_calls, 'call')}, left out",
+            ),
+            (
+                self.copied_histories,
+                f"{counted(self.copied_histories, 'session')} with the calls and tokens of the one it was forked from; "
+                "evaluate both as one drop",
+            ),
+            (self.unanswered_calls, f"{counted(self.unanswered_calls, 'call')} without a result"),
+        )
+        less = (each.sentence for each in self.differences if each.read < each.stated)
+        return (*(sentence for count, sentence in found if count), *less)
+
+    @computed_field
+    @property
+    def trust(self) -> Trust:
+        """`doubtful` where the reading may be wrong, `partial` where the source has gaps, else `complete`."""
+        return "doubtful" if self.doubts else "partial" if self.gaps else "complete"
+
+    @property
+    def sentence(self) -> str:
+        """The trust, and the reasons for less than `complete`."""
+        return ": ".join(filter(None, (self.trust, "; ".join((*self.doubts, *self.gaps)))))
+
+
+@dataclass(frozen=True, slots=True)
+class CallCounts:
+    """The calls of one trajectory, and what is odd about them; see `ImportSummary`."""
+
+    calls: int
+    results: int
+    unanswered: int
+    stray_results: int
+    repeated: int
+
+
+def call_counts(trajectory: Trajectory) -> CallCounts:
+    """Count the calls of a trajectory."""
+    steps = list(trajectory.steps)
+    made = [step for step in steps if step.call is not None]
+    open_calls = sum(
+        step.result is None and step.call is not None and not hands_in(step.call.name) for step in steps[:-1]
+    )
+    identified = Counter(
+        (step.call.id, call_key(trajectory, step)) for step in made if step.call is not None and step.call.id
+    )
+    return CallCounts(
+        calls=len(made),
+        results=sum(step.result is not None for step in steps),
+        unanswered=open_calls,
+        stray_results=sum(step.call is None and step.result is not None for step in steps),
+        repeated=sum(times - 1 for times in identified.values()),
+    )
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """Counts while a drop is read, and gives the summary afterwards.
+
+    Calls in the source are counted a conversation at a time: a call that stands in two records of one conversation,
+    or in two that follow each other, counts once.
+    """
+
+    unmapped: UnmappedFields = field(default_factory=UnmappedFields)
+    formats: Counter[str] = field(default_factory=Counter)
+    _counts: Counter[str] = field(default_factory=Counter)
+    _tokens: list[tuple[int | None, int | None, float | None, bool]] = field(default_factory=list)
+    _calls_now: set[str] = field(default_factory=set)
+    _calls_before: set[str] = field(default_factory=set)
+    _results_now: set[str] = field(default_factory=set)
+    _results_before: set[str] = field(default_factory=set)
+    _tool_spans: set[str] = field(default_factory=set)
+    _wholes: set[bytes] = field(default_factory=set)
+    _beginnings: set[bytes] = field(default_factory=set)
+    _forced_format: str | None = None
+    _lists_tools: bool = False
+
+    def read(self, chosen: Format, files: Sequence[DropFile]) -> Iterator[Trajectory | Rejection]:
+        """The trajectories and rejections of a drop, by a format's reader, counted on their way.
+
+        Raises:
+            UnreadableDrop: a file turns out damaged half way.
+        """
+        self._forced_format = None if looks_like(chosen, files) else chosen.name
+        is_forced = self._forced_format is not None
+        for item in read_by(chosen, files, self.unmapped, self._handed, is_forced=is_forced):
+            if isinstance(item, Rejection):
+                self._rejected(item)
+            else:
+                self._add(item)
+            yield item
+
+    @property
+    def summary(self) -> ImportSummary:
+        """What was read so far."""
+        notes = self.unmapped.notes
+
+        def noted(problem: Problem) -> int:
+            return sum(count for (kind, _), count in notes.items() if kind == problem)
+
+        inputs, outputs, costs, priced = zip(*self._tokens, strict=True) if self._tokens else ((), (), (), ())
+        return ImportSummary(
+            **{name: self._counts[name] for name in self._counts if name != "marks"},
+            calls_in_source=max(self._counts["marks"], len(self._tool_spans) - noted("twin_call")),
+            unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
+            guessed_speakers=tuple(sorted(what for kind, what in notes if kind == "guessed_speaker")),
+            spans_without_content=noted("no_content"),
+            content_settings=tuple(sorted(what for kind, what in notes if kind == "no_content" and what)),
+            orphan_spans=noted("orphan_span"),
+            orphan_sessions=noted("orphan_session"),
+            earlier_calls=noted("earlier_call"),
+            failed_attempts=noted("failed_attempt"),
+            rewound_branches=notes["rewound", "branch"],
+            rewound_calls=notes["rewound", "call"],
+            copied_histories=noted("copied_history"),
+            differences=tuple(self.unmapped.stated),
+            input_tokens=sum_of(inputs),
+            output_tokens=sum_of(outputs),
+            cost_usd=sum_of(costs),
+            is_list_price=any(priced),
+            forced_format=self._forced_format,
+        )
+
+    def _handed(self, record: Record) -> None:
+        """Count the calls that a record seems to hold."""
+        data = record.data if isinstance(record.data, dict | list) else orjson.loads(record.raw)
+        self._lists_tools = isinstance(data, dict) and bool(data.get("tools_used"))
+        found = census_of(data)
+        self._counts["marks"] += len(found.calls - self._calls_now - self._calls_before)
+        self._calls_now |= found.calls
+        self._counts["results_in_source"] += len(found.results - self._results_now - self._results_before)
+        self._results_now |= found.results
+        self._tool_spans |= found.tool_spans
+
+    def _rejected(self, rejection: Rejection) -> None:
+        self._counts["rejected"] += 1
+        try:
+            data = orjson.loads(rejection.raw)
+        except orjson.JSONDecodeError:
+            return
+        found = census_of(data)
+        self._counts["rejected_calls"] += len(found.calls & (self._calls_now | self._calls_before))
+        self._counts["rejected_results"] += len(found.results & (self._results_now | self._results_before))
+
+    def _add(self, trajectory: Trajectory) -> None:
+        self._calls_before, self._calls_now = self._calls_now, set()
+        self._results_before, self._results_now = self._results_now, set()
+        found = call_counts(trajectory)
+        self.formats[trajectory.format] += 1
+        self._counts.update(
+            trajectories=1,
+            turns=len(trajectory.turns),
+            calls=found.calls,
+            results=found.results,
+            unanswered_calls=found.unanswered,
+            stray_results=found.stray_results,
+            repeated_calls=found.repeated,
+            repeated_beginnings=self._repeats(trajectory),
+            calls_as_text=not found.calls and (self._lists_tools or _REACT.search(trajectory.text) is not None),
+        )
+        if (usage := trajectory.usage) is not None:
+            self._tokens.append((usage.input_tokens, usage.output_tokens, usage.cost_usd, usage.is_list_price))
+
+    def _repeats(self, trajectory: Trajectory) -> bool:
+        """Whether a trajectory begins like another one that ends there, or the other way round."""
+        *beginnings, whole = _digests(trajectory)
+        repeats = whole in self._beginnings or not self._wholes.isdisjoint(beginnings)
+        self._wholes.add(whole)
+        self._beginnings.update(beginnings)
+        return repeats
+
+
+def _digests(trajectory: Trajectory) -> Iterator[bytes]:
+    """The digests of a trajectory's text up to each call and each result within it, and of the whole."""
+    digest, position, text = blake2b(digest_size=12), 0, trajectory.text
+    ends = {step.end for step in trajectory.steps}
+    ends |= {
+        text.rfind("<result", step.start, step.result.content[0])
+        for step in trajectory.steps
+        if step.call is not None and step.result is not None
+    }
+    for end in (*sorted(ends - {-1, len(text)}), len(text)):
+        digest.update(text[position:end].encode("utf-8", "surrogatepass"))
+        position = end
+        yield digest.digest()
+
+
+def _set(settings: Sequence[str]) -> str:
+    return f"set {', '.join(settings)}" if settings else ""

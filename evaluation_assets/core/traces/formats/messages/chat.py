@@ -1,0 +1,225 @@
+"""OpenAI-style chat messages: roles, content, tool calls and tool messages."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.formats.usage import usage_of
+from evaluation_assets.core.traces.trajectories.model import Usage
+
+ROLES = {
+    "system": "system", "developer": "system", "user": "user", "human": "user", "assistant": "assistant",
+    "ai": "assistant", "AIMessageChunk": "assistant", "gpt": "assistant", "model": "assistant", "tool": "tool",
+    "function": "tool", "observation": "tool", "function_call": "assistant",
+}  # fmt: skip
+"""Meaning of a message's role or type. Any other role is the name of an agent."""
+
+_THOUGHT = re.compile(r"\s*(?:<(think|thinking)>)?(.*?)</(?:think|thinking)>", re.DOTALL)
+_OPEN_THOUGHT = re.compile(r"\s*<(?:think|thinking)>(.*)\Z", re.DOTALL)
+_MEDIA = {
+    "image_url": "image", "input_image": "image", "image": "image", "input_audio": "audio", "audio": "audio",
+    "file": "file", "input_file": "file", "container_upload": "file", "document": "document", "video_url": "video",
+    "media": "media",
+}  # fmt: skip
+
+_FAILED = ("error", "failed", "failure", "incomplete")
+_CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
+"""Content parts that are tool calls. LangChain also lists them in `tool_calls`."""
+
+_KINDS_OF_OTHERS = frozenset(("input_text", "output_text", "summary_text", "tool-call", "tool-result"))
+_UNTYPED_KINDS = frozenset(("text", "toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"))
+"""Types of parts of the Responses API and the AI SDK, and fields that name the kind of a part of Bedrock."""
+
+
+def role_of(message: Any) -> str | None:
+    """Normalise a message's `role`, or its `type` (LangChain) or `from` (ShareGPT)."""
+    if not isinstance(message, dict):
+        return None
+    recorded = next((role for key in ("role", "type", "from") if isinstance(role := message.get(key), str)), None)
+    return None if recorded is None else ROLES.get(recorded, recorded)
+
+
+def part_kinds(messages: Iterable[Any]) -> set[str]:
+    """The types of the content parts in these messages."""
+    return {
+        part["type"]
+        for message in messages
+        if isinstance(message, dict) and isinstance(message.get("content"), list)
+        for part in message["content"]
+        if isinstance(part, dict) and isinstance(part.get("type"), str)
+    }
+
+
+def has_parts_of_others(messages: Iterable[Any]) -> bool:
+    """Whether messages have content parts of an API that has a format of its own."""
+    objects = [message for message in messages if isinstance(message, dict)]
+    contents = [content for message in objects if isinstance(content := message.get("content"), list)]
+    untyped = [part for content in contents for part in content if isinstance(part, dict) and "type" not in part]
+    return (
+        any(isinstance(message.get(key), list) for message in objects for key in ("parts", "toolInvocations"))
+        or any(len(part.keys() & _UNTYPED_KINDS) == 1 for part in untyped)
+        or not part_kinds(objects).isdisjoint(_KINDS_OF_OTHERS)
+    )
+
+
+def events_of(
+    messages: Iterable[Fields], agent: str = "agent", usages: Mapping[int, Usage] | None = None
+) -> Iterator[Event]:
+    """Convert messages to events. System prompts are not events; see `system_of`.
+
+    `usages` holds the usage of answers by message index, for sources that record it outside the message.
+    """
+    for index, message in enumerate(messages):
+        role = message.text("role", "type", "from") or ""
+        meaning = ROLES.get(role, role)
+        if meaning in ("system", ""):
+            continue
+        message.set_aside("type", "from", "id", "example")
+        if meaning == "user":
+            text = content_of(message)
+            message.set_aside("name")
+            if text.strip():
+                yield Asked(text=text)
+        elif meaning == "tool":
+            yield result_of(message)
+        else:
+            said = said_of(message, agent if meaning == "assistant" else role, usage=(usages or {}).get(index))
+            if said is not None:
+                yield said
+
+
+def system_of(messages: Iterable[Fields]) -> str | None:
+    """All system prompts, at the beginning and later, joined into one text."""
+    prompts = [
+        content_of(message) for message in messages if ROLES.get(message.text("role", "type", "from") or "") == "system"
+    ]
+    return "\n\n".join(prompt for prompt in prompts if prompt.strip()) or None
+
+
+def said_of(
+    message: Fields, agent: str = "agent", latency_ms: float | None = None, usage: Usage | None = None
+) -> Said | None:
+    """Convert one agent message; `None` if it is empty."""
+    content = content_of(message)
+    reasoning = _reasoning(message)
+    thought, text = split_thought(content)
+    own_usage = usage_of(message.object("usage", "usage_metadata"))
+    message.set_aside("index", "status", "finish_reason")
+    said = Said(
+        agent_id=message.text("name") or agent,
+        thought="\n\n".join(piece for piece in (reasoning, thought) if piece and piece.strip()) or None,
+        message=text if text.strip() else message.text("refusal"),
+        calls=tuple(calls_of(message)),
+        latency_ms=latency_ms,
+        usage=usage or own_usage,
+    )
+    return said if said.thought or said.message or said.calls else None
+
+
+def calls_of(message: Fields) -> Iterator[Call]:
+    """The tool calls of a message, under any of the supported keys."""
+    for call in message.objects("tool_calls", "toolCalls"):
+        function = call.object("function", "custom")
+        inside, beside = function.value("arguments", "input"), call.value("arguments", "args", "input")
+        call.set_aside("type", "index")
+        yield Call(
+            name=function.text("name") or call.text("name") or "unnamed",
+            arguments=beside if inside is None else inside,
+            id=call.name("id", "call_id", "tool_call_id"),
+        )
+    for call in message.objects("invalid_tool_calls"):
+        call.set_aside("type", "error")
+        yield Call(name=call.text("name") or "unnamed", arguments=call.value("args"), id=call.name("id"))
+    legacy = message.object("function_call")
+    name = legacy.text("name")
+    if name is not None:
+        yield Call(name=name, arguments=legacy.value("arguments"))
+    if "tool_calls" in message:
+        return
+    for part in message.parts("content"):
+        if not isinstance(part, str) and part.text("type") in _CALLS[:3]:
+            arguments = part.value("input", "arguments", "args")
+            yield Call(name=part.text("name") or "unnamed", arguments=arguments, id=part.name("call_id", "id"))
+
+
+def result_of(message: Fields) -> Result:
+    """Convert a tool message. The call failed if the message or its text says so."""
+    content = content_of(message)
+    return Result(
+        content=content,
+        call_id=message.name("tool_call_id", "call_id", "id"),
+        tool=message.text("name", "tool_name"),
+        error=stated_error(message, content),
+    )
+
+
+def stated_error(result: Fields, content: str) -> str | None:
+    """The error of a result whose own fields say that the call failed, in any of the ways that formats have."""
+    error = result.value("error")
+    told = as_text(error.get("message") or error) if isinstance(error, dict) else error
+    if isinstance(told, str) and told.strip():
+        return one_line(told)
+    flags = error is True, result.flag("is_error", "isError") is True, result.flag("success") is False
+    return first_line(content) if any(flags) or result.text("status") in _FAILED else None
+
+
+def first_line(content: str) -> str:
+    """The error of a failed tool: the first line of its output."""
+    line = next((line.strip() for line in content.splitlines() if line.strip()), "")
+    return line[:200] or "error"
+
+
+def content_of(fields: Fields) -> str:
+    """The content of a message as text; other media are named in brackets and counted as unmapped."""
+    if fields.is_object("content") and "type" not in (content := fields.object("content")) and "text" not in content:
+        return as_text(content.rest())  # a tool's output as JSON
+    pieces = [part if isinstance(part, str) else part_text(part) for part in fields.parts("content", "value")]
+    return "\n".join(piece for piece in pieces if piece)
+
+
+def part_text(part: Fields) -> str:
+    """Convert a content part to text."""
+    kind = part.text("type") or "text"
+    if kind in _MEDIA:
+        return f"[{_MEDIA[kind]}]"
+    if kind in _CALLS:
+        part.set_aside("id", "name", "input", "partial_json", "arguments", "call_id", "index")
+        return ""
+    found = part.value("text", "refusal", "thinking", "reasoning", "content", "json", "value")
+    if kind in ("thinking", "reasoning", "reasoning_content") and isinstance(found, str):
+        part.set_aside("signature", "id", "summary")
+        return f"<think>{found}</think>\n"
+    part.set_aside("index", "id")
+    return as_text(found) if found is not None else f"[{part.note_unknown(part.text('type'))}]"
+
+
+def split_thought(content: str) -> tuple[str | None, str]:
+    """Split leading reasoning tags from the rest of the content."""
+    thoughts: list[str] = []
+    position = 0
+    while content.find("</think", position) >= 0 and (found := _THOUGHT.match(content, position)) is not None:
+        if found[1] is None and thoughts:
+            break
+        thoughts.append(found[2].strip())
+        position = found.end()
+    if (found := _OPEN_THOUGHT.match(content, position)) is not None:
+        thoughts.append(found[1].strip())
+        position = len(content)
+    if not thoughts:
+        return None, content
+    return "\n\n".join(thought for thought in thoughts if thought) or None, content[position:].lstrip()
+
+
+def _reasoning(message: Fields) -> str | None:
+    for key in ("reasoning_content", "reasoning", "thinking", "thought"):
+        pieces = [
+            part if isinstance(part, str) else as_text(part.value("text", "content", "summary"))
+            for part in message.parts(key)
+        ]
+        found = "\n".join(piece for piece in pieces if piece.strip())
+        if found:
+            message.set_aside("reasoning_details")  # repeats the reasoning, with signatures
+            return found
+    return None

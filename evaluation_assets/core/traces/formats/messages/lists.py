@@ -1,0 +1,177 @@
+"""Conversations whose messages are lists of parts: the records that they stand in, whatever the parts look like.
+
+A record is a list of messages, an object that has one, or a request with its response. Lines with single messages form
+one conversation, as do requests that repeat the conversation so far.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.context import Context, context_of, is_limit, merged
+from evaluation_assets.core.traces.formats.conversation import (
+    Conversation,
+    each_conversation,
+    goes_on,
+    joined,
+    not_a_record,
+    trajectory_from,
+)
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.transcript import Event
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at
+from evaluation_assets.core.traces.formats.usage import usage_of
+from evaluation_assets.core.traces.trajectories.model import Tool, Trajectory, Usage
+
+Path = tuple[str, ...]
+"""Names of nested objects, the last the name of a value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageShape:
+    """What tells one kind of message lists from others.
+
+    `is_message` says whether a value has the outer form of a message, `is_typical` whether it also holds something
+    that no other shape has. `events` takes the messages and the usage of answers by message index. The paths lead to
+    the messages of a request, the answers (a message or a list of them), their usage, and why the model stopped.
+    `unwrapped` gives what a record wraps. `continues` says whether the second of two messages on lines of their own
+    belongs to the conversation of the first.
+    """
+
+    name: str
+    is_message: Callable[[Any], bool]
+    is_typical: Callable[[Any], bool]
+    events: Callable[[Sequence[Fields], Mapping[int, Usage]], Iterator[Event]]
+    system: Callable[[Fields, Sequence[Fields]], str | None]
+    tools: Callable[[Fields], tuple[Tool, ...] | None] = lambda _: None
+    messages_at: tuple[Path, ...] = (("messages",),)
+    answers_at: tuple[Path, ...] = ()
+    usage_at: tuple[Path, ...] = ()
+    stopped_at: tuple[Path, ...] = ()
+    model: Callable[[Fields, Sequence[Fields]], str | None] = lambda *_: None
+    usage: Callable[[Fields], Usage | None] = usage_of
+    unwrapped: Callable[[Any], Any] = lambda data: data
+    continues: Callable[[Any, Any], bool] = lambda *_: True
+
+    def detects(self, sample: Sample) -> bool:
+        """Whether a record of a sample is in this shape."""
+        return any(self.recognises(record) for record in sample.records)
+
+    def recognises(self, record: Any) -> bool:
+        """Whether a value is a message, a list of messages, or holds either, with something typical of this shape."""
+        record = self.unwrapped(record)
+        if self.is_message(record):
+            return self.is_typical(record)
+        found = record if isinstance(record, list) else [*self._messages(record), *self._answers(record)]
+        return any(self.is_message(message) and self.is_typical(message) for message in found)
+
+    def read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+        """Yield one trajectory or rejection per conversation."""
+        return each_conversation(files, self._belongs, partial(self._trajectory, unmapped))
+
+    def read_as_one(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+        """Yield the trajectory or rejection of one conversation whose messages are in files of their own."""
+        messages: list[Record] = []
+        for item in (item for file in files for item in read_records(file)):
+            if isinstance(item, Rejection):
+                yield item
+            else:
+                messages.append(item)
+        if messages:
+            yield usable(joined(messages), lambda record: self._trajectory(unmapped, record.data))
+
+    def _trajectory(self, unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
+        """Build the trajectory of one conversation from messages, or from requests of which the last is complete.
+
+        Raises:
+            UnusableRecord: there are no messages, or none from an agent.
+        """
+        data = {"messages": list(records)} if self.is_message(records[0]) else self.unwrapped(records[-1])
+        if isinstance(data, list):
+            data = {"messages": data}
+        if not isinstance(data, dict):
+            raise not_a_record(data, "an object or a list of messages")
+        given = self._messages(data)
+        if given and not any(map(self.is_message, given)):
+            raise UnusableRecord("not_this_format", f"the messages of the record are not in format {self.name}")
+        with unmapped.reading(data) as fields:
+            paths = (("messages",), *self.messages_at)
+            holder, messages = _objects_at(fields, paths)
+            answering, answers = _objects_at(fields, self.answers_at)
+            spoken = [*messages, *answers]
+            if not spoken:
+                wanted = ", ".join(".".join(path) for path in self.messages_at)
+                raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {wanted}")
+            usages, whole = self._usages(unmapped, records), self._usage_in(fields)
+            conversation = Conversation(
+                events=tuple(self.events(spoken, usages)),
+                system=self.system(holder, spoken),
+                tools=self.tools(holder),
+                usage=None if usages else whole,
+            )
+            stopped = [_object_at(fields, path).text(path[-1]) for path in self.stopped_at]
+            context = merged(context_of(fields), Context(cut_off=any(map(is_limit, stopped))))
+            for other in (holder, answering):
+                context = context if other is fields else merged(context, context_of(other))
+            context = merged(context, Context(model=self.model(fields, spoken)))
+            return trajectory_from(self.name, conversation, context)
+
+    def _usages(self, unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
+        """Usage of each answer in a log, by the index of the message: that after those of its request."""
+        found: dict[int, Usage] = {}
+        for data in records:
+            if isinstance(data, dict) and self._answers(data):
+                is_last = data is records[-1]  # which is read again, as a whole, and then says what is odd
+                with nullcontext(Fields(data)) if is_last else unmapped.peeking(data) as fields:
+                    used = self._usage_in(fields)
+                if used is not None:
+                    found[sum(isinstance(message, dict) for message in self._messages(data))] = used
+        return found
+
+    def _usage_in(self, fields: Fields) -> Usage | None:
+        holders = ((_object_at(fields, path), path[-1]) for path in self.usage_at)
+        return next((self.usage(holder.object(name)) for holder, name in holders if holder.is_object(name)), None)
+
+    def _belongs(self, earlier: Any, later: Any) -> bool:
+        if self.is_message(earlier):
+            return self.is_message(later) and self.continues(earlier, later)
+        logged = bool(self._answers(earlier)) and bool(self._answers(later))
+        return logged and goes_on(self._messages(earlier), self._messages(later))
+
+    def _messages(self, data: Any) -> list[Any]:
+        return next((found for path in self.messages_at if isinstance(found := _value_at(data, path), list)), [])
+
+    def _answers(self, data: Any) -> list[Any]:
+        found = next((found for path in self.answers_at if (found := _value_at(data, path)) is not None), None)
+        return found if isinstance(found, list) else [found] if isinstance(found, dict) else []
+
+
+def _value_at(data: Any, path: Path) -> Any:
+    for name in path:
+        data = at(data, name)
+    return data
+
+
+def _object_at(fields: Fields, path: Path) -> Fields:
+    """The object that the last name of a path is a field of."""
+    for name in path[:-1]:
+        if not fields.is_object(name):
+            return Fields({})
+        fields = fields.object(name)
+    return fields
+
+
+def _objects_at(fields: Fields, paths: Sequence[Path]) -> tuple[Fields, list[Fields]]:
+    """The first of these values that is an object or a list of objects, with the object that holds it."""
+    for path in paths:
+        holder = _object_at(fields, path)
+        if holder.is_list(path[-1]):
+            return holder, holder.objects(path[-1])
+        if holder.is_object(path[-1]):
+            return holder, [holder.object(path[-1])]
+    return fields, []

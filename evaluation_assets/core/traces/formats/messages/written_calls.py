@@ -1,0 +1,191 @@
+"""Calls that a model writes into the text of chat messages, as calls of the messages.
+
+Hermes and Qwen models write `<tool_call>` elements with JSON and are given `<tool_response>` elements; LLaMA-Factory
+has calls as messages from `function_call`. Terminus, the agent of Terminal-Bench, answers with an object of commands
+that are typed into a terminal, and is given what it then shows.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation_assets.core.traces.formats.messages.chat import role_of, split_thought
+from evaluation_assets.core.traces.formats.messages.elements import element_in, elements_in
+from evaluation_assets.core.traces.formats.transcript import as_text
+from evaluation_assets.core.traces.formats.untyped import as_object, at, object_in, objects_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_CALLER = "function_call"
+_CALL, _RESPONSE = "tool_call", "tool_response"
+_RETURNED = {"content", "name", "tool_call_id", "result", "response"}
+
+_FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
+_DURATION = re.compile(r"duration=\"([0-9.]+)\"")
+_INSTRUCTION, _STATE = "\nTask Description:", "\nCurrent terminal state:"
+_WORDS = ("analysis", "state_analysis", "explanation", "plan")
+_TERMINAL = "bash_command"
+_COMPLETE = "task_complete"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMessages:
+    """Messages with their written calls as calls, and the task, where the prompt of an agent has it among others."""
+
+    messages: list[Any]
+    task: str | None = None
+
+
+def with_written_calls(messages: list[Any]) -> WrittenMessages:
+    """Convert messages in which a model writes its calls; others are given back as they are."""
+    if any(_has_call(message) for message in messages):
+        return WrittenMessages([piece for message in messages for piece in _tagged(message)])
+    if any(_typed(message) is not None for message in messages):
+        return WrittenMessages(list(_terminal(messages)), _instruction(messages))
+    return WrittenMessages(messages)
+
+
+def _text(message: Any) -> tuple[str, str]:
+    """The text of a message with the name of its field; empty if it has parts or calls."""
+    if not at(message, "tool_calls"):
+        for key in ("content", "value"):
+            if isinstance(found := at(message, key), str):
+                return key, found
+    return "content", ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The calls in the text of a message as they are written, and what else it says."""
+
+    calls: tuple[str, ...]
+    words: str = ""
+    thought: str | None = None
+
+
+def _written(message: Any) -> _Written:
+    """What a model wrote; in its reasoning, a call is none."""
+    text = _text(message)[1]
+    if at(message, "from") == _CALLER:
+        return _Written((text,))
+    if f"<{_CALL}" not in text:
+        return _Written((), text)
+    thought, said = split_thought(text)
+    found, words = elements_in(said, _CALL)
+    return _Written(tuple(element.content.strip() for element in found), words.strip(), thought)
+
+
+def _has_call(message: Any) -> bool:
+    return role_of(message) == "assistant" and any(map(_call_in, _written(message).calls))
+
+
+def _tagged(message: Any) -> Iterator[Any]:
+    """A message of a Hermes conversation; one with several responses becomes a message for each."""
+    role, (key, text) = role_of(message), _text(message)
+    if role == "assistant" and (written := _written(message)).calls:
+        calls = [_call_in(each) or {"name": "unnamed", "arguments": each} for each in written.calls]
+        thought = {} if written.thought is None else {"reasoning": written.thought}
+        yield {**message, key: written.words, "tool_calls": calls, **thought}
+        return
+    found, rest = elements_in(text, _RESPONSE) if role in ("tool", "user") else ([], text)
+    yield from (
+        {**_without_text(message), "role": "tool", **_response_in(element.content.strip())} for element in found
+    )
+    if not found:
+        yield message
+    elif rest.strip() and role == "user":
+        yield {**message, key: rest.strip()}
+
+
+def _call_in(text: str) -> JsonObject | None:
+    """The call in an element: JSON, or a function with parameters of Qwen's coding models."""
+    found = as_object(text)
+    if isinstance(at(found, "name"), str):
+        return found
+    functions, _ = elements_in(text, "function")
+    if not functions:
+        return None
+    parameters, _ = elements_in(functions[0].content, "parameter")
+    arguments = {one.attributes.removeprefix("="): one.content.strip() for one in parameters}
+    return {"name": functions[0].attributes.removeprefix("=") or "unnamed", "arguments": arguments}
+
+
+def _response_in(text: str) -> JsonObject:
+    """The fields of a tool message in an element, whose JSON may name the tool around what it returned."""
+    found = object_in(as_object(text))
+    content = next((found[key] for key in ("content", "result", "response") if key in found), None)
+    if "name" not in found or content is None or not found.keys() <= _RETURNED:
+        return {"content": text}
+    named = {key: found[key] for key in ("name", "tool_call_id") if isinstance(found.get(key), str)}
+    return {**named, "content": as_text(content)}
+
+
+def _without_text(message: JsonObject) -> JsonObject:
+    return {key: value for key, value in message.items() if key not in ("content", "value", "from", "role")}
+
+
+def _terminal(messages: Sequence[Any]) -> Iterator[Any]:
+    """The messages of Terminus: what follows its commands is what the terminal shows, and not the user."""
+    is_waiting = False
+    for message in messages:
+        role = role_of(message)
+        if role == "assistant":
+            typed = _typed(message)
+            is_waiting = typed is not None
+            yield message if typed is None else {**_without_text(message), "role": "assistant", **typed}
+        elif role == "user" and is_waiting:
+            is_waiting = False
+            yield {**_without_text(message), "role": "tool", "content": _text(message)[1]}
+        else:
+            yield message
+
+
+def _typed(message: Any) -> JsonObject | None:
+    """The fields of a message whose text are commands for a terminal: its words, and all keystrokes as one call."""
+    if role_of(message) != "assistant":
+        return None
+    thought, text = split_thought(_text(message)[1])
+    answer = _answer(text)
+    if answer is None:
+        return None
+    commands = list(objects_in(answer["commands"]))
+    is_done = answer.get(_COMPLETE) is True or answer.get("is_task_complete") is True
+    keystrokes = "".join(keys for command in commands if isinstance(keys := command.get("keystrokes"), str))
+    durations = [seconds for command in commands if isinstance(seconds := command.get("duration"), int | float)]
+    calls: list[JsonObject] = []
+    if commands:
+        arguments = {"keystrokes": keystrokes, **({"duration": sum(durations)} if durations else {})}
+        calls = [{"name": _TERMINAL, "arguments": {**arguments, **({_COMPLETE: True} if is_done else {})}}]
+    elif is_done:
+        calls = [{"name": _COMPLETE, "arguments": {}}]
+    words = "\n\n".join(word for key in _WORDS if isinstance(word := answer.get(key), str) and word.strip())
+    return {"content": words, "tool_calls": calls, **({} if thought is None else {"reasoning": thought})}
+
+
+def _answer(text: str) -> JsonObject | None:
+    """The answer of Terminus, as JSON or XML; `None` for any other text."""
+    fenced = _FENCE.match(text)
+    found = as_object(fenced[1] if fenced else text.strip())
+    if isinstance(at(found, "commands"), list) and any(key in object_in(found) for key in _WORDS):
+        return found
+    if "<response>" not in text or "<commands>" not in text:
+        return None
+    typed = [{"keystrokes": one.content, **_duration(one.attributes)} for one in elements_in(text, "keystrokes")[0]]
+    words = {key: inner for key in _WORDS if (inner := element_in(text, key)) is not None}
+    return {**words, "commands": typed, _COMPLETE: (element_in(text, _COMPLETE) or "").lower() == "true"}
+
+
+def _duration(attributes: str) -> JsonObject:
+    found = _DURATION.search(attributes)
+    try:
+        return {} if found is None else {"duration": float(found[1])}
+    except ValueError:
+        return {}
+
+
+def _instruction(messages: Sequence[Any]) -> str | None:
+    """The task in the first prompt of Terminus, between its instructions and the state of the terminal."""
+    prompt = "\n" + _text(next((message for message in messages if role_of(message) == "user"), None))[1]
+    _, _, rest = prompt.partition(_INSTRUCTION)
+    task, found, _ = rest.partition(_STATE)
+    return task.strip() or None if found else None

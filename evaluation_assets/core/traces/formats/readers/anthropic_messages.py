@@ -1,0 +1,301 @@
+"""Anthropic messages: content blocks with tool_use and tool_result, thinking, and server-side tools.
+
+A record is a request, with or without its response, or a bare list of messages. Lines with single messages form one
+conversation, as do requests that repeat the conversation so far.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.coding.client_context import is_of_cline
+from evaluation_assets.core.traces.formats.context import Context, context_of, is_limit, merged
+from evaluation_assets.core.traces.formats.conversation import (
+    Conversation,
+    Gathered,
+    each_conversation,
+    goes_on,
+    not_a_record,
+    trajectory_from,
+)
+from evaluation_assets.core.traces.formats.messages.chat import (
+    content_of,
+    first_line,
+    has_parts_of_others,
+    part_kinds,
+    part_text,
+)
+from evaluation_assets.core.traces.formats.messages.invocation_logs import CHUNKS, unlogged
+from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
+from evaluation_assets.core.traces.formats.readers.goose import has_tools
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, as_text
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import object_in
+from evaluation_assets.core.traces.formats.usage import usage_of
+from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
+
+NAME = "anthropic_messages"
+DESCRIPTION = "Anthropic messages: content blocks with tool_use and tool_result, with or without requests and responses"
+DETECTION = "messages whose content has tool_use, tool_result or thinking blocks, or that come with a system prompt"
+
+_BLOCKS = frozenset(
+    (
+        "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use",
+        "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
+        "bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result",
+    )
+)  # fmt: skip
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+
+
+def is_anthropic(data: Any) -> bool:
+    """Whether an object is a request, a response or both, with fields that only Anthropic uses."""
+    if not isinstance(data, dict):
+        return False
+    if _is_response(data) or _is_response(_response_in(data)):
+        return True
+    request = _request_in(data)
+    messages = request.get("messages")
+    if not isinstance(messages, list):
+        return False
+    roles = {message.get("role") for message in messages if isinstance(message, dict) and _is_role(message)}
+    if not roles or not roles <= {"user", "assistant"}:
+        return False
+    if any("tool_calls" in message or "type" in message for message in messages if isinstance(message, dict)):
+        return False
+    if has_parts_of_others(messages):
+        return False
+    system = request.get("system")
+    return not part_kinds(messages).isdisjoint(_BLOCKS) or (isinstance(system, str | list) and bool(system))
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a record is an Anthropic conversation, or a message of one."""
+    if any(is_of_cline(record) for record in sample.records):
+        return False
+    return not any(has_tools(record) for record in sample.records) and any(
+        is_anthropic(_request_of(unlogged(record))) for record in sample.records
+    )
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per conversation."""
+    return each_conversation(files, _belongs, partial(trajectory_of, unmapped))
+
+
+def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
+    """Build the trajectory of one conversation from single messages, or from requests of which the last is complete.
+
+    Raises:
+        UnusableRecord: there are no messages, or none from an agent.
+    """
+    records = [unlogged(record) for record in records]
+    are_messages = _is_message(records[0]) and (len(records) > 1 or not _is_response(records[0]))
+    data = _request_of(list(records) if are_messages else records[-1])
+    if not isinstance(data, dict):
+        raise not_a_record(data, "an object or a list of messages")
+    if CHUNKS in object_in(data.get("response")):
+        raise UnusableRecord("streamed_response", "the log has the response as chunks, which are not supported")
+    with unmapped.reading(data) as fields:
+        request = fields if isinstance(data.get("messages"), list) else fields.object("request", "body", "params")
+        response = _response_of(fields)
+        messages = request.objects("messages")
+        answer = [response] if response is not None else []
+        if not messages and not answer:
+            raise UnusableRecord("no_trajectory_text", "'messages' is not a list of messages, and there is no response")
+        context = context_of(fields)
+        if request is not fields:
+            context = merged(context, context_of(request))
+        model, stopped = request.text("model") or fields.text("model"), None
+        if response is not None:
+            model, stopped = response.text("model") or model, response.text("stop_reason")
+            response.set_aside("id", "stop_sequence", "usage", "container", "context_management", "stop_details")
+        conversation = Conversation(
+            events=tuple(_events([*messages, *answer], _usages(unmapped, records))),
+            system=content_of_system(request),
+            tools=tools_of(request, "tools"),
+            has_other_tools=has_hosted_tools(request),
+            usage=usage_of(fields.object("usage")) if response is not fields else None,
+        )
+        request.set_aside("stream", "betas", "anthropic_version", "service_tier", "context_management")
+        return trajectory_from(NAME, conversation, merged(context, Context(model=model, cut_off=is_limit(stopped))))
+
+
+def content_of_system(request: Fields) -> str | None:
+    """The system prompt: a text or a list of blocks."""
+    pieces = [part if isinstance(part, str) else part_text(part) for part in request.parts("system")]
+    return "\n\n".join(piece for piece in pieces if piece.strip()) or None
+
+
+def _events(messages: Iterable[Fields], usages: dict[int, Usage]) -> Iterator[Event]:
+    for index, message in enumerate(messages):
+        role = message.text("role")
+        message.set_aside("type", "id", "model", "stop_reason", "stop_sequence")
+        own = usage_of(message.object("usage"))
+        if role == "assistant":
+            yield from _answer(message.parts("content"), usages.get(index) or own)
+        elif role is not None:
+            yield from _request(message.parts("content"))
+
+
+def _request(blocks: Sequence[str | Fields]) -> Iterator[Event]:
+    """Add a user message: tool results and text."""
+    said: list[str] = []
+    for block in blocks:
+        if isinstance(block, str):
+            said.append(block)
+        elif (block.text("type") or "").endswith("tool_result"):
+            yield _result(block)
+        else:
+            said.append(_text(block))
+    text = "\n".join(piece for piece in said if piece)
+    if text.strip():
+        yield Asked(text=text)
+
+
+def _answer(blocks: Sequence[str | Fields], usage: Usage | None) -> Iterator[Event]:
+    """Add an assistant message: thinking, text and tool calls, interleaved with results of server-side tools."""
+    gathered = Gathered(usage)
+    for block in blocks:
+        kind = "text" if isinstance(block, str) else block.text("type") or "text"
+        if isinstance(block, Fields) and kind in _CALLS:
+            gathered.calls.append(_call(block))
+            continue
+        if isinstance(block, Fields) and kind.endswith("tool_result"):
+            yield from gathered.told()
+            yield _result(block)
+            continue
+        if gathered.calls:
+            yield from gathered.told()
+        if isinstance(block, Fields) and kind in ("thinking", "redacted_thinking"):
+            block.set_aside("signature")
+            gathered.thoughts.append(block.text("thinking") or "[redacted]")
+        else:
+            text = block if isinstance(block, str) else _text(block)  # citations split a text into blocks
+            gathered.texts = ["".join((*gathered.texts, text))]
+    yield from gathered.told()
+
+
+def _call(block: Fields) -> Call:
+    block.set_aside("type", "caller", "cache_control")
+    return Call(
+        name=block.text("name") or "unnamed",
+        arguments=block.value("input"),
+        id=block.name("id"),
+        server=block.text("server_name"),
+    )
+
+
+def _result(block: Fields) -> Result:
+    """Read a tool result: a text, blocks, or an object of a server-side tool."""
+    pieces: list[str] = []
+    error: str | None = None
+    for part in block.parts("content"):
+        if isinstance(part, str):
+            pieces.append(part)
+            continue
+        part.set_aside("type")
+        code = part.text("error_code")
+        if code is not None:
+            error = code
+            pieces.append(": ".join(piece for piece in (code, part.text("error_message")) if piece))
+        else:
+            pieces.append(_text(part))
+        if part.whole("return_code"):
+            error = first_line(part.text("stderr") or f"return code {part.whole('return_code')}")
+    content = "\n".join(piece for piece in pieces if piece)
+    if block.flag("is_error") is True:
+        error = error or first_line(content)
+    block.set_aside("type", "cache_control", "caller")
+    return Result(content=content, call_id=block.name("tool_use_id"), error=error)
+
+
+def _text(block: Fields) -> str:
+    """Convert a block to text. Objects of server-side tools become JSON, without encrypted content."""
+    kind = block.text("type") or "text"
+    block.set_aside("cache_control", "encrypted_content", "encrypted_index", "encrypted_stdout")
+    if kind in ("text", "image", "document", "search_result", "container_upload"):
+        if kind == "search_result":
+            found = [block.text("title"), block.text("source"), content_of(block)]
+            return "\n".join(piece for piece in found if piece)
+        return part_text(block)
+    return as_text(block.rest())
+
+
+def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
+    """Usage of each answer in a log by message index. The answer is the message after those of its request."""
+    found: dict[int, Usage] = {}
+    for data in records:
+        if not isinstance(data, dict) or (_is_message(data) and not _is_response(data)):
+            continue
+        with unmapped.peeking(data) as fields:
+            response = _response_of(fields)
+            usage = None if response is None else usage_of(response.object("usage"))
+        if usage is not None:
+            messages = _request_in(data).get("messages")
+            found[len([m for m in messages if isinstance(m, dict)]) if isinstance(messages, list) else 0] = usage
+    return found
+
+
+def _response_of(fields: Fields) -> Fields | None:
+    """The response in a record, at any of the places that logs and batches use."""
+    if "content" in fields and fields.text("role") == "assistant":
+        return fields
+    response = fields.object("response")
+    for found in (response, response.object("body"), fields.object("result").object("message")):
+        if "content" in found:
+            return found
+    return None
+
+
+def _response_in(data: dict[str, Any]) -> Any:
+    response = data.get("response")
+    if isinstance(response, dict):
+        return response.get("body", response)
+    result = data.get("result")
+    return result.get("message") if isinstance(result, dict) else None
+
+
+def _is_response(data: Any) -> bool:
+    return (
+        isinstance(data, dict)
+        and data.get("type") == "message"
+        and data.get("role") == "assistant"
+        and isinstance(data.get("content"), list)
+        and ("stop_reason" in data or "stop_sequence" in data)
+    )
+
+
+def _request_in(data: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(data.get("messages"), list):
+        return data
+    return next((found for key in ("request", "body", "params") if isinstance(found := data.get(key), dict)), {})
+
+
+def _request_of(data: Any) -> Any:
+    """Wrap a list of messages or a single message in a request object."""
+    if isinstance(data, list):
+        return {"messages": data}
+    return {"messages": [data]} if _is_message(data) and not _is_response(data) else data
+
+
+def _is_role(message: dict[str, Any]) -> bool:
+    return isinstance(message.get("role"), str)
+
+
+def _is_message(data: Any) -> bool:
+    return isinstance(data, dict) and data.get("role") in ("user", "assistant") and "messages" not in data
+
+
+def _belongs(earlier: Any, later: Any) -> bool:
+    """Whether a record continues the last: single-message lines, or a request that repeats the conversation."""
+    earlier, later = unlogged(earlier), unlogged(later)
+    if _is_message(earlier):
+        return _is_message(later) and not (_is_response(earlier) and _is_response(later))
+    if not isinstance(earlier, dict) or not isinstance(later, dict):
+        return False
+    if _response_in(earlier) is None or _response_in(later) is None:
+        return False
+    before, after = _request_in(earlier).get("messages"), _request_in(later).get("messages")
+    return isinstance(before, list) and isinstance(after, list) and goes_on(before, after)

@@ -1,0 +1,363 @@
+"""ATIF, Harbor's Agent Trajectory Interchange Format, versions 1.5 to 1.8: one document per trajectory.
+
+A document may reference others: sub-agent trajectories, embedded in `subagent_trajectories` or in another file of the
+drop, and the trajectory that continues it. Referenced documents become part of the referencing trajectory. A first pass
+collects names and references; a second pass reads each document in its place, with one trajectory in memory at a time.
+
+The fields are read one by one instead of with the pydantic models of the format, which reject a whole document for an
+unknown field, a step number out of order or a result of an unknown call.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evaluation_assets.core.traces.formats.atif_documents import DEEPEST, Documents, is_document
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.coding.client_context import exit_code_of, is_client_context
+from evaluation_assets.core.traces.formats.context import success_of
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
+from evaluation_assets.core.traces.formats.times import elapsed_ms
+from evaluation_assets.core.traces.formats.transcript import (
+    Asked,
+    Call,
+    Event,
+    Result,
+    Said,
+    as_text,
+    final_message,
+    final_submission,
+    total,
+    written,
+)
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.usage import confirm, usage
+from evaluation_assets.core.traces.trajectories.identity import task_id_of
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory, Usage
+
+NAME = "atif"
+DESCRIPTION = "ATIF (Harbor): system, user and agent steps with tool calls and observations"
+DETECTION = "records whose schema_version starts with ATIF, or with an agent and steps that have step_id and source"
+
+_OUTCOMES = ("resolved", "is_resolved", "reward")
+_NO_CALL = "no call"
+"""Stands in for a call id: a system message to an agent is not the result of any call."""
+
+_KINDS = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd")
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(is_document(record) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per document that no other document references."""
+    documents = Documents(files)
+    for file in files:
+        if file.source not in documents.sources:
+            yield Rejection(file.source, 1, "not_this_format", f"no record of this file is in format {NAME}", "")
+            continue
+        for record in read_records(file):
+            if isinstance(record, Rejection):
+                yield record
+            elif not documents.is_part(record):
+                yield usable(record, lambda record: _trajectory_of(record, documents, unmapped), is_whole=True)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """State while a document and its referenced documents are read."""
+
+    documents: Documents
+    unmapped: UnmappedFields
+    agents: dict[str, Agent] = field(default_factory=dict)
+    times: list[str] = field(default_factory=list)
+    usages: list[Usage | None] = field(default_factory=list)
+    seen: set[tuple[str, int]] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A document being read: its location, its caller and the prompt it was called with."""
+
+    data: JsonObject
+    source: str
+    caller: str | None = None
+    said_to_it: str = ""
+    depth: int = 0
+    continues: str | None = None
+
+
+def _trajectory_of(record: Record, documents: Documents, unmapped: UnmappedFields) -> Trajectory:
+    data = record.json_object()
+    reading = _Reading(documents, unmapped, seen={(record.source, record.line)})
+    root: JsonObject = {}
+    text, turns = written(_events(_Part(data, record.source), reading, root))
+    if not any(turn.interactions for turn in turns):
+        raise UnusableRecord("no_trajectory_text", "no agent step has a message, a tool call or an observation")
+    task = root.pop("task") or next((turn.user_message for turn in turns if turn.user_message), "")
+    task_id = task_id_of(root.pop("task_id"), task, text)
+    answer = root.pop("final_answer") or final_submission(text, turns) or final_message(turns)
+    return Trajectory(
+        id=task_id,
+        task_id=task_id,
+        trial=root.pop("trial"),
+        format=NAME,
+        task=task,
+        text=text,
+        turns=turns,
+        agents=tuple(reading.agents.values()),
+        final_answer=answer,
+        reference_answer=root.pop("reference_answer"),
+        success=root.pop("success"),
+        started_at=reading.times[0] if reading.times else None,
+        duration_s=_seconds(reading.times),
+        usage=total(reading.usages),
+        flags=() if answer or len(turns) > 1 else ("no_answer",),
+        labels=root.pop("labels"),
+        extra=root,
+    )
+
+
+def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> Iterator[Event]:
+    """Read a document, then its continuation. `root` receives the metadata of the whole."""
+    with reading.unmapped.reading(part.data) as fields:
+        version, session = fields.text("schema_version"), fields.name("session_id")
+        name = fields.name("trajectory_id")
+        agent_id = _agent(fields.object("agent"), part, reading)
+        extra = fields.object("extra")
+        if root is not None:
+            root |= {"task_id": extra.name("task_id", "task_name"), "labels": {}, "success": None}
+            root |= {key: extra.text(key) for key in ("task", "final_answer", "reference_answer")}
+            root["trial"] = max(0, extra.whole("trial") or 0)
+            for outcome in _OUTCOMES:
+                if outcome in extra:
+                    root["labels"][outcome] = extra.value(outcome)
+            outcomes = (success_of(outcome) for outcome in root["labels"].values())
+            root["success"] = next((outcome for outcome in outcomes if outcome is not None), None)
+            ids = (("version", version), ("session_id", session), ("trajectory_id", name))
+            root |= {key: value for key, value in ids if value is not None}
+        children = _embedded(fields)
+        usages: list[Usage | None] = []
+        counted = len(reading.usages)
+        is_leading = True
+        steps = fields.objects("steps")
+        for step in steps:
+            is_leading = is_leading and step.text("source") == "system"
+            yield from _step(step, part, agent_id, children, usages, reading, is_leading=is_leading)
+        for name in list(children):  # not referenced by any step
+            yield from _sub_agent(children.pop(name), part, agent_id, "", reading)
+        metrics, own = fields.object("final_metrics"), total(usages)
+        own_total = _final(metrics)
+        confirm(reading.unmapped.stated, own_total, _at_least(own_total, own))  # a total may include what no step has
+        reading.unmapped.stated.compare("step", metrics.whole("total_steps"), len(steps))
+        used = total([_whole(own, own_total), *reading.usages[counted:]])
+        reading.usages[counted:] = [_at_least(used, own_total)]
+        continued = fields.text("continued_trajectory_ref")
+    if continued is not None:
+        yield from _continuation(continued, part, agent_id, reading)
+
+
+def _agent(fields: Fields, part: _Part, reading: _Reading) -> str:
+    """The id of a document's agent; a sub-agent with the name of its caller gets a distinct id."""
+    name = fields.text("name") or "agent"
+    agent_id = f"{name} sub-agent" if part.depth and name == part.caller else name
+    agent_id = part.continues or agent_id
+    tools = tools_of(fields, "tool_definitions")
+    known = reading.agents.get(agent_id)
+    model, version = fields.text("model_name"), fields.text("version")
+    if known is None:
+        reading.agents[agent_id] = Agent(id=agent_id, name=name, model=model, version=version, tools=tools)
+    return agent_id
+
+
+def _step(
+    step: Fields,
+    part: _Part,
+    agent_id: str,
+    children: dict[str, JsonObject],
+    usages: list[Usage | None],
+    reading: _Reading,
+    *,
+    is_leading: bool,
+) -> Iterator[Event]:
+    """Read a step. Leading system steps are the system prompt; later ones are messages to the agent."""
+    step.set_aside("step_id", "llm_call_count")
+    if step.flag("is_copied_context"):
+        step.rest()
+        reading.unmapped.count("steps[] (copied context)")
+        return
+    source = step.text("source")
+    message = _content(step.value("message"), "message", reading)
+    if (time := step.text("timestamp")) is not None:
+        reading.times.append(time)
+    calls = tuple(
+        Call(
+            name=call.text("function_name") or "unknown",
+            arguments=call.value("arguments"),
+            id=call.name("tool_call_id"),
+            server=call.object("extra").text("server"),
+        )
+        for call in step.objects("tool_calls")
+    )
+    if source == "user" and is_client_context(message):
+        reading.unmapped.count("steps[] (context by the client)")
+    elif source == "user" and part.depth == 0:
+        if message.strip():
+            yield Asked(text=message, knowledge=step.object("extra").text("knowledge"))
+    elif source == "user":
+        if message.strip() and message.strip() not in part.said_to_it:
+            yield Said(agent_id=part.caller or "agent", message=message)
+    elif source == "system" and is_leading and not calls:
+        known = reading.agents[agent_id]
+        if message.strip():
+            reading.agents[agent_id] = replace(known, description=known.description or message)
+    elif source in ("agent", "assistant") or calls:
+        used = _usage(step.object("metrics"))
+        usages.append(used)
+        model = step.text("model_name")
+        if model is not None and reading.agents[agent_id].model is None:
+            reading.agents[agent_id] = replace(reading.agents[agent_id], model=model)
+        thought = step.text("reasoning_content")
+        if message.strip() or thought or calls:
+            yield Said(
+                agent_id=agent_id,
+                thought=thought,
+                message=message if message.strip() else None,
+                calls=calls,
+                usage=used,
+            )
+    elif message.strip():
+        yield Result(content=message, call_id=_NO_CALL, agent_id=agent_id)
+    yield from _observation(step.object("observation"), part, agent_id, calls, children, reading)
+
+
+def _observation(
+    observation: Fields,
+    part: _Part,
+    agent_id: str,
+    calls: tuple[Call, ...],
+    children: dict[str, JsonObject],
+    reading: _Reading,
+) -> Iterator[Event]:
+    """Add all results of a step, then the work of the sub-agents it called."""
+    called: list[tuple[JsonObject, str]] = []
+    for result in observation.objects("results"):
+        call_id = result.name("source_call_id")
+        told_id = call_id if calls else _NO_CALL
+        references = result.value("subagent_trajectory_ref")
+        content = _content(result.value("content"), "observation.results[].content", reading)
+        said = next((as_text(call.arguments) for call in calls if call.id == call_id or len(calls) == 1), "")
+        own = references if isinstance(references, list) else [references]
+        called += [(reference, said) for reference in own if isinstance(reference, dict)]
+        error, code = result.object("extra").text("error"), exit_code_of(content)
+        if error is None and code:
+            error = f"exit code {code}"
+        if content or call_id is not None or references is None:
+            passed = error is None and code == 0
+            yield Result(content=content, call_id=told_id, error=error, agent_id=agent_id, succeeded=passed)
+    for reference, said in called:
+        name = reference.get("trajectory_id")
+        if isinstance(name, str) and name in children:
+            yield from _sub_agent(children.pop(name), part, agent_id, said, reading)
+        elif (place := reading.documents.find(reference, part.source)) is not None and place not in reading.seen:
+            reading.seen.add(place)
+            data = reading.documents.load(place)
+            yield from _sub_agent(data, part, agent_id, said, reading, place[0])
+        else:
+            reading.unmapped.count("steps[].observation.results[].subagent_trajectory_ref (not in the drop)")
+
+
+def _sub_agent(
+    data: JsonObject, part: _Part, caller: str, said: str, reading: _Reading, source: str | None = None
+) -> Iterator[Event]:
+    if part.depth == DEEPEST:
+        reading.unmapped.count("subagent_trajectories[] (nested too deeply)")
+        return
+    yield from _events(_Part(data, source or part.source, caller, said, part.depth + 1), reading)
+
+
+def _continuation(reference: str, part: _Part, agent_id: str, reading: _Reading) -> Iterator[Event]:
+    found = {"trajectory_path": reference}, {"trajectory_id": reference}
+    place = next((place for one in found if (place := reading.documents.find(one, part.source)) is not None), None)
+    if place is None or place in reading.seen:
+        reading.unmapped.count("continued_trajectory_ref (not in the drop)")
+        return
+    reading.seen.add(place)
+    data = reading.documents.load(place)
+    yield from _events(_Part(data, place[0], part.caller, part.said_to_it, part.depth, continues=agent_id), reading)
+
+
+def _embedded(fields: Fields) -> dict[str, JsonObject]:
+    """The embedded sub-agent documents by name, or by position if unnamed."""
+    documents = (item for item in fields.items("subagent_trajectories") if isinstance(item, dict))
+    return {
+        name if isinstance(name := document.get("trajectory_id"), str) else f"#{number}": document
+        for number, document in enumerate(documents)
+    }
+
+
+def _content(value: Any, path: str, reading: _Reading) -> str:
+    """Convert a text or message parts to text; images and recordings become their path."""
+    if not isinstance(value, list):
+        return as_text(value)
+    pieces = []
+    for item in value:
+        if isinstance(item, dict) and isinstance(item.get("text"), str):
+            pieces.append(item["text"])
+        elif isinstance(item, dict) and isinstance(item.get("source"), dict):
+            reading.unmapped.count(f"steps[].{path}[] ({item.get('type')})")
+            pieces.append(f"[{item.get('type')}: {item['source'].get('path')}]")
+        else:
+            pieces.append(as_text(item))
+    return "\n".join(pieces)
+
+
+def _usage(metrics: Fields) -> Usage | None:
+    metrics.set_aside("prompt_token_ids", "completion_token_ids", "logprobs")
+    return usage(
+        input_tokens=metrics.whole("prompt_tokens"),
+        output_tokens=metrics.whole("completion_tokens"),
+        cost_usd=metrics.number("cost_usd"),
+        cached_tokens=metrics.whole("cached_tokens"),
+    )
+
+
+def _final(metrics: Fields) -> Usage | None:
+    """The total that a document reports."""
+    return usage(
+        input_tokens=metrics.whole("total_prompt_tokens"),
+        output_tokens=metrics.whole("total_completion_tokens"),
+        cost_usd=metrics.number("total_cost_usd"),
+        cached_tokens=metrics.whole("total_cached_tokens"),
+    )
+
+
+def _whole(steps: Usage | None, final: Usage | None) -> Usage | None:
+    """Usage of a document: the sum over its steps, or the document's total for figures that no step reports."""
+    if steps is None or final is None:
+        return steps or final
+    known = {kind: getattr(final if getattr(steps, kind) is None else steps, kind) for kind in _KINDS}
+    return replace(steps, **known)
+
+
+def _at_least(used: Usage | None, final: Usage | None) -> Usage | None:
+    """Usage of a document and its sub-agents, or the document's total if higher: it includes calls without steps.
+
+    Some totals include the sub-agents and some do not, so sub-agents are never added to the total.
+    """
+    if used is None or final is None:
+        return used
+    pairs = {kind: (getattr(used, kind), getattr(final, kind)) for kind in _KINDS}
+    return replace(
+        used, **{kind: one if one is None or other is None else max(one, other) for kind, (one, other) in pairs.items()}
+    )
+
+
+def _seconds(times: list[str]) -> float | None:
+    """Time from the first to the last timestamp."""
+    elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
+    return None if elapsed is None else elapsed / 1000

@@ -1,0 +1,399 @@
+"""Claude Code session logs: one JSON object per line, as stored by the client or printed as `stream-json`.
+
+A session is one trajectory. Sub-agents write sidechains, in the session's file or in separate files; each becomes an
+agent whose steps come before the result of the call that started it.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import (
+    DropFile,
+    Record,
+    Rejection,
+    Sample,
+    UnreadableDrop,
+    UnusableRecord,
+)
+from evaluation_assets.core.traces.formats.coding.claude_code_lines import Chain, Reply, SessionLines
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.readers.cursor import is_cursor_line
+from evaluation_assets.core.traces.formats.times import active_seconds, chronological, elapsed_ms
+from evaluation_assets.core.traces.formats.transcript import (
+    Asked,
+    Call,
+    Result,
+    Said,
+    Transcript,
+    flags_of,
+    last_words,
+    total,
+)
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in
+from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.trajectories.identity import task_id_of
+from evaluation_assets.core.traces.trajectories.model import Agent, Trajectory, Usage
+
+NAME = "claude_code"
+DESCRIPTION = "Claude Code session logs (.jsonl) with sub-agents, and stream-json output"
+DETECTION = "lines with a type, a sessionId or session_id, and a message; or other entries of such a log"
+
+MAIN = "claude-code"
+"""Id of the main agent, which talks to the user."""
+
+_SUB_AGENT = "sub-agent"
+_TOKENS = ("input_tokens", "cached_tokens", "cache_write_tokens", "cache_write_1h_tokens", "output_tokens")
+_ENTRIES = ("user", "assistant", "system", "result")
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(map(_is_entry, sample.records)) and not any(map(is_cursor_line, sample.records))
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory per session, including the files of its sub-agents."""
+    own: list[DropFile] = []
+    for file in own_files(_without_journals(files, unmapped), detect, NAME):
+        if isinstance(file, Rejection):
+            yield file
+        else:
+            own.append(file)
+    beside = _sub_agents([file for file in own if len(own) > 1])
+    inside = {inner.source for inners in beside.values() for inner in inners}
+    for file in own:
+        if file.source not in inside:
+            yield from _sessions(file, beside, unmapped)
+    for orphans in beside.values():  # their session is not in the drop
+        for file in orphans:
+            unmapped.note("orphan_session", file.source)
+            yield from _sessions(file, {}, unmapped)
+
+
+def _without_journals(files: Sequence[DropFile], unmapped: UnmappedFields) -> list[DropFile]:
+    """The files without journals of workflows, which repeat what their agents returned."""
+    kept: list[DropFile] = []
+    for file in files:
+        with suppress(UnreadableDrop):  # told of by `own_files`
+            if len(files) > 1 and (records := sample_of(file).records) and all(map(_is_of_journal, records)):
+                unmapped.count("files[] (journal of a workflow)")
+                continue
+        kept.append(file)
+    return kept
+
+
+def _sub_agents(files: Sequence[DropFile]) -> dict[str, list[DropFile]]:
+    """Files that contain only a sidechain, by session."""
+    found: dict[str, list[DropFile]] = {}
+    for file in files:
+        entries = [record for record in sample_of(file).records if _is_entry(record)]
+        if entries and all(entry.get("isSidechain") is True for entry in entries):
+            found.setdefault(str(_session_of(entries[0])), []).append(file)
+    return found
+
+
+def _sessions(
+    file: DropFile, beside: dict[str, list[DropFile]], unmapped: UnmappedFields
+) -> Iterator[Trajectory | Rejection]:
+    records: list[Record] = []
+    unnamed: list[Record] = []
+    session: str | None = None
+    latest = records
+    for record in read_records(file):
+        if isinstance(record, Rejection):
+            yield record
+            continue
+        if not isinstance(record.data, dict) or not (record.data.get("type") or _session_of(record.data)):
+            yield record.rejected(UnusableRecord("wrong_type", "expected an object with a type or a sessionId"))
+            continue
+        following = _session_of(record.data)
+        if following is not None:
+            if following != session and (session is not None or unnamed):
+                yield from _both(records, session, unnamed, beside, unmapped)
+                records, unnamed = [], []
+            session, latest = following, records
+        elif _is_null(record.data):
+            latest = unnamed
+        latest.append(record)
+    yield from _both(records, session, unnamed, beside, unmapped)
+
+
+def _both(
+    records: list[Record],
+    session: str | None,
+    unnamed: list[Record],
+    beside: dict[str, list[DropFile]],
+    unmapped: UnmappedFields,
+) -> Iterator[Trajectory | Rejection]:
+    """A session, and what stood between or after its lines without the ID of a session."""
+    if records:
+        yield from _one(records, session, beside, unmapped)
+    if unnamed and (not records or any(_is_unnamed(record.data) for record in unnamed)):
+        yield from _one(unnamed, None, beside, unmapped)
+    elif unnamed:
+        unmapped.count("lines[] (without the ID of a session)", len(unnamed))
+
+
+def _one(
+    records: list[Record], session: str | None, beside: dict[str, list[DropFile]], unmapped: UnmappedFields
+) -> Iterator[Trajectory | Rejection]:
+    for file in beside.pop(session or "", []):
+        for record in read_records(file):
+            if isinstance(record, Rejection):
+                yield record
+            else:
+                records.append(record)
+    lines = [record.data for record in records]
+    yield usable(records[0], lambda _: _Session(session or None, unmapped, lines).trajectory())
+
+
+class _Session:
+    """Writes the chains of a session to a transcript."""
+
+    def __init__(self, session: str | None, unmapped: UnmappedFields, lines: Sequence[Any]) -> None:
+        self._session = session
+        self._unmapped = unmapped
+        self._lines = SessionLines(lines, unmapped)
+        self._chain_of_call: dict[str, Chain] = {}
+        self._transcript = Transcript()
+        self._agents: dict[str, Agent] = {MAIN: Agent(id=MAIN)}
+        self._asked: list[str] = []
+
+    def trajectory(self) -> Trajectory:
+        """Build the trajectory of all lines.
+
+        Raises:
+            UnusableRecord: there is no agent message or tool call.
+        """
+        main = self._main()
+        self._match()
+        self._confirm_calls()
+        taken_back = self._take_back()
+        if main.prompt is not None:
+            self._asked.append(main.prompt)
+            self._transcript.asked(Asked(text=main.prompt))
+        main_agent = Agent(id=MAIN, name=self._lines.client, model=main.model, tools=self._lines.tools)
+        self._agents[MAIN] = main_agent
+        self._write(main, MAIN)
+        for chain in self._lines.chains.values():  # chains that started each other
+            self._hand_over(chain, MAIN, _SUB_AGENT)
+        if self._transcript.steps_written == 0:
+            raise UnusableRecord("no_trajectory_text", "no line has an agent message or a tool call")
+        text, turns = self._transcript.finished()
+        task = next(iter(self._asked), "")
+        task_id = task_id_of(None, task, text)
+        answer = self._lines.outcome or (_last_words(main) if len(turns) == 1 else None)
+        times = sorted(self._lines.times, key=chronological)  # lines of sub-agents stand after those of their caller
+        elapsed = elapsed_ms(times[0], times[-1]) if times else None
+        steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
+        used = _at_least(total([*(step.usage for step in steps), *taken_back]), self._lines.used)
+        spent = used.cost_usd if self._lines.spent is None else self._lines.spent
+        counts = {"compactions": self._lines.compactions, "interruptions": self._lines.interruptions}
+        found = {
+            "active_s": active_seconds(times),
+            "exit_codes": self._lines.exit_codes,
+            "requests": self._requests(),
+        }
+        about = {"session_id": self._session, **self._lines.about, **counts, **found}
+        return Trajectory(
+            id=self._session or task_id,
+            task_id=task_id,
+            format=NAME,
+            task=task,
+            text=text,
+            agents=tuple(replace(agent, version=self._lines.version) for agent in self._agents.values()),
+            turns=turns,
+            final_answer=answer,
+            started_at=times[0] if times else None,
+            duration_s=None if elapsed is None else elapsed / 1000,
+            usage=usage(used.input_tokens, used.output_tokens, spent, cached_tokens=used.cached_tokens),
+            flags=flags_of(cut_off=self._lines.stopped, unanswered=answer is None and len(turns) == 1),
+            extra={name: value for name, value in about.items() if value},
+        )
+
+    def _requests(self) -> list[list[str | int | None]]:
+        """The model of each request and its tokens, in the order of `Usage`, if no cost is recorded."""
+        replies = [one for chain in self._lines.chains.values() for one in chain.events if isinstance(one, Reply)]
+        used = [(reply, reply.usage) for reply in replies if reply.usage is not None]
+        if self._lines.spent is not None or any(usage.cost_usd is not None for _, usage in used):
+            return []
+        return [
+            [
+                reply.model,
+                usage.input_tokens,
+                usage.cached_tokens,
+                usage.cache_write_tokens,
+                usage.cache_write_1h_tokens,
+                usage.output_tokens,
+            ]
+            for reply, usage in used
+        ]
+
+    def _main(self) -> Chain:
+        """The main chain; in the separate log of a sub-agent, its only chain."""
+        main = self._lines.chains[""]
+        if len(self._lines.chains) > 1 and all(isinstance(event, Chain) for event in main.events):
+            return next(chain for name, chain in self._lines.chains.items() if name)
+        return main
+
+    def _match(self) -> None:
+        """Match calls to the chains they started, by agent id, call id or prompt."""
+        prompts: dict[str, deque[Chain]] = {}
+        for name, chain in self._lines.chains.items():
+            if name and chain.prompt is not None:
+                prompts.setdefault(chain.prompt, deque()).append(chain)
+        for chain in (*self._lines.chains.values(), self._lines.left_behind):
+            for call in (call for reply in chain.events if isinstance(reply, Reply) for call in reply.calls):
+                if call.id is None:
+                    continue
+                found = self._lines.chains.get(self._lines.agent_of_call.get(call.id) or call.id)
+                prompt = call.arguments.get("prompt") if isinstance(call.arguments, dict) else None
+                waiting = prompts.get(prompt) if isinstance(prompt, str) else None
+                if found is None and waiting:
+                    found = waiting.popleft()
+                if found is not None:
+                    self._chain_of_call[call.id] = found
+
+    def _confirm_calls(self) -> None:
+        """Compare how many calls sub-agents made by their results with those in their chains, which may be missing."""
+        stated: dict[int, int] = {}
+        for call, made in self._lines.calls_stated.items():
+            chain = id(self._chain_of_call.get(call))
+            stated[chain] = stated.get(chain, 0) + made  # an agent that was resumed has several results
+        chains = {id(chain): chain for chain in self._chain_of_call.values()}
+        for chain, made in stated.items():
+            found = chains[chain].events if chain in chains else []
+            read = sum(len(event.calls) for event in found if isinstance(event, Reply))
+            self._unmapped.stated.compare("sub-agent call", made, read)
+
+    def _take_back(self) -> list[Usage | None]:
+        """Leave out the branches that the user took back, with their sub-agents; their requests were paid for."""
+        replies: list[Reply] = []
+        waiting = [self._lines.left_behind]
+        while waiting:
+            found = [event for event in waiting.pop().events if isinstance(event, Reply)]
+            replies += found
+            started = (self._started_by(call) for reply in found for call in reply.calls)
+            for chain in (chain for chain in started if chain is not None):
+                chain.is_written = True
+                waiting.append(chain)
+        self._unmapped.note("rewound", "branch", self._lines.branches_left)
+        self._unmapped.note("rewound", "call", sum(len(reply.calls) for reply in replies))
+        return [reply.usage for reply in replies]
+
+    def _write(self, chain: Chain, agent: str) -> None:
+        chain.is_written = True
+        started = {id(inner) for inner in self._chain_of_call.values()}
+        known = {call.id for reply in chain.events if isinstance(reply, Reply) for call in reply.calls if call.id}
+        for event in chain.events:
+            if isinstance(event, Reply):
+                self._write_reply(event, agent)
+            elif isinstance(event, Result):
+                if event.call_id not in known:
+                    self._transcript.observed(event)
+            elif isinstance(event, Asked) and agent == MAIN:
+                self._asked.append(event.text)
+                self._transcript.asked(event)
+            elif isinstance(event, Asked):
+                self._transcript.said(Said(agent_id=MAIN, message=event.text, to=agent))
+            elif id(event) not in started:
+                self._hand_over(event, MAIN, _SUB_AGENT)
+
+    def _write_reply(self, reply: Reply, agent: str) -> None:
+        results = [self._lines.results.get(call.id or "") for call in reply.calls]
+        started = [self._started_by(call) for call in reply.calls]
+        said = _said(reply, agent)
+        if not any(started):
+            self._transcript.said(said, results)
+            return
+        words = replace(said, calls=())
+        self._transcript.said(words)
+        used = None if words.thought or words.message else reply.usage
+        for call, chain, result in zip(reply.calls, started, results, strict=True):
+            if chain is not None:
+                self._hand_over(chain, agent, _kind_of(call))
+            self._transcript.said(Said(agent_id=agent, calls=(call,), usage=used), [result])
+            used = None
+
+    def _started_by(self, call: Call) -> Chain | None:
+        chain = self._chain_of_call.get(call.id or "")
+        return None if chain is None or chain.is_written else chain
+
+    def _hand_over(self, chain: Chain, agent: str, kind: str) -> None:
+        """Write the chain of a sub-agent, starting with its prompt."""
+        if chain.is_written:
+            return
+        name, number = kind, 2
+        while name in self._agents:
+            name, number = f"{kind} {number}", number + 1
+        self._agents[name] = Agent(id=name, role=_SUB_AGENT, model=chain.model)
+        if chain.prompt is not None:
+            self._transcript.said(Said(agent_id=agent, message=chain.prompt, to=name))
+        self._write(chain, name)
+
+
+def _last_words(chain: Chain) -> str | None:
+    replies = [event for event in chain.events if isinstance(event, Reply)]
+    return last_words(_said(reply, MAIN) for reply in replies)
+
+
+def _said(reply: Reply, agent: str) -> Said:
+    return Said(
+        agent_id=agent,
+        thought="\n\n".join(reply.thoughts) or None,
+        message="\n\n".join(reply.texts) or None,
+        calls=tuple(reply.calls),
+        usage=reply.usage,
+    )
+
+
+def _kind_of(call: Call) -> str:
+    """The type of sub-agent that a call starts."""
+    kind = call.arguments.get("subagent_type") if isinstance(call.arguments, dict) else None
+    return kind if isinstance(kind, str) and kind else _SUB_AGENT
+
+
+def _is_entry(record: Any) -> bool:
+    return (
+        isinstance(record, dict)
+        and record.get("type") in _ENTRIES
+        and (_session_of(record) is not None or _is_unnamed(record))
+        and ("uuid" in record or "subtype" in record)
+        and "systemPayload" not in record  # lines of Qwen Code
+        and "parts" not in object_in(record.get("message"))
+    )
+
+
+def _is_of_journal(record: Any) -> bool:
+    """Whether a line says that an agent of a workflow was started, or what it returned."""
+    return at(record, "type") in ("started", "result") and "key" in record and "agentId" in record
+
+
+def _is_unnamed(record: Any) -> bool:
+    """Whether a line has a session without an ID, as lines have that were made anonymous."""
+    return _is_null(record) and record.get("type") in ("user", "assistant") and isinstance(record.get("message"), dict)
+
+
+def _is_null(record: Any) -> bool:
+    """Whether the ID of a line's session is null, and not only missing."""
+    names = [name for name in ("sessionId", "session_id") if name in object_in(record)]
+    return bool(names) and all(record[name] is None for name in names)
+
+
+def _at_least(steps: Usage | None, printed: Usage | None) -> Usage:
+    """Usage of the steps, or that of the printed summary where it is higher: it has the requests of sub-agents."""
+    if steps is None or printed is None:
+        return steps or printed or Usage()
+    both = {name: (getattr(steps, name), getattr(printed, name)) for name in _TOKENS}
+    most = {name: max((count for count in each if count is not None), default=None) for name, each in both.items()}
+    return replace(steps, **most)
+
+
+def _session_of(record: Any) -> str | None:
+    return first_text(record, "sessionId", "session_id")

@@ -1,0 +1,179 @@
+"""Conversations of Cline and its descendants (Roo Code, Kilo Code): `api_conversation_history.json` of a task."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample
+from evaluation_assets.core.traces.formats.coding.client_context import CLINE_RESULT, is_of_cline
+from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.times import as_utc
+from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Agent, Trajectory
+
+NAME = "cline"
+DESCRIPTION = "Cline and Roo Code tasks: api_conversation_history.json"
+DETECTION = "messages in which the client adds <environment_details>, or a result as '[tool for ...] Result:'"
+
+_ENVIRONMENT = re.compile(r"\s*<environment_details>.*?(?:</environment_details>|\Z)\s*", re.DOTALL)
+_FOLDER = re.compile(r"^# Current Work(?:ing|space) Directory \(([^)\n]+)\) Files", re.MULTILINE)
+_WRAPPED = re.compile(r"\s*<(task|user_message|feedback|answer)>\s*(.*?)\s*</\1>\s*\Z", re.DOTALL)
+_THOUGHT = re.compile(r"<thinking>(.*?)(?:</thinking>|\Z)", re.DOTALL)
+_ERROR = re.compile(
+    r"The tool execution failed with the following error:\s*(?:<error>)?\s*(.*?)\s*(?:</error>|\Z)", re.DOTALL
+)
+_DENIED = "The user denied this operation"
+_OF_THE_CLIENT = ("[ERROR] You did not use a tool", "[TASK RESUMPTION]", "[NOTE]", "[Response interrupted")
+_ARGUMENT = re.compile(r"<(\w+)>\n?(.*?)\n?</\1>", re.DOTALL)
+_TOOLS = (
+    "access_mcp_resource", "apply_diff", "ask_followup_question", "attempt_completion", "browser_action",
+    "codebase_search", "condense", "execute_command", "fetch_instructions", "insert_content",
+    "list_code_definition_names", "list_files", "load_mcp_documentation", "new_rule", "new_task", "plan_mode_respond",
+    "read_file", "replace_in_file", "search_and_replace", "search_files", "switch_mode", "update_todo_list",
+    "use_mcp_tool", "web_fetch", "web_search", "write_to_file",
+)  # fmt: skip
+"""Tools that the models of these clients call by writing an XML element in their text."""
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(is_of_cline(record) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory per file."""
+    for file in own_files(files, detect, NAME):
+        if isinstance(file, Rejection):
+            yield file
+            continue
+        messages: list[Record] = []
+        for record in read_records(file):
+            if isinstance(record, Rejection):
+                yield record
+            else:
+                messages.append(record)
+        if messages:
+            yield usable(messages[0], lambda _, of_task=messages: _task_of(of_task, unmapped))
+
+
+def _task_of(records: Sequence[Record], unmapped: UnmappedFields) -> Trajectory:
+    task = _Task(unmapped)
+    for record in records:
+        task.add(record.json_object())
+    return task.session.trajectory(NAME)
+
+
+class _Task:
+    """The session of a task while its messages are read."""
+
+    def __init__(self, unmapped: UnmappedFields) -> None:
+        self.session = CodingSession(Agent(id="cline"))
+        self._unmapped = unmapped
+
+    def add(self, message: dict[str, Any]) -> None:
+        """Add a message of the model, or of the client for the user."""
+        with self._unmapped.reading(message) as fields:
+            role, time = fields.text("role"), fields.number("ts")
+            if time is not None and (when := as_utc(time / 1000)) is not None:
+                self.session.times.append(when)
+            texts: list[str] = []
+            calls: list[Call] = []
+            for part in fields.parts("content"):
+                if isinstance(part, str):
+                    texts.append(part)
+                else:
+                    self._part(part, texts, calls)
+        if role == "assistant":
+            self._said("\n".join(texts), calls)
+        else:
+            self._given(texts)
+
+    def _part(self, part: Fields, texts: list[str], calls: list[Call]) -> None:
+        kind = part.text("type") or "unknown"
+        part.set_aside("cache_control", "signature", "call_id", "reasoning_details", "ts")
+        if kind == "text":
+            texts.append(part.text("text") or "")
+        elif kind == "thinking":
+            texts.append(f"<thinking>{part.text('thinking') or ''}</thinking>")
+        elif kind == "tool_use":
+            calls.append(Call(name=part.text("name") or "unnamed", arguments=part.value("input"), id=part.name("id")))
+        elif kind == "tool_result":
+            content = "\n".join(
+                one if isinstance(one, str) else as_text(one.value("text", "type")) for one in part.parts("content")
+            )
+            failed = part.flag("is_error") is True
+            self._answered(content, part.name("tool_use_id"), failed=failed)
+        elif kind == "image":
+            texts.append("[image]")
+            part.rest()
+        else:
+            texts.append(f"[{part.note_unknown(kind)}]")
+            part.rest()
+
+    def _said(self, text: str, native: list[Call]) -> None:
+        """What the model wrote: thoughts, words, and calls as XML elements."""
+        thoughts = [thought.strip() for thought in _THOUGHT.findall(text)]
+        words, calls = _calls_in(_THOUGHT.sub("", text))
+        said = Said(
+            thought="\n\n".join(filter(None, thoughts)) or None,
+            message=words or None,
+            calls=(*native, *calls),
+        )
+        if said.thought or said.message or said.calls:
+            self.session.said(said)
+
+    def _given(self, texts: Sequence[str]) -> None:
+        """What the client put into the user's place: results, words of the user, and notes of its own."""
+        if (folder := next((found for each in texts if (found := _FOLDER.search(each))), None)) is not None:
+            self.session.about.setdefault("cwd", folder[1])
+        asked: list[str] = []
+        waiting: str | None = None
+        for text in (cleaned for each in texts if (cleaned := _ENVIRONMENT.sub("\n", each).strip())):
+            header = CLINE_RESULT.match(text)
+            if header is not None:
+                self._flush(waiting)
+                waiting = text[header.end() :]
+            elif waiting is not None and not waiting.strip():
+                waiting = text
+            elif text.startswith(_OF_THE_CLIENT):
+                self.session.interruptions += text.startswith("[TASK RESUMPTION]")
+                self._unmapped.count("messages[].content[] (note of the client)")
+            else:
+                found = _WRAPPED.match(text)
+                asked.append(text if found is None else found[2])
+        self._flush(waiting)
+        self.session.asked("\n\n".join(asked))
+
+    def _flush(self, content: str | None) -> None:
+        if content is not None:
+            self._answered(content.strip(), None)
+
+    def _answered(self, content: str, call_id: str | None, *, failed: bool = False) -> None:
+        content = _ENVIRONMENT.sub("\n", content).strip()
+        header = CLINE_RESULT.match(content)
+        content = content if header is None else content[header.end() :]
+        error = _ERROR.match(content)
+        problem = error[1] if error is not None else content if failed or content.startswith(_DENIED) else None
+        self.session.answered(
+            Result(content=content, call_id=call_id, error=None if problem is None else one_line(problem) or "error")
+        )
+
+
+def _calls_in(text: str) -> tuple[str, list[Call]]:
+    """A model message as its text, and the calls that are written in it as XML elements."""
+    calls: list[Call] = []
+    words: list[str] = []
+    position = 0
+    for found in re.finditer(rf"<({'|'.join(_TOOLS)})>(.*?)</\1>", text, re.DOTALL):
+        words.append(text[position : found.start()])
+        position = found.end()
+        arguments = dict(_ARGUMENT.findall(found[2]))
+        if set(arguments) == {"args"}:  # Roo Code wraps the arguments of some tools
+            arguments = dict(_ARGUMENT.findall(arguments["args"])) or arguments
+        calls.append(Call(name=found[1], arguments=arguments))
+    words.append(text[position:])
+    return "".join(words).strip(), calls

@@ -1,0 +1,329 @@
+"""Plain-text logs in which lines name the speakers; the fallback for logs that no other reader supports.
+
+A record is a text file, or a JSON record with such a text in it. The text is kept unchanged; the reader detects who
+said what and, for logs of known frameworks, which tools were called. Some records contain a JSON document as text, with
+the log in one of its fields; recorded outcomes and annotations become labels.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.files.opening import read_text
+from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
+from evaluation_assets.core.traces.formats.isolation import each_record, usable
+from evaluation_assets.core.traces.formats.speakers import Marker, is_user, markers_in
+from evaluation_assets.core.traces.formats.transcript import Asked, Said, final_message, written
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.trajectories.failures import failure_in
+from evaluation_assets.core.traces.trajectories.identity import task_id_of
+from evaluation_assets.core.traces.trajectories.model import (
+    Agent,
+    Interaction,
+    JsonObject,
+    Span,
+    Step,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    Turn,
+    json_object,
+)
+
+NAME = "dialogue"
+DESCRIPTION = "Plain-text logs in which lines name the speakers, in files or in records (fallback)"
+DETECTION = "records with a trace_text, transcript or dialogue, or a text in which lines name at least two speakers"
+
+_TEXT = ("trace_text", "transcript", "dialogue", "dialog", "messages_display")
+_TASK = ("task", "task_description", "question", "problem_statement", "prompt")
+_ID = ("task_id", "instance_id", "trace_id", "conversation_id", "dialogue_id", "id")
+_TASK_IN_TEXT = re.compile(
+    r"^\*\*task_prompt\*\*: (.+?)(?=\n\n\*\*)|^\*{5,} Task [^\n]*\*{5,} *\n(.+?)(?=\nResponse from )",
+    re.MULTILINE | re.DOTALL,
+)
+_EVALUATION = re.compile(r"\nEvaluation\n(?=\{\n)")
+"""Where a framework appends its test results."""
+
+_FINAL_ANSWER = re.compile(r"^FINAL ANSWER:[ \t]*(.+)$", re.MULTILINE)
+_HEAD = 20_000
+_LOG = ("trajectory", "content", "log", "messages", "history")
+_EXTRA = ("mas_name", "benchmark_name", "round", "index", "run_id", "log_file", "project_name")
+_LABELS = ("human_labels", "human_label_summary", "human_annotations", "annotations", "labels", "note", "other_data")
+_ANSWER = ("reference_answer", "ground_truth")
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample is a text or holds records in this format."""
+    if any(_text_field(record) is not None for record in sample.records):
+        return True
+    return _is_plain(sample) and any(marker.kind in ("message", "thought") for marker in markers_in(sample.text))
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per text file or record."""
+    for file in own_files(files, detect, NAME):
+        if isinstance(file, Rejection):
+            yield file
+        elif _is_plain(sample_of(file)):
+            text = read_text(file.path, file.source)
+            yield usable(Record(file.source, 1, text, text.encode()), lambda record: _of_text(record.data, unmapped))
+        else:
+            yield from each_record([file], lambda found: _of_record(found, unmapped))
+
+
+def _of_text(text: str, unmapped: UnmappedFields) -> Trajectory:
+    return _trajectory(text, _Told(), unmapped)
+
+
+def _of_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
+    """Build the trajectory of one record.
+
+    Raises:
+        UnusableRecord: the record is not an object or has no text.
+    """
+    data = record.json_object()
+    name = _text_field(data)
+    if name is None:
+        raise UnusableRecord("no_trajectory_text", f"the record has no text in any of: {', '.join(_TEXT)}")
+    document = json_object(data[name])
+    with unmapped.reading(data) as fields:
+        fields.set_aside(name, "trace_char_len")
+        told = _told(fields)
+        if document is None:
+            return _trajectory(data[name], told, unmapped)
+        with unmapped.reading(document, f"{name}.") as inner:
+            told = _told(inner).within(told)
+            return _of_document(inner, told, unmapped)
+
+
+def _of_document(fields: Fields, told: "_Told", unmapped: UnmappedFields) -> Trajectory:
+    """The log inside a JSON document: lines of text, or messages with their speakers."""
+    for name in _LOG:
+        if fields.is_list(name) and (messages := _messages(fields, name)):
+            return _conversation(messages, told)
+        if (log := _joined(fields.value(name))) is not None:
+            return _trajectory(log, told, unmapped)
+    raise UnusableRecord("no_trajectory_text", f"the document has no log in any of: {', '.join(_LOG)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """Metadata of a record beside its text: task, outcome, annotations."""
+
+    task: str | None = None
+    task_id: str | None = None
+    success: bool | None = None
+    reference_answer: str | None = None
+    started_at: str | None = None
+    cost_usd: float | None = None
+    labels: JsonObject = field(default_factory=dict)
+    extra: JsonObject = field(default_factory=dict)
+
+    def within(self, outer: "_Told") -> "_Told":
+        """Fill missing values from the enclosing record."""
+        return _Told(
+            task=self.task or outer.task,
+            task_id=self.task_id or outer.task_id,
+            success=outer.success if self.success is None else self.success,
+            reference_answer=self.reference_answer or outer.reference_answer,
+            started_at=self.started_at or outer.started_at,
+            cost_usd=outer.cost_usd if self.cost_usd is None else self.cost_usd,
+            labels={**self.labels, **outer.labels},
+            extra={**self.extra, **outer.extra},
+        )
+
+
+def _told(fields: Fields) -> _Told:
+    labels = {name: value for name in _LABELS if (value := fields.value(name))}
+    recorded = labels.get("other_data")
+    outcome = recorded.get("correct") if isinstance(recorded, dict) else None
+    success = fields.flag("success", "is_correct", "resolved")
+    return _Told(
+        task=next((task for name in _TASK if (task := _joined(fields.value(name))) is not None), None),
+        task_id=fields.recorded_id(*_ID),
+        success=outcome if success is None and isinstance(outcome, bool) else success,
+        reference_answer=fields.text(*_ANSWER),
+        started_at=fields.text("timestamp"),
+        cost_usd=fields.number("cost"),
+        labels=labels,
+        extra={name: value for name in _EXTRA if isinstance(value := fields.value(name), str | int | float)},
+    )
+
+
+def _trajectory(text: str, told: _Told, unmapped: UnmappedFields) -> Trajectory:
+    """Build the trajectory of a log; an outcome that its framework appended is removed from the text.
+
+    Raises:
+        UnusableRecord: the text is blank.
+    """
+    appended = _EVALUATION.search(text)
+    evaluation = None if appended is None else json_object(text[appended.end() :])
+    if appended is not None and evaluation is not None:
+        text = text[: appended.start() + 1]
+        outcome = evaluation.get("success")
+        found = _Told(success=outcome if isinstance(outcome, bool) else None, labels={"evaluation": evaluation})
+        told = told.within(found)
+    if not text.strip():
+        raise UnusableRecord("no_trajectory_text", "the text is blank")
+    markers = markers_in(text)
+    for name in sorted({marker.speaker for marker in markers if marker.guessed}):
+        unmapped.note("guessed_speaker", name)
+    if not any(marker.kind in ("message", "thought") for marker in markers):
+        unmapped.note("guessed_speaker", "the text names none")
+    turns = _Tree(text, markers).turns()
+    return _built(text, turns, told)
+
+
+def _conversation(messages: Sequence[tuple[str, str]], told: _Told) -> Trajectory:
+    """Build the trajectory of a document with a list of messages."""
+    events = [
+        Asked(text=content) if is_user(speaker) else Said(agent_id=speaker, message=content)
+        for speaker, content in messages
+    ]
+    text, turns = written(
+        [*([Asked(text=told.task)] if told.task and not isinstance(events[0], Asked) else []), *events]
+    )
+    return _built(text, turns, told)
+
+
+def _built(text: str, turns: tuple[Turn, ...], told: _Told) -> Trajectory:
+    asked = next((turn.user_message for turn in turns if turn.user_message), None)
+    in_text = _TASK_IN_TEXT.search(text[:_HEAD])
+    task = told.task or asked or ("" if in_text is None else (in_text[1] or in_text[2]).strip())
+    last = final_message(turns)
+    named = _FINAL_ANSWER.findall(last or "")
+    answer = named[-1].strip() if named else None if asked is None else last
+    task_id = task_id_of(told.task_id, task, text)
+    spoke = dict.fromkeys(interaction.agent_id for turn in turns for interaction in turn.interactions)
+    return Trajectory(
+        id=task_id,
+        task_id=task_id,
+        format=NAME,
+        task=task,
+        text=text,
+        agents=tuple(Agent(id=name, name=name) for name in spoke),
+        turns=turns,
+        final_answer=answer,
+        reference_answer=told.reference_answer,
+        success=told.success,
+        started_at=told.started_at,
+        usage=usage(cost_usd=told.cost_usd),
+        flags=() if answer or asked is None or len(turns) > 1 else ("no_answer",),
+        labels=told.labels,
+        extra=told.extra,
+    )
+
+
+class _Tree:
+    """Writes turns, interactions and steps over a text; each step ends where the next begins."""
+
+    def __init__(self, text: str, markers: Sequence[Marker]) -> None:
+        self._text = text
+        self._markers = markers or [Marker(0, 0, "message", "agent")]
+        self._turns: list[Turn] = []
+        self._asked: str | None = None
+        self._interactions: list[Interaction] = []
+        self._agent = "agent"
+        self._steps: list[Step] = []
+        self._response: str | None = None
+        self._position = 0
+        self._arguments: Span | None = None
+
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns of the whole text. A text without markers is one step of an unnamed agent."""
+        ends = [marker.start for marker in self._markers[1:]] + [len(self._text)]
+        for marker, end in zip(self._markers, ends, strict=True):
+            self._add(marker, end)
+        if self._steps:
+            self._steps[-1] = replace(self._steps[-1], end=len(self._text))
+        self._end_turn()
+        return tuple(self._turns)
+
+    def _add(self, marker: Marker, end: int) -> None:
+        start = marker.inner
+        while start < end and self._text[start].isspace():
+            start += 1
+        last = end
+        while last > start and self._text[last - 1].isspace():
+            last -= 1
+        said = (start, last)
+        if marker.kind == "arguments":
+            self._arguments = said
+        elif marker.kind == "result":
+            self._result(marker, said, end)
+        elif is_user(marker.speaker) and start < last:
+            self._end_turn()
+            self._asked = self._text[start:last]
+        elif marker.kind != "nobody":
+            self._speaks(marker.speaker)
+            if start == last:
+                return
+            thought, message = (said, None) if marker.kind == "thought" else (None, said)
+            self._response = self._response if message is None else self._text[start:last]
+            self._step(Step(start=self._position, end=end, thought=thought, message=message))
+
+    def _result(self, marker: Marker, said: Span, end: int) -> None:
+        call = None
+        if self._arguments is not None and marker.speaker:
+            call = ToolCall(name=marker.speaker, raw=self._arguments)
+        self._arguments = None
+        result = ToolResult(content=said, error=failure_in(self._text, said))
+        self._step(Step(start=self._position, end=end, call=call, result=result))
+
+    def _step(self, step: Step) -> None:
+        self._steps.append(step)
+        self._position = step.end
+
+    def _speaks(self, agent: str) -> None:
+        if agent != self._agent:
+            self._end_interaction()
+            self._agent = agent
+
+    def _end_interaction(self) -> None:
+        if self._steps:
+            self._interactions.append(
+                Interaction(agent_id=self._agent, steps=tuple(self._steps), response=self._response)
+            )
+        self._steps, self._response = [], None
+
+    def _end_turn(self) -> None:
+        self._end_interaction()
+        if self._interactions or self._asked is not None:
+            self._turns.append(Turn(user_message=self._asked, interactions=tuple(self._interactions)))
+        self._interactions, self._asked = [], None
+
+
+def _messages(fields: Fields, name: str) -> list[tuple[str, str]]:
+    """Messages with their speakers; other items are skipped."""
+    if not all(isinstance(item, dict) for item in fields.items(name)):
+        return []
+    found = []
+    for item in fields.objects(name):
+        speaker, content = item.text("name"), _joined(item.value("content", "text"))
+        speaker = speaker or item.text("role", "speaker", "sender") or "agent"
+        item.set_aside("role")
+        if content is not None:
+            found.append((speaker, content))
+    return found
+
+
+def _joined(value: Any) -> str | None:
+    """A text, or lines joined into one; `None` if blank."""
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        value = "\n".join(value)
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _text_field(record: Any) -> str | None:
+    """The key of the field with the text."""
+    if not isinstance(record, dict):
+        return None
+    return next((name for name in _TEXT if isinstance(value := record.get(name), str) and value.strip()), None)
+
+
+def _is_plain(sample: Sample) -> bool:
+    """Whether a file is text but not JSON."""
+    return bool(sample.text.strip()) and not any(isinstance(record, dict | list) for record in sample.records)

@@ -1,0 +1,66 @@
+"""Sessions of Google's Agent Development Kit: events with Gemini contents, as one object or one event per line."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from evaluation_assets.core.traces.formats.messages.gemini_contents import Pairs, merged, pieces_of, usage_of_gemini
+from evaluation_assets.core.traces.formats.messages.lists import MessageShape
+from evaluation_assets.core.traces.formats.messages.pieces import agent_events, user_events
+from evaluation_assets.core.traces.formats.transcript import Event, Result
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.trajectories.model import Usage
+
+NAME = "google_adk"
+DESCRIPTION = "Google ADK sessions: events with author, content and actions, as a session or one event per line"
+DETECTION = "events with author, content or actions, and invocationId (or invocation_id)"
+
+_CONTENT = ("content", "actions", "errorCode", "error_code")
+_PLUMBING = (
+    "id", "timestamp", "invocationId", "invocation_id", "actions", "branch", "partial", "turnComplete", "turn_complete",
+    "longRunningToolIds", "long_running_tool_ids", "finishReason", "finish_reason", "avgLogprobs", "avg_logprobs",
+    "interactionId", "interaction_id", "nodeInfo", "node_info", "cacheMetadata", "cache_metadata",
+)  # fmt: skip
+
+
+def _is_event(data: Any) -> bool:
+    return (
+        isinstance(data, dict)
+        and isinstance(data.get("author"), str)
+        and any(key in data for key in ("invocationId", "invocation_id"))
+        and any(key in data for key in _CONTENT)
+    )
+
+
+def _events(events: Sequence[Fields], _: Mapping[int, Usage]) -> Iterator[Event]:
+    pairs = Pairs()
+    for event in events:
+        author = event.text("author") or "agent"
+        is_partial = event.flag("partial") is True  # a later event repeats the text in whole
+        event.set_aside(*_PLUMBING)
+        used = usage_of_gemini(event.object("usageMetadata", "usage_metadata"))
+        content = event.object("content")
+        content.set_aside("role")
+        pieces = list(merged(pieces_of(content, pairs)))
+        if is_partial:
+            continue
+        if author == "user" or (pieces and all(isinstance(piece, Result) for piece in pieces)):
+            yield from user_events(pieces)
+        else:
+            failed = event.text("errorMessage", "error_message", "errorCode", "error_code")
+            yield from agent_events([*pieces, *([f"[{failed}]"] if failed else [])], author, used)
+
+
+def _model(_: Fields, events: Sequence[Fields]) -> str | None:
+    return next(filter(None, [event.text("modelVersion", "model_version") for event in events]), None)
+
+
+_SHAPE = MessageShape(
+    name=NAME,
+    is_message=_is_event,
+    is_typical=lambda _: True,
+    events=_events,
+    system=lambda *_: None,
+    messages_at=(("events",), ("session", "events")),
+    model=_model,
+)
+detect, read = _SHAPE.detects, _SHAPE.read

@@ -1,0 +1,203 @@
+"""Goose sessions: JSON lines, exports of `goose session export --format json`, and `--output-format stream-json`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.times import as_utc
+from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, objects_in
+from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.trajectories.model import Agent, Trajectory
+
+NAME = "goose"
+DESCRIPTION = "Goose sessions: JSON lines, exports, and stream-json output"
+DETECTION = "messages with toolRequest or toolResponse content; a header with a working_dir and message_count; exports"
+
+_CALLS = ("toolRequest", "frontendToolRequest")
+_PARTS = (*_CALLS, "toolResponse")
+_SILENT = (
+    "redactedThinking", "systemNotification", "actionRequired", "toolConfirmationRequest", "conversationCompacted",
+    "contextLengthExceeded", "summarizationRequested",
+)  # fmt: skip
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(_is_header(record) or has_tools(record) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory per session: per export, or per file with messages."""
+    for file in own_files(files, detect, NAME):
+        if isinstance(file, Rejection):
+            yield file
+            continue
+        lines: list[Record] = []
+        for record in read_records(file):
+            if isinstance(record, Rejection):
+                yield record
+            elif not isinstance(record.data, dict):
+                yield record.rejected(UnusableRecord("wrong_type", "expected an object"))
+            elif isinstance(record.data.get("conversation"), list):
+                yield usable(record, lambda one: _Session([one.data], unmapped).session.trajectory(NAME))
+            else:
+                lines.append(record)
+        if lines:
+            yield _of_lines(lines, unmapped)
+
+
+def _of_lines(lines: list[Record], unmapped: UnmappedFields) -> Trajectory | Rejection:
+    data = [record.data for record in lines]
+    return usable(lines[0], lambda _: _Session(data, unmapped).session.trajectory(NAME))
+
+
+class _Session:
+    """Reads the header and the messages of a session."""
+
+    def __init__(self, records: Sequence[Any], unmapped: UnmappedFields) -> None:
+        self.session = CodingSession(Agent(id="goose", name="Goose"))
+        self._unmapped = unmapped
+        self._refused: list[tuple[str | None, str]] = []
+        for record in records:
+            with unmapped.reading(record) as fields:
+                self._record(fields)
+
+    def _record(self, fields: Fields) -> None:
+        kind = fields.text("type")
+        if "role" in fields:
+            self._message(fields)
+        elif kind == "message":
+            self._message(fields.object("message"))
+        elif kind == "error":
+            self.session.error = one_line(fields.text("error")) or "error"
+        elif kind is None:
+            self._header(fields)
+        else:
+            self._unmapped.count(f"lines[] ({kind})")
+            fields.rest()
+
+    def _header(self, fields: Fields) -> None:
+        self.session.id = fields.name("id")
+        known = {"cwd": fields.text("working_dir"), "title": fields.text("name", "description")}
+        self.session.about |= {key: value for key, value in known.items() if value is not None}
+        config = fields.object("model_config")
+        self.session.agent = replace(self.session.agent, model=config.text("model_name"))
+        self.session.spent = usage(
+            fields.whole("accumulated_input_tokens"),
+            fields.whole("accumulated_output_tokens"),
+            fields.amount("accumulated_cost"),
+        )
+        for message in fields.objects("conversation"):
+            self._message(message)
+        config.rest()
+        fields.rest()
+
+    def _message(self, fields: Fields) -> None:
+        role, created, shown = fields.text("role"), fields.number("created"), fields.object("metadata")
+        seen_by_user, seen_by_agent = shown.flag("userVisible"), shown.flag("agentVisible")
+        shown.rest()
+        fields.set_aside("id")
+        if created is not None and (time := as_utc(created)) is not None:
+            self.session.times.append(time)
+        thoughts: list[str] = []
+        texts: list[str] = []
+        calls: list[Call] = []
+        results: list[Result] = []
+        for part in fields.parts("content"):
+            self._part(part, thoughts, texts, calls, results)
+        if seen_by_user is False and seen_by_agent is not False and not calls and not results:
+            self.session.compactions += role == "assistant"  # a summary, and the note that announces it
+            self._unmapped.count("messages[] (for the model only)")
+            return
+        for result in results:
+            self.session.answered(result)
+        if role == "user":
+            self.session.asked("\n".join(texts))
+        else:
+            thought, message = "\n\n".join(thoughts) or None, "\n".join(texts) or None
+            if thought or message or calls:
+                self.session.said(Said(thought=thought, message=message, calls=tuple(calls)))
+            for call, problem in self._refused:
+                self.session.answered(Result(content=problem, call_id=call, error=one_line(problem) or "error"))
+        self._refused.clear()
+
+    def _part(
+        self, part: str | Fields, thoughts: list[str], texts: list[str], calls: list[Call], results: list[Result]
+    ) -> None:
+        if isinstance(part, str):
+            texts.append(part)
+            return
+        kind = part.text("type") or "unknown"
+        part.set_aside("annotations", "_meta", "metadata", "signature", "thoughtSignature", "thought_signature")
+        if kind == "text":
+            texts.append(part.text("text") or "")
+        elif kind == "thinking":
+            thoughts.append(part.text("thinking") or "")
+        elif kind in _CALLS:
+            calls.append(self._call(part))
+        elif kind == "toolResponse":
+            results.append(_result(part))
+        elif kind == "image":
+            texts.append("[image]")
+            part.rest()
+        elif kind in _SILENT:
+            part.rest()
+            self._unmapped.count(f"messages[].content[] ({kind})")
+        else:
+            part.note_unknown(kind)
+            part.rest()
+
+    def _call(self, part: Fields) -> Call:
+        """A call; one that the model wrote wrongly has an error in its place."""
+        identity, outcome = part.name("id"), part.object("toolCall")
+        asked = outcome.object("value") if outcome.is_object("value") else outcome
+        if (problem := outcome.text("error")) is not None:
+            self._refused.append((identity, problem))
+        name, arguments = asked.text("name") or "unknown", asked.value("arguments")
+        outcome.set_aside("status")
+        return Call(name=name, id=identity, arguments=arguments)
+
+
+def _result(part: Fields) -> Result:
+    """A result: an error of the protocol, or MCP content, which older versions kept without its flag."""
+    identity, outcome = part.name("id"), part.object("toolResult")
+    outcome.set_aside("status")
+    if (problem := outcome.text("error")) is not None:
+        return Result(content=problem, call_id=identity, error=one_line(problem) or "error")
+    value = outcome.object("value") if outcome.is_object("value") else outcome
+    contents = value.parts("content", "value")
+    content = "\n".join(one if isinstance(one, str) else _text_of(one) for one in contents)
+    failed = value.flag("isError") is True
+    structured = value.object("structuredContent")
+    exit_code = structured.whole("exit_code")
+    structured.rest()
+    value.set_aside("_meta")
+    error = (one_line(content) or "error") if failed else None
+    return Result(content=content, call_id=identity, error=error, exit_code=exit_code)
+
+
+def _text_of(part: Fields) -> str:
+    kind, text = part.text("type"), part.text("text")
+    rest = part.rest()
+    return text if text is not None else f"[{kind}]" if kind in ("image", "audio") else as_text(rest)
+
+
+def _is_header(record: Any) -> bool:
+    if not isinstance(record, dict) or "working_dir" not in record:
+        return False
+    return isinstance(record.get("message_count"), int) or isinstance(record.get("conversation"), list)
+
+
+def has_tools(record: Any) -> bool:
+    """Whether a record is a message of Goose with a call or a result."""
+    message = at(record, "message") if at(record, "type") == "message" else record
+    return at(message, "role") in ("user", "assistant") and any(
+        part.get("type") in _PARTS for part in objects_in(at(message, "content"))
+    )

@@ -1,0 +1,131 @@
+"""Traces exported by Jaeger's API or UI: `data` with one object per trace."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.files.records import is_document, read_items, read_records
+from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
+from evaluation_assets.core.traces.formats.isolation import attempted
+from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
+from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.traces.formats.spans.tree import Event, Span
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+
+NAME = "jaeger"
+DESCRIPTION = "Jaeger JSON exports of OpenTelemetry GenAI or OpenInference traces"
+DETECTION = "objects with traceID and spans, or with a list of such objects in data"
+
+_OWN_TAGS = frozenset(
+    ("otel.scope.version", "otel.status_code", "otel.status_description", "span.kind", "error", "internal.span.format")
+)
+"""Tags that Jaeger adds to the attributes of a span."""
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(_is_trace(found) for record in sample.records for found in (record, *_listed(record)))
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per trace."""
+    with SpanSpool() as spool:
+        for file in own_files(files, detect, NAME):
+            if isinstance(file, Rejection):
+                yield file
+                continue
+            for record in _traces(file):
+                kept = record if isinstance(record, Rejection) else attempted(record, partial(_keep, spool, unmapped))
+                if kept is not None:
+                    yield kept
+        yield from trajectories_in(spool, NAME, unmapped)
+
+
+def _traces(file: DropFile) -> Iterator[Record | Rejection]:
+    if is_document(file.path) and not sample_of(file).has("traceID"):
+        yield from read_items(file, "data")
+        return
+    for record in read_records(file):
+        if isinstance(record, Rejection) or not (listed := list(_listed(record.data))):
+            yield record
+            continue
+        for data in listed:
+            yield Record(record.source, record.line, data, record.raw)
+
+
+def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
+    """Spool the spans of a trace."""
+    if not isinstance(record.data, dict):
+        raise UnusableRecord("wrong_type", f"expected a JSON object, got {type_name(record.data)}")
+    with unmapped.reading(record.data, "traces[].") as trace:
+        name = trace.name("traceID")
+        if name is None:
+            raise UnusableRecord("no_trajectory_text", "the trace has no traceID")
+        services = _services(trace.value("processes"))
+        trace.set_aside("warnings")
+        spans = [_span(span, name, services, unmapped) for span in trace.objects("spans")]
+    known = [span for span in spans if span is not None]
+    if not known:
+        raise UnusableRecord("no_trajectory_text", "the trace has no spans")
+    for span in known:
+        spool.add(span, record.source, record.line)
+
+
+def _span(fields: Fields, trace_id: str, services: dict[str, str], unmapped: UnmappedFields) -> Span | None:
+    name = fields.name("spanID")
+    if name is None:
+        unmapped.count("spans[] (without an id)")
+        fields.rest()
+        return None
+    tags = _tags(fields.items("tags"))
+    start, duration = fields.number("startTime"), fields.amount("duration")
+    fields.set_aside("traceID", "flags", "warnings", "process")
+    parent = fields.name("parentSpanID")
+    for reference in fields.objects("references"):
+        kind = reference.text("refType")
+        reference.set_aside("traceID")
+        target = reference.name("spanID")
+        parent = parent or (target if kind in (None, "CHILD_OF") else None)
+    events = []
+    for log in fields.objects("logs"):
+        log.set_aside("timestamp")
+        attributes = _tags(log.items("fields"))
+        events.append(Event(name=str(attributes.pop("event", "")), attributes=attributes))
+    failed = tags.get("otel.status_code") == "ERROR" or tags.get("error") in (True, "true")
+    told = next((event.attributes.get("exception.message") for event in events if event.name == "exception"), None)
+    error = next((str(text) for text in (told, tags.get("otel.status_description")) if text), "error")
+    return Span(
+        id=name,
+        trace_id=trace_id,
+        parent_id=parent,
+        name=fields.text("operationName") or "",
+        scope=str(tags.pop("otel.scope.name", "")),
+        service=services.get(fields.text("processID") or "", ""),
+        start_s=None if start is None else start / 1e6,
+        duration_ms=None if duration is None else duration / 1000,
+        error=error if failed else None,
+        attributes={key: value for key, value in tags.items() if key not in _OWN_TAGS},
+        events=events,
+    )
+
+
+def _tags(items: list[Any]) -> JsonObject:
+    return {
+        item["key"]: item.get("value") for item in items if isinstance(item, dict) and isinstance(item.get("key"), str)
+    }
+
+
+def _services(processes: Any) -> dict[str, str]:
+    known = processes.items() if isinstance(processes, dict) else ()
+    return {key: str(one["serviceName"]) for key, one in known if isinstance(one, dict) and one.get("serviceName")}
+
+
+def _listed(data: Any) -> Iterator[Any]:
+    traces = data.get("data") if isinstance(data, dict) else None
+    yield from traces if isinstance(traces, list) else ()
+
+
+def _is_trace(data: Any) -> bool:
+    return isinstance(data, dict) and isinstance(data.get("traceID"), str) and isinstance(data.get("spans"), list)

@@ -1,0 +1,269 @@
+"""LangChain agent executor results, LangGraph messages, and LangSmith run trees.
+
+A run tree is nested (`child_runs`) or flat, with one run per line in any order and `parent_run_id`; for flat exports,
+only incomplete traces are held in memory.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.context import Context, context_of, merged
+from evaluation_assets.core.traces.formats.conversation import (
+    Conversation,
+    grouped,
+    joined,
+    not_a_record,
+    trajectory_from,
+)
+from evaluation_assets.core.traces.formats.files.json_values import as_json
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.messages.chat import events_of, system_of
+from evaluation_assets.core.traces.formats.messages.langsmith_runs import (
+    QUESTIONS,
+    Traces,
+    flat_trace,
+    is_flat,
+    is_run,
+    nested_trace,
+    set_copies_aside,
+    text_in,
+)
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import as_object
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+
+NAME = "langchain"
+DESCRIPTION = "LangChain agent results (intermediate_steps), LangGraph messages, LangSmith run trees, nested or flat"
+DETECTION = "records with intermediate_steps, messages of type human and ai, or runs with run_type, inputs and outputs"
+
+_MESSAGE_CLASSES = {"Human": "human", "AI": "ai", "System": "system", "Tool": "tool", "Function": "tool", "Chat": "ai"}
+_ROLES = ("human", "ai", "system", "tool", "function", "AIMessageChunk")
+_MESSAGE_TYPES = frozenset(("human", "ai", "AIMessageChunk"))
+_STOPPED = "Agent stopped due to"
+"""Start of the output of a run that the executor cut off."""
+
+_REPR = re.compile(
+    r"tool=(?P<tool>'[^']*'|\"[^\"]*\"),? tool_input=(?P<input>.*?),? log=(?P<log>'.*'|\".*\")", re.DOTALL
+)
+"""An action that was written to JSON as its Python repr."""
+
+_ACTION = re.compile(r"^[ \t]*(?:Action\s*\d*\s*:|Invoking: |```)", re.MULTILINE)
+"""Separates the reasoning of a log from the call."""
+
+_UNNAMED = "unnamed"
+_DEEPEST = 200
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a record is an executor result, a run, or has LangChain messages."""
+    return any(
+        (isinstance(record, dict) and isinstance(record.get("intermediate_steps"), list))
+        or is_run(record)
+        or _is_message(record)
+        or any(_is_message(message) for message in _messages_of(record))
+        for record in sample.records
+    )  # fmt: skip
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per result, conversation or trace."""
+    for file in files:
+        runs = Traces(file)
+        for group in grouped([file], _belongs):
+            if isinstance(group, Rejection):
+                yield group
+                continue
+            for record in group if len(group) == 1 else [joined(group)]:
+                complete = runs.add(record) if is_flat(record.data) else record
+                if complete is not None:
+                    yield usable(complete, partial(trajectory_of, unmapped))
+
+
+def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
+    """Build the trajectory of a record.
+
+    Raises:
+        UnusableRecord: the record has none of the supported shapes, or no agent message or tool call.
+    """
+    data = _plain(record.data)
+    data = {"messages": data} if isinstance(data, list) else data
+    if not isinstance(data, dict):
+        raise not_a_record(record.data, "an object or a list of messages")
+    with unmapped.reading(data) as fields:
+        if runs := fields.objects("runs"):
+            return trajectory_from(NAME, *flat_trace(runs, unmapped))
+        if is_run(data):
+            return trajectory_from(NAME, *nested_trace(fields, unmapped))
+        if "intermediate_steps" in fields:
+            return _result(fields)
+        return _conversation(fields)
+
+
+# Results of executors
+
+
+def _result(fields: Fields) -> Trajectory:
+    asked = text_in(fields, QUESTIONS)
+    output = text_in(fields, ("output", "answer", "result", "return_values"))
+    stopped = output is not None and output.startswith(_STOPPED)
+    events: list[Event] = list(events_of(fields.objects("chat_history")))
+    if asked:
+        events.append(Asked(text=asked))
+    for step in fields.items("intermediate_steps"):
+        made = list(_acted(*_step(step)))
+        if not any(isinstance(event, Said) and event.calls and event.calls[0].name != _UNNAMED for event in made):
+            fields.note_unknown("intermediate_steps")
+        events += made
+    if output:
+        events.append(Said(message=output))
+    context = context_of(fields)
+    answer = Context(final_answer=None if stopped else output, task=asked, cut_off=stopped)
+    return trajectory_from(NAME, Conversation(events=tuple(events)), merged(context, answer))
+
+
+def _step(step: Any) -> tuple[Any, Any]:
+    """The action and observation of a step, given as a pair or an object."""
+    if isinstance(step, list) and step:
+        return step[0], step[1] if len(step) > 1 else None
+    if isinstance(step, dict) and "action" in step:
+        return step["action"], step.get("observation")
+    return step, None
+
+
+def _acted(action: Any, observation: Any) -> Iterator[Event]:
+    if isinstance(action, str):
+        action = _printed_action(action)
+    if not isinstance(action, dict):
+        return
+    log = action.get("log")
+    thought = _thought_in(log) if isinstance(log, str) else None
+    tool = action.get("tool")
+    name = tool if isinstance(tool, str) and tool else _UNNAMED
+    yield Said(thought=thought, calls=(Call(name=name, arguments=action.get("tool_input")),))
+    if observation is not None:
+        content = observation.get("content", observation) if isinstance(observation, dict) else observation
+        yield Result(content=as_text(content))
+
+
+def _printed_action(text: str) -> JsonObject:
+    found = _REPR.search(text)
+    if found is None:
+        return {"tool": _UNNAMED, "tool_input": text}
+    return {name: _literal(found[group]) for name, group in (("tool", "tool"), ("tool_input", "input"), ("log", "log"))}
+
+
+def _literal(text: str) -> Any:
+    """Parse a Python repr; only literals are parsed, nothing is executed."""
+    try:
+        value = as_json(ast.literal_eval(text))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # TypeError: a list as a key
+        return text
+    return value if isinstance(value, str | dict | list | int | float) else text
+
+
+def _thought_in(log: str) -> str | None:
+    """The reasoning in an agent's log: the text before the call, without its label."""
+    said = (
+        log.partition("responded: ")[2] if log.lstrip().startswith("Invoking: ") else _ACTION.split(log, maxsplit=1)[0]
+    )
+    return said.strip().removeprefix("Thought:").strip() or None
+
+
+# Messages
+
+
+def _conversation(fields: Fields) -> Trajectory:
+    values = fields.object("values")
+    messages = fields.objects("messages") or values.objects("messages")
+    if not messages:
+        raise UnusableRecord("no_trajectory_text", "the record has no messages, no intermediate_steps and no run")
+    for message in messages:
+        set_copies_aside(message)
+    conversation = Conversation(events=tuple(events_of(messages)), system=system_of(messages))
+    return trajectory_from(NAME, conversation, context_of(fields))
+
+
+# Shapes
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Unwrap serialised LangChain objects, and parse inputs that were exported as text."""
+    if depth > _DEEPEST:
+        raise UnusableRecord("bad_json", f"values are nested more than {_DEEPEST} levels deep")
+    if isinstance(value, list):
+        return [_plain(item, depth + 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if isinstance(value.get("kwargs"), dict) and isinstance(name := value.get("id"), list) and "lc" in value:
+        return _plain(_typed(value["kwargs"], name), depth + 1)
+    if value.get("type") in _ROLES and isinstance(value.get("data"), dict):
+        return _plain({**value["data"], "type": value["type"]}, depth + 1)
+    if value.get("type") in _ROLES and isinstance(value.get("additional_kwargs"), dict):
+        value = _lifted(value)
+    if isinstance(value.get("run_type"), str):
+        parsed = {key: as_object(value.get(key)) for key in ("inputs", "outputs", "extra")}
+        value = value | {key: found for key, found in parsed.items() if found is not None}
+    return {key: _plain(item, depth + 1) for key, item in value.items()}
+
+
+def _lifted(message: JsonObject) -> JsonObject:
+    """A message with the fields that older providers put in `additional_kwargs`."""
+    beside = message["additional_kwargs"]
+    metadata = message.get("response_metadata")
+    lifted = {key: beside[key] for key in ("reasoning_content", "tool_calls", "function_call") if beside.get(key)}
+    if isinstance(metadata, dict) and "usage_metadata" not in message:
+        counted = next((metadata[key] for key in ("usage", "token_usage") if metadata.get(key)), None)
+        lifted |= {"usage": counted} if counted else {}
+    if message.get("tool_calls"):
+        lifted.pop("function_call", None)
+    return lifted | {
+        key: value for key, value in message.items() if key != "additional_kwargs" and value not in (None, [])
+    }
+
+
+def _typed(fields: JsonObject, name: list[Any]) -> JsonObject:
+    """The fields of a serialised object; for messages, with their type."""
+    last = str(name[-1]) if name else ""
+    kind = next((kind for start, kind in _MESSAGE_CLASSES.items() if last.startswith(f"{start}Message")), None)
+    return fields if kind is None else {**fields, "type": kind}
+
+
+def _is_message(data: Any) -> bool:
+    if not isinstance(data, dict) or "role" in data:
+        return False
+    if "lc" in data and isinstance(name := data.get("id"), list) and name:
+        return str(name[-1]).removesuffix("Chunk").endswith("Message")
+    kind = data.get("type")
+    return (
+        isinstance(kind, str) and kind in _MESSAGE_TYPES and ("content" in data or isinstance(data.get("data"), dict))
+    )
+
+
+def _messages_of(data: Any) -> list[Any]:
+    if isinstance(data, list):
+        return data
+    if not isinstance(data, dict):
+        return []
+    holders = (data, data.get("values"))
+    return next(
+        (found for one in holders if isinstance(one, dict) and isinstance(found := one.get("messages"), list)), []
+    )
+
+
+def _belongs(earlier: Any, later: Any) -> bool:
+    """Whether a record continues the last: single-message lines form one conversation."""
+    return _is_line(earlier) and _is_line(later)
+
+
+def _is_line(data: Any) -> bool:
+    """Whether a value is a message; those of tools and systems look like records of other formats on their own."""
+    if _is_message(data):
+        return True
+    if not isinstance(data, dict) or "role" in data or data.get("type") not in _ROLES:
+        return False
+    return "content" in data or isinstance(data.get("data"), dict)

@@ -1,0 +1,215 @@
+"""Langfuse exports: traces with their observations, lists of observations, and scores.
+
+The API gives a trace with its observations and scores, or a page of observations (`data`); a download of a trace in the
+UI has `trace` and `observations`; exports of the observations table and to blob storage have one observation per
+record. Names are in camel or snake case. Scores become labels: those of an evaluator as recorded verdicts.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.isolation import attempted
+from evaluation_assets.core.traces.formats.spans.langfuse_observations import langfuse_usage, observation_attributes
+from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
+from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.traces.formats.spans.tree import Span
+from evaluation_assets.core.traces.formats.transcript import as_text
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, object_in, objects_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
+
+NAME = "langfuse"
+DESCRIPTION = "Langfuse exports: traces with observations, lists of observations, scores"
+DETECTION = "objects with observations that have a type; records with an id, a trace id, a type and a start time"
+
+_TYPES = ("SPAN", "EVENT", "GENERATION", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL")
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a record holds observations of Langfuse."""
+    return any(_observations(record) or _is_bare_trace(record) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per trace, in order of their first observation."""
+    about = _Traces()
+    own = list(own_files(files, lambda sample: detect(sample) or _has_scores(sample), NAME))
+    with SpanSpool() as spool:
+        for file in own:
+            if isinstance(file, Rejection):
+                yield file
+                continue
+            for record in read_records(file):
+                kept = (
+                    record
+                    if isinstance(record, Rejection)
+                    else attempted(record, lambda record: _keep(record, spool, about, unmapped))
+                )
+                if kept is not None:
+                    yield kept
+        yield from trajectories_in(spool, NAME, unmapped, labelled=partial(_labelled, about))
+
+
+@dataclass(slots=True)
+class _Traces:
+    """What is said about traces outside of their observations, by trace: fields of the trace, and scores."""
+
+    fields: dict[str, JsonObject] = field(default_factory=dict)
+    scores: dict[str, list[JsonObject]] = field(default_factory=dict)
+
+
+def _keep(record: Record, spool: SpanSpool, about: _Traces, unmapped: UnmappedFields) -> None:
+    """Spool the observations of a record, and keep what it says about traces."""
+    data = _camel(record.json_object())
+    if _is_score(data):
+        about.scores.setdefault(str(data["traceId"]), []).append(data)
+        return
+    download = object_in(data.get("trace"))
+    trace = download or data
+    observations = _observations(data)
+    if not observations:
+        raise UnusableRecord("no_trajectory_text", "the trace has no observations; export it with its observations")
+    name = first_text(trace, "id") if "observations" in data else None
+    if name is not None:
+        kept = ("name", "sessionId", "userId", "tags", "release", "version", "environment")
+        about.fields[name] = {key: trace[key] for key in kept if trace.get(key)}
+        beside = objects_in(data.get("scores")) if download else ()
+        for score in (*objects_in(trace.get("scores")), *beside):
+            about.scores.setdefault(name, []).append(score)
+    session = first_text(trace, "sessionId")
+    for observation in observations:
+        span = _span(_camel(observation), name, unmapped)
+        session = first_text(_camel(observation), "sessionId") or session
+        if session is not None:
+            spool.belongs(span.trace_id, session)
+            about.fields.setdefault(span.trace_id, {}).setdefault("sessionId", session)
+        spool.add(span, record.source, record.line)
+
+
+def _span(data: JsonObject, trace: str | None, unmapped: UnmappedFields) -> Span:
+    with unmapped.reading(data, "observations[].") as fields:
+        name, trace_id = fields.name("id"), fields.name("traceId") or trace
+        if name is None or trace_id is None:
+            raise UnusableRecord("wrong_type", "the observation has no id or no trace id")
+        kind, title = fields.text("type") or "SPAN", fields.text("name") or ""
+        start, end = (_moment(fields.value(key)) for key in ("startTime", "endTime"))
+        counts = decoded(fields.value("usageDetails")) or fields.value("usage")
+        costs = decoded(fields.value("costDetails"))
+        failed = (fields.text("level") or "").upper() == "ERROR"
+        message = fields.text("statusMessage")
+        attributes = observation_attributes(
+            kind,
+            title,
+            fields.value("input"),
+            fields.value("output"),
+            lambda what: unmapped.note("unknown_part", what),
+            model=fields.text("model", "providedModelName"),
+            usage=langfuse_usage(
+                counts, at(costs, "total") or fields.number("totalCost", "calculatedTotalCost"), unmapped.stated
+            ),
+        )
+        fields.rest()
+        return Span(
+            id=name,
+            trace_id=trace_id,
+            parent_id=fields.name("parentObservationId"),
+            name=title,
+            start_s=start,
+            duration_ms=None if start is None or end is None or end < start else (end - start) * 1000,
+            error=(message or "error") if failed else None,
+            attributes=attributes,
+        )
+
+
+def _labelled(about: _Traces, run: Trajectory) -> Trajectory:
+    """The trajectory with what is known of its trace, or of all traces of its session."""
+    traces = run.extra.get("trace_ids", [run.id])
+    known = about.fields.get(run.id, {})
+    session = {"session_id": known.get("sessionId"), "trace_name": known.get("name"), "tags": known.get("tags")}
+    return replace(
+        run,
+        labels={**run.labels, **_scored([score for trace in traces for score in about.scores.get(trace, [])])},
+        extra={**run.extra, **{key: value for key, value in session.items() if value}},
+    )
+
+
+def _scored(scores: Sequence[JsonObject]) -> JsonObject:
+    verdicts: list[RecordedVerdict] = []
+    others: list[JsonObject] = []
+    for score in scores:
+        name, value = first_text(score, "name") or "score", score.get("value")
+        word, why = first_text(score, "stringValue", "string_value"), first_text(score, "comment")
+        if score.get("source") == "EVAL":
+            number = value if isinstance(value, int | float) and score.get("dataType") != "CATEGORICAL" else None
+            graded = None if number is None or not 0 <= number <= 1 else float(number)
+            verdicts.append(
+                RecordedVerdict(
+                    level="trajectory",
+                    subject="trajectory",
+                    judge=name,
+                    scores={} if graded is None else {name: graded},
+                    verdict=as_text(value) if graded is None and word is None else word,
+                    reasoning=why,
+                )
+            )
+        else:
+            entry = {"name": name, "value": value if word is None else word, "source": score.get("source")}
+            others.append({**entry, **({} if why is None else {"comment": why})})
+    return {**labelled(verdicts), **({"scores": others} if others else {})}
+
+
+def _moment(value: Any) -> float | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        found = datetime.fromisoformat(value)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _camel(data: JsonObject) -> JsonObject:
+    """The fields of a record in camel case; exports to blob storage have them in snake case."""
+    if not any(key in data for key in ("trace_id", "start_time", "parent_observation_id")):
+        return data
+    return {_camel_name(key): value for key, value in data.items()}
+
+
+def _camel_name(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def _observations(data: Any) -> list[JsonObject]:
+    """The observations in a record: of a trace, of a page, or the record itself."""
+    if not isinstance(data, dict):
+        return []
+    listed = data.get("observations", data.get("data"))
+    found = [one for one in objects_in(listed) if _is_observation(one, "traceId" if "data" in data else None)]
+    return found or ([data] if _is_observation(_camel(data), "traceId") else [])
+
+
+def _is_observation(data: JsonObject, needed: str | None) -> bool:
+    known = _camel(data)
+    has_trace = needed is None or isinstance(known.get(needed), str)
+    return has_trace and isinstance(known.get("id"), str) and known.get("type") in _TYPES and "startTime" in known
+
+
+def _is_bare_trace(data: Any) -> bool:
+    """Whether a record is a trace of Langfuse whose observations are missing, or are only IDs."""
+    return isinstance(data, dict) and "htmlPath" in data and "observations" in data
+
+
+def _is_score(data: JsonObject) -> bool:
+    return "dataType" in data and "value" in data and isinstance(data.get("traceId"), str) and "type" not in data
+
+
+def _has_scores(sample: Sample) -> bool:
+    return any(isinstance(record, dict) and _is_score(_camel(record)) for record in sample.records)

@@ -1,0 +1,156 @@
+"""Traces that the OpenAI Agents SDK exports itself: an object per trace and per span, in any order.
+
+A span of the Responses API has an ID and usage, without what was said. Tools and hand-offs are then known from their
+own spans.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import orjson
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.isolation import attempted
+from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
+from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.traces.formats.spans.tree import Span
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import list_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+
+NAME = "openai_agents"
+DESCRIPTION = "Traces of the OpenAI Agents SDK, as its trace processors export them"
+DETECTION = "objects whose object is trace or trace.span, or a list of such objects in data"
+
+_KIND = "openinference.span.kind"
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(_is_item(item) for record in sample.records for item in (record, *_listed(record)))
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per trace, in order of their first span."""
+    with SpanSpool() as spool:
+        for file in own_files(files, detect, NAME):
+            for record in [file] if isinstance(file, Rejection) else read_records(file):
+                kept = record if isinstance(record, Rejection) else attempted(record, partial(_keep, spool, unmapped))
+                if kept is not None:
+                    yield kept
+        yield from trajectories_in(spool, NAME, unmapped)
+
+
+def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
+    """Spool the spans of a record, and note the conversations of its traces."""
+    for item in _listed(record.data) or [record.data]:
+        if not _is_item(item):
+            raise UnusableRecord("wrong_type", "expected an object whose object is trace or trace.span")
+        with unmapped.reading(item, "spans[].") as fields:
+            if fields.text("object") == "trace":
+                trace_id, group = fields.name("id"), fields.name("group_id")
+                if trace_id is not None and group is not None:
+                    spool.belongs(trace_id, group)
+            else:
+                spool.add(_span(fields), record.source, record.line)
+
+
+def _span(fields: Fields) -> Span:
+    name, trace_id = fields.name("id"), fields.name("trace_id")
+    if name is None or trace_id is None:
+        raise UnusableRecord("wrong_type", "the span has no id or no trace_id")
+    data = fields.object("span_data")
+    kind = data.text("type") or ""
+    title, attributes = _READERS.get(kind, _other)(data)
+    error = fields.object("error")
+    told, detail = error.text("message"), error.object("data").rest()
+    start, end = (_moment(fields.text(key)) for key in ("started_at", "ended_at"))
+    return Span(
+        id=name,
+        trace_id=trace_id,
+        parent_id=fields.name("parent_id"),
+        name=title or kind,
+        start_s=start,
+        duration_ms=None if start is None or end is None or end < start else (end - start) * 1000,
+        error=None if told is None else f"{told}: {detail['error']}" if detail.get("error") else told,
+        attributes={key: value for key, value in attributes.items() if value is not None},
+    )
+
+
+def _agent(data: Fields) -> tuple[str | None, JsonObject]:
+    name = data.text("name")
+    tools = [{"name": tool} for tool in data.items("tools") if isinstance(tool, str)]
+    data.set_aside("handoffs", "output_type")
+    return name, {_KIND: "AGENT", "agent.name": name, "gen_ai.tool.definitions": tools or None}
+
+
+def _model(data: Fields) -> tuple[str | None, JsonObject]:
+    response, usage = data.object("response"), data.object("usage")
+    data.set_aside("model_config", "response_id")
+    attributes = {
+        _KIND: "LLM",
+        "gen_ai.input.messages": data.value("input"),
+        "gen_ai.output.messages": data.value("output") or response.value("output"),
+        "gen_ai.system_instructions": response.value("instructions"),
+        "gen_ai.request.model": data.text("model") or response.text("model"),
+        "gen_ai.usage.input_tokens": usage.whole("input_tokens", "prompt_tokens"),
+        "gen_ai.usage.output_tokens": usage.whole("output_tokens", "completion_tokens"),
+        "gen_ai.usage.cache_read.input_tokens": usage.object("input_tokens_details").whole("cached_tokens"),
+    }
+    for left in (usage, response, usage.object("input_tokens_details")):
+        left.rest()
+    return None, attributes
+
+
+def _function(data: Fields) -> tuple[str | None, JsonObject]:
+    name = data.text("name")
+    data.set_aside("mcp_data")
+    output = data.value("output")
+    text = output if isinstance(output, str) or output is None else orjson.dumps(output).decode()
+    return name, {_KIND: "TOOL", "tool.name": name, "input.value": data.value("input"), "output.value": text}
+
+
+def _hand_off(data: Fields) -> tuple[str | None, JsonObject]:
+    to = data.text("to_agent")
+    data.set_aside("from_agent")
+    return f"handoff to {to or 'an agent'}", {_KIND: "TOOL", "output.value": to}
+
+
+def _other(data: Fields) -> tuple[str | None, JsonObject]:
+    name = data.text("name")
+    data.rest()
+    return name, {_KIND: "CHAIN"}
+
+
+_READERS = {
+    "agent": _agent,
+    "generation": _model,
+    "response": _model,
+    "function": _function,
+    "handoff": _hand_off,
+}  # fmt: skip
+"""How the data of each kind of span is read."""
+
+
+def _moment(text: str | None) -> float | None:
+    try:
+        return None if text is None else datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _listed(data: Any) -> list[Any]:
+    """The items of a batch, as the SDK uploads it."""
+    return list_in(data.get("data")) if isinstance(data, dict) and "object" not in data else []
+
+
+def _is_item(data: Any) -> bool:
+    if not isinstance(data, dict):
+        return False
+    if data.get("object") == "trace.span":
+        return isinstance(data.get("span_data"), dict)
+    return data.get("object") == "trace" and "id" in data and ("workflow_name" in data or "group_id" in data)

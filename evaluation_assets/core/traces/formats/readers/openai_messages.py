@@ -1,0 +1,220 @@
+"""OpenAI chat messages with tool calls: bare lists, records with metadata, or logs of requests and responses.
+
+A record is a list of messages, an object with such a list, or a request with its response. Lines with single messages
+form one conversation, as do requests that repeat the conversation so far.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.coding.client_context import is_of_cline
+from evaluation_assets.core.traces.formats.coding.gemini_stream import is_init
+from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context, context_of, is_limit, merged
+from evaluation_assets.core.traces.formats.conversation import (
+    Conversation,
+    each_conversation,
+    goes_on,
+    not_a_record,
+    trajectory_from,
+)
+from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
+from evaluation_assets.core.traces.formats.messages.chat import ROLES, events_of, has_parts_of_others, system_of
+from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
+from evaluation_assets.core.traces.formats.messages.written_calls import with_written_calls
+from evaluation_assets.core.traces.formats.readers.anthropic_messages import is_anthropic
+from evaluation_assets.core.traces.formats.readers.goose import has_tools
+from evaluation_assets.core.traces.formats.readers.openai_responses import is_item
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.usage import usage_of
+from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
+
+NAME = "openai_messages"
+DESCRIPTION = "OpenAI chat messages with tool_calls: bare lists, records with a list, logs of requests and responses"
+DETECTION = "messages (or traj, conversation, conversations) with roles and text content or text parts"
+
+_CONVERSATIONS = ("conversation_id", "conversationId", "thread_id", "threadId", "session_id", "sessionId", "chat_id")
+_LISTS = ("messages", "traj", "conversation", "conversations")
+_REQUESTS, _RESPONSES = ("request", "body", "request_body"), ("response", "response_body")
+"""Fields of logs of requests; Helicone names them bodies."""
+
+_OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermediate_steps", "run_type", "samples")
+"""Fields of more specific formats whose records also have messages."""
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a record has chat messages, or is one."""
+    if any(is_of_cline(record) for record in sample.records):
+        return False
+    return not any(is_item(record) or is_init(record) or has_tools(record) for record in sample.records) and any(
+        _is_message(record) or _holds_messages(record) for record in sample.records
+    )
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per conversation."""
+    return each_conversation(files, _belongs, partial(trajectory_of, unmapped), _conversation_of)
+
+
+def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Context = NOTHING_KNOWN) -> Trajectory:
+    """Build the trajectory of one conversation from single messages, or from requests of which the last is complete.
+
+    `known` is what its reader knows of it.
+
+    Raises:
+        UnusableRecord: there are no messages, or none from an agent.
+    """
+    data = list(records) if _is_message(records[0]) else records[-1]
+    if isinstance(data, list):
+        data = {"messages": data}
+    if not isinstance(data, dict):
+        raise not_a_record(data, "an object or a list of messages")
+    if data.get("object") == "chat.completion.chunk":
+        raise UnusableRecord(
+            "wrong_type", "a chunk of a streamed completion; export the request's messages and the completed answer"
+        )
+    data, task = _with_written_calls(data)
+    with unmapped.reading(data) as fields:
+        request = fields if _messages_in(data) is not None else fields.object(*_REQUESTS)
+        response = _response_of(fields)
+        choices, others = response.objects("choices")[:1], response.items("choices")[1:]
+        if others:
+            unmapped.note("unknown_part", "further choices of an answer (n > 1)", len(others))
+        messages = request.objects(*_LISTS)
+        answers = [choice.object("message") for choice in choices]
+        if messages and answers and _is_same(_request_messages(data)[-1], response.items("choices")[0]):
+            answers[0].rest()  # the log holds the reply among the messages already
+            answers = []
+        for choice in choices:
+            choice.set_aside("index", "logprobs")
+        if not messages and not choices:
+            raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {', '.join(_LISTS)}")
+        context = merged(merged(context_of(fields), known), Context(task=task))
+        if request is not fields:
+            context = merged(context, context_of(request))
+        cut_off = any(is_limit(choice.text("finish_reason")) for choice in choices)
+        context = merged(context, Context(model=response.text("model"), cut_off=cut_off))
+        conversation = Conversation(
+            events=tuple(
+                ag2_events(messages)
+                if not answers and is_ag2(_request_messages(data))
+                else events_of([*messages, *answers], usages=_usages(unmapped, records))
+            ),
+            system=system_of(messages) or request.text("system", "system_prompt"),
+            tools=tools_of(request, "tools", "functions", "tool_definitions"),
+            usage=None if response is fields else usage_of(fields.object("usage")),
+        )
+        request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
+        response.set_aside("id", "object", "system_fingerprint", "created", "usage", "service_tier")
+        return trajectory_from(NAME, conversation, context)
+
+
+def _with_written_calls(data: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """A record whose messages have the calls that were written into their text, and the task, if it is only there."""
+    name = next((key for key in _LISTS if isinstance(data.get(key), list)), None)
+    if name is None:
+        return data, None
+    written = with_written_calls(data[name])
+    return {**data, name: written.messages}, written.task
+
+
+def _is_same(message: Any, choice: Any) -> bool:
+    """Whether a message of the conversation is the reply that a choice holds."""
+    reply = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict) or not isinstance(reply, dict) or message.get("role") != "assistant":
+        return False
+    return all((message.get(key) or None) == (reply.get(key) or None) for key in ("content", "tool_calls"))
+
+
+def _response_of(fields: Fields) -> Fields:
+    if "choices" in fields:
+        return fields
+    response = fields.object(*_RESPONSES)
+    return response if "choices" in response else response.object("body")
+
+
+def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
+    """Usage of each answer in a log by message index. The answer is the message after those of its request."""
+    found: dict[int, Usage] = {}
+    for data in records:
+        if not isinstance(data, dict):
+            continue
+        with unmapped.peeking(data) as fields:
+            usage = usage_of(_response_of(fields).object("usage"))
+        if usage is not None:
+            found[len([message for message in _request_messages(data) if isinstance(message, dict)])] = usage
+    return found
+
+
+def _conversation_of(message: Any) -> str | None:
+    """The conversation that a message on a line of its own names; `None` for other records."""
+    if not _is_message(message):
+        return None
+    found = (message.get(key) for key in _CONVERSATIONS)
+    return next((str(one) for one in found if isinstance(one, str | int) and str(one)), None)
+
+
+def _belongs(earlier: Any, later: Any) -> bool:
+    """Whether a record continues the last: single-message lines, or a request that repeats the conversation."""
+    if _is_message(earlier):
+        return _is_message(later)
+    logged = all(
+        isinstance(data, dict) and any(key in data for key in (*_RESPONSES, "choices")) for data in (earlier, later)
+    )
+    return logged and goes_on(_request_messages(earlier), _request_messages(later))
+
+
+def _holds_messages(record: Any) -> bool:
+    if isinstance(record, list):
+        return _are_messages(record)
+    if not isinstance(record, dict) or any(key in record for key in _OTHERS) or is_anthropic(record):
+        return False
+    info = record.get("info")
+    if isinstance(info, dict) and ("exit_status" in info or "task" in info):
+        return False
+    response = next((record[key] for key in _RESPONSES if key in record), record)
+    body = response.get("body", response) if isinstance(response, dict) else None
+    if isinstance(body, dict) and isinstance(body.get("choices"), list):
+        return True
+    return _are_messages(_request_messages(record))
+
+
+def _are_messages(messages: list[Any]) -> bool:
+    return (
+        any(_is_message(message) or _is_shared(message) for message in messages)
+        and not is_anthropic({"messages": messages})
+        and not any(is_item(message) for message in messages)
+        and not has_parts_of_others(messages)
+    )
+
+
+def _is_message(data: Any) -> bool:
+    return (
+        isinstance(data, dict)
+        and isinstance(role := data.get("role"), str)
+        and role in ROLES
+        and not any(key in data for key in (*_LISTS, *_OTHERS))
+        and (isinstance(data.get("content"), str | list) or any(key in data for key in ("tool_calls", "function_call")))
+        and not is_anthropic({"messages": [data]})
+        and not has_parts_of_others([data])
+    )
+
+
+def _is_shared(data: Any) -> bool:
+    """Whether a message is in the ShareGPT form."""
+    return isinstance(data, dict) and data.get("from") in ("human", "gpt") and isinstance(data.get("value"), str)
+
+
+def _messages_in(data: dict[str, Any]) -> list[Any] | None:
+    return next((found for key in _LISTS if isinstance(found := data.get(key), list)), None)
+
+
+def _request_messages(data: Any) -> list[Any]:
+    if not isinstance(data, dict):
+        return data if isinstance(data, list) else []
+    found = _messages_in(data)
+    if found is not None:
+        return found
+    request = next((request for key in _REQUESTS if isinstance(request := data.get(key), dict)), {})
+    return _messages_in(request) or []

@@ -1,0 +1,270 @@
+"""opencode sessions, as `opencode export` writes them and as `opencode run --format json` prints them.
+
+A sub-agent has a session of its own, which joins that of its caller if it is in the same drop.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
+from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
+from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.traces.formats.coding.session_spool import Unit
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.times import as_utc
+from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in
+from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.trajectories.model import Agent, Usage
+
+NAME = "opencode"
+DESCRIPTION = "opencode sessions: exports with their sub-agents, and events of `opencode run --format json`"
+DETECTION = "a record with info and messages that have an info and parts; or events with a sessionID and a part"
+
+MAIN = "opencode"
+"""Id of the agent that talks to the user."""
+
+_EVENTS = ("step_start", "step_finish", "text", "tool_use", "reasoning")
+_PART = ("id", "sessionID", "messageID", "time", "metadata", "synthetic", "ignored", "snapshot")
+_SILENT = ("step-start", "snapshot", "patch", "retry", "agent", "subtask")
+
+
+def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
+    """Each export; the consecutive events of a session."""
+    unit: list[Record] = []
+    for record in read_records(file):
+        if isinstance(record, Rejection):
+            yield record
+            continue
+        if _is_export(record.data):
+            yield [record]
+            continue
+        session = first_text(record.data, "sessionID")
+        if session is None:
+            yield record.rejected(UnusableRecord("wrong_type", "expected an export or an event with a sessionID"))
+            continue
+        if unit and first_text(unit[0].data, "sessionID") != session:
+            yield unit
+            unit = []
+        unit.append(record)
+    if unit:
+        yield unit
+
+
+def _link_of(records: Sequence[Any]) -> Link:
+    info = at(records[0], "info")
+    holders = (*records, *objects_in(at(records[0], "messages")))
+    parts = [part for holder in holders for part in (*objects_in(at(holder, "parts")), at(holder, "part"))]
+    started: dict[str, str] = {}
+    for part in parts:
+        child, call = first_text(at(at(part, "state"), "metadata"), "sessionId"), first_text(part, "callID")
+        if child is not None and call is not None:
+            started.setdefault(child, call)
+    return Link(
+        id=first_text(info, "id") or first_text(records[0], "sessionID"),
+        parent=first_text(info, "parentID"),
+        started=started,
+    )
+
+
+def _session_of(unmapped: UnmappedFields, records: Sequence[Any], _: int) -> CodingSession:
+    reading = _Reading(unmapped)
+    if _is_export(records[0]):
+        with unmapped.reading(records[0]) as fields:
+            reading.export(fields)
+    else:
+        for record in records:
+            with unmapped.reading(record) as fields:
+                reading.event(fields)
+    reading.finish()
+    return reading.session
+
+
+class _Reading:
+    """Reads the messages or events of a session."""
+
+    def __init__(self, unmapped: UnmappedFields) -> None:
+        self.session = CodingSession(Agent(id=MAIN, name="opencode"))
+        self._unmapped = unmapped
+        self._thoughts: list[str] = []
+        self._texts: list[str] = []
+        self._calls: list[Call] = []
+        self._results: list[Result] = []
+
+    def export(self, fields: Fields) -> None:
+        """Read an exported session."""
+        info = fields.object("info")
+        self.session.id = info.name("id")
+        known = {"cwd": info.text("directory"), "title": info.text("title"), "parent_id": info.name("parentID")}
+        self.session.about |= {key: value for key, value in known.items() if value is not None}
+        name = info.text("agent")
+        if "parent_id" in self.session.about:
+            self.session.agent = Agent(id=name or SUB_AGENT, role=SUB_AGENT)
+        self.session.agent = replace(self.session.agent, version=info.name("version"))
+        info.rest()
+        for message in fields.objects("messages"):
+            self._message(message.object("info"), message.objects("parts"))
+
+    def event(self, fields: Fields) -> None:
+        """Read a printed event. The stream has no prompts."""
+        kind = fields.text("type")
+        self._time(fields.number("timestamp"))
+        self.session.id = fields.name("sessionID")
+        if kind == "error":
+            self._failed(fields)
+        elif kind in _EVENTS:
+            self._part(fields.object("part"))
+        else:
+            fields.note_unknown(kind)
+            fields.rest()
+
+    def finish(self) -> None:
+        """Add the reply that is complete."""
+        self._flush(None)
+
+    def _message(self, info: Fields, parts: list[Fields]) -> None:
+        role, time = info.text("role"), info.object("time")
+        self._time(time.number("created"))
+        self._time(time.number("completed"))
+        time.rest()
+        if role == "assistant":
+            model, mode = info.text("modelID"), info.flag("summary")
+            self.session.agent = replace(self.session.agent, model=self.session.agent.model or model)
+            self.session.compactions += mode is True
+            used = _usage(info.object("tokens"), info.amount("cost"))
+            if info.is_object("error"):
+                self._failed(info)
+            info.rest()
+            for part in parts:
+                self._part(part)
+            self._flush(used)
+            return
+        info.rest()
+        texts = []
+        for part in parts:
+            kind, text = part.text("type"), part.text("text")
+            added = part.flag("synthetic") or part.flag("ignored")
+            part.set_aside(*_PART)
+            if kind == "text" and text is not None and not added:
+                texts.append(text)
+            elif kind != "text" or added:
+                part.rest()
+                self._unmapped.count(f"messages[].parts[] ({'added by the client' if added else kind})")
+        self.session.asked("\n".join(texts))
+
+    def _part(self, part: Fields) -> None:
+        kind = part.text("type") or "unknown"
+        part.set_aside(*_PART)
+        if kind in ("text", "reasoning"):
+            if self._calls:  # a server that has no steps writes what follows the tools into the same message
+                self._flush(None)
+            text = part.text("text")
+            (self._texts if kind == "text" else self._thoughts).extend([] if text is None else [text])
+        elif kind == "tool":
+            self._tool(part)
+        elif kind == "step-finish":
+            part.set_aside("reason")
+            self._flush(_usage(part.object("tokens"), part.amount("cost")))
+        elif kind == "compaction":
+            self.session.compactions += 1
+            part.rest()
+        elif kind in _SILENT or kind == "file":
+            part.rest()
+            if kind not in ("step-start", "snapshot"):
+                self._unmapped.count(f"messages[].parts[] ({kind})")
+        else:
+            part.note_unknown(kind)
+            part.rest()
+
+    def _tool(self, part: Fields) -> None:
+        identity, state = part.name("callID"), part.object("state")
+        self._calls.append(Call(name=part.text("tool") or "tool", id=identity, arguments=state.value("input")))
+        status, about, time = state.text("status"), state.object("metadata"), state.object("time")
+        begun, ended = time.number("start"), time.number("end")
+        output, problem, code = state.value("output"), state.text("error"), about.whole("exit")
+        for rest in (about, time, state):
+            rest.rest()
+        if status not in ("completed", "error"):
+            return
+        error = one_line(problem) or "error" if status == "error" else f"exit code {code}" if code else None
+        latency = None if begun is None or ended is None or ended < begun else ended - begun
+        self._results.append(
+            Result(
+                content=as_text(problem if output is None else output),
+                call_id=identity,
+                error=error,
+                latency_ms=latency,
+                succeeded=error is None,
+                exit_code=code,
+            )
+        )
+
+    def _flush(self, used: Usage | None) -> None:
+        thoughts, texts, calls, results = self._thoughts, self._texts, self._calls, self._results
+        self._thoughts, self._texts, self._calls, self._results = [], [], [], []
+        thought, message = "\n\n".join(thoughts) or None, "\n\n".join(texts) or None
+        if thought or message or calls:
+            self.session.said(Said(thought=thought, message=message, calls=tuple(calls), usage=used))
+        for result in results:
+            self.session.answered(result)
+
+    def _failed(self, fields: Fields) -> None:
+        """Note an error of the session; a request that the user aborted is an interruption."""
+        problem = fields.object("error")
+        name, data = problem.text("name") or "error", problem.object("data")
+        message = as_text(data.value("message"))
+        data.rest()
+        problem.rest()
+        if name == "MessageAbortedError":
+            self.session.interruptions += 1
+        else:
+            self.session.error = one_line(message) or name
+
+    def _time(self, milliseconds: float | None) -> None:
+        if milliseconds is not None and (time := as_utc(milliseconds / 1000)) is not None:
+            self.session.times.append(time)
+
+
+def _usage(tokens: Fields, cost: float | None) -> Usage | None:
+    """Token counts of a request; the input is counted without what the cache had, the output without reasoning."""
+    cache = tokens.object("cache")
+    read, written = cache.whole("read") or 0, cache.whole("write") or 0
+    inputs, outputs, reasoning = tokens.whole("input"), tokens.whole("output"), tokens.whole("reasoning") or 0
+    tokens.set_aside("total")
+    return usage(
+        None if inputs is None else inputs + read + written,
+        None if outputs is None else outputs + reasoning,
+        cost,
+        read,
+        written,
+    )
+
+
+def _is_export(record: Any) -> bool:
+    messages = at(record, "messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
+    return (
+        isinstance(at(record, "info"), dict)
+        and isinstance(at(first, "info"), dict)
+        and isinstance(at(first, "parts"), list)
+    )
+
+
+def _is_event(record: Any) -> bool:
+    return (
+        isinstance(at(record, "part"), dict)
+        and first_text(record, "sessionID") is not None
+        and at(record, "type") in _EVENTS
+    )
+
+
+_FORMAT = LinkedFormat(
+    name=NAME,
+    is_own=lambda record: _is_export(record) or _is_event(record),
+    units_of=_units_of,
+    link_of=_link_of,
+    session_of=_session_of,
+)
+detect, read = _FORMAT.detects, _FORMAT.read

@@ -1,0 +1,383 @@
+"""OpenHands event streams, and output records of its evaluations, which contain such a stream.
+
+The result of an action is the observation that names it as `cause`. Each user message starts a task: a session with six
+user messages becomes six trajectories. Costs and tokens are cumulative over the session and reset when a session is
+resumed, so the usage of a step is the difference to the previous step. After a reset the usage of the step is unknown,
+and the total of the run assumes that the counter restarted at 0.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_in
+from evaluation_assets.core.traces.formats.times import elapsed_ms
+from evaluation_assets.core.traces.formats.transcript import (
+    Asked,
+    Call,
+    Result,
+    Said,
+    Transcript,
+    final_message,
+    final_submission,
+    flags_of,
+    total,
+)
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.usage import usage, usage_of
+from evaluation_assets.core.traces.trajectories.identity import task_id_of
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
+
+NAME = "openhands"
+DESCRIPTION = "OpenHands event streams (one trajectory per user message), and output records of its evaluations"
+DETECTION = (
+    "events with a source and an action with args or an observation with content; or records with such a history"
+)
+
+_SOURCES = ("user", "agent", "environment")
+_SILENT = {
+    "recall",
+    "null",
+    "agent_state_changed",
+    "change_agent_state",
+    "condensation",
+    "condensation_request",
+    "pause",
+}
+"""Internal events of the framework, which are not part of the conversation."""
+
+_HOUSEKEEPING = {
+    "thought", "is_input", "blocking", "is_static", "cwd", "hidden", "confirmation_state", "security_risk",
+    "impl_source", "image_urls", "file_urls", "wait_for_response", "kernel_init_code", "include_extra", "return_axtree",
+}  # fmt: skip
+_CUT_OFF = re.compile(r"max(?:imum)?[ _]?(?:number of )?(?:iteration|step|budget)", re.IGNORECASE)
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(_is_event(record) or _history_of(record) is not None for record in sample.records)
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory per user message of a stream, or per output record."""
+    for file in own_files(files, detect, NAME):
+        if isinstance(file, Rejection):
+            yield file
+        else:
+            yield from _trajectories(file, unmapped)
+
+
+@dataclass(slots=True)
+class _Session:
+    """State of a stream that later tasks need: the agent and the cumulative usage."""
+
+    agent: Agent = field(default_factory=lambda: Agent(id="agent"))
+    used: tuple[float, ...] = (0, 0, 0, 0)
+
+
+def _trajectories(file: DropFile, unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    session = _Session()
+    task: list[Record] = []
+    for record in read_records(file):
+        if isinstance(record, Rejection):
+            yield record
+        elif _history_of(record.data) is not None:
+            yield usable(record, lambda found: _output_record(found, unmapped), is_whole=True)
+        elif _is_task(record.data) and any(_is_task(event.data) for event in task):
+            yield _stream(task, session, unmapped)
+            task = [record]
+        else:
+            task.append(record)
+    if task:
+        yield _stream(task, session, unmapped)
+
+
+def _stream(records: Sequence[Record], session: _Session, unmapped: UnmappedFields) -> Trajectory | Rejection:
+    """Build the trajectory of the events of one task."""
+
+    def trajectory_of(_: Record) -> Trajectory:
+        return _Run(session, unmapped, [record.data for record in records]).trajectory()
+
+    return usable(records[0], trajectory_of)
+
+
+def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
+    """Build the trajectory of one evaluation output record, which is a single run."""
+    with unmapped.reading(record.data) as fields:
+        history = fields.items("history", "trajectory")
+        events = [event for item in history for event in (item if isinstance(item, list) else [item])]
+        session = _Session()
+        _settings(fields.object("metadata"), session)
+        run = _Run(session, unmapped, events).trajectory(fields.text("instruction"), fields.recorded_id("instance_id"))
+        fields.set_aside("instance", "error_counts")  # the task's row in the dataset
+        test, metrics = fields.object("test_result"), fields.object("metrics")
+        report = (test if "report" in test else fields).object("report")
+        used = run.usage or usage(cost_usd=metrics.number("accumulated_cost"))
+        metrics.set_aside("costs", "response_latencies", "token_usages", "accumulated_token_usage")
+        error = fields.text("error")
+        answer = test.text("git_patch") or run.final_answer
+        stopped = "step_limit" in run.flags or (error is not None and _CUT_OFF.search(error) is not None)
+        resolved = report.flag("resolved")
+        tests = report.rest()
+        return replace(
+            run,
+            final_answer=answer,
+            success=resolved,
+            usage=used,
+            flags=flags_of(cut_off=stopped, unanswered=not answer),
+            labels={"report": tests} if tests else {},
+            extra={"error": error} if error else {},
+        )
+
+
+def _settings(metadata: Fields, session: _Session) -> None:
+    """Read the agent metadata of an evaluation."""
+    llm = metadata.object("llm_config")
+    session.agent = Agent(id="agent", name=metadata.text("agent_class"), model=llm.text("model"))
+    llm.rest()
+    metadata.set_aside(
+        "eval_output_dir", "start_time", "git_commit", "dataset", "data_split", "details", "max_iterations"
+    )
+
+
+class _Run:
+    """Writes the events of one run to a transcript."""
+
+    def __init__(self, session: _Session, unmapped: UnmappedFields, events: Sequence[Any]) -> None:
+        self._session = session
+        self._unmapped = unmapped
+        self._events = [event for event in events if isinstance(event, dict)]
+        self._answers = {
+            event["cause"]: event
+            for event in self._events
+            if isinstance(event.get("observation"), str) and isinstance(event.get("cause"), int)
+        }
+        self._answered: set[int] = set()
+        self._transcript = Transcript()
+        self._asked: list[str] = []
+        self._times: list[str] = []
+        self._stopped = False
+        self._spent: float | None = 0
+        self._has_restarted = False
+        if len(self._events) < len(events):
+            unmapped.count("events[] (no object)", len(events) - len(self._events))
+
+    def trajectory(self, task: str | None = None, task_id: str | None = None) -> Trajectory:
+        """Build the trajectory of all events.
+
+        Raises:
+            UnusableRecord: there is no agent action.
+        """
+        for event in self._events:
+            if id(event) not in self._answered:
+                with self._unmapped.reading(event, "events[].") as fields:
+                    self._add(event, fields)
+        if self._transcript.steps_written == 0:
+            raise UnusableRecord("no_trajectory_text", "no event is an agent action")
+        text, turns = self._transcript.finished()
+        task = task or (self._asked[0] if self._asked else "")
+        task_id = task_id_of(task_id, task, text)
+        answer = final_submission(text, turns) or final_message(turns)
+        steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
+        elapsed = elapsed_ms(self._times[0], self._times[-1]) if self._times else None
+        return Trajectory(
+            id=task_id,
+            task_id=task_id,
+            format=NAME,
+            task=task,
+            text=text,
+            agents=(self._session.agent,),
+            turns=turns,
+            final_answer=answer,
+            started_at=self._times[0] if self._times else None,
+            duration_s=None if elapsed is None else elapsed / 1000,
+            usage=self._total(total(step.usage for step in steps)),
+            flags=flags_of(cut_off=self._stopped, unanswered=not answer),
+        )
+
+    def _add(self, event: JsonObject, fields: Fields) -> None:
+        kind, source, time = (
+            fields.text("action") or fields.text("observation"),
+            fields.text("source"),
+            fields.text("timestamp"),
+        )
+        fields.set_aside("id", "message", "timeout", "cause")
+        arguments = fields.object("args")
+        if time is not None and kind not in _SILENT and kind != "system":
+            self._times.append(time)
+        if kind == "system":
+            self._describe(arguments)
+        elif kind in _SILENT:
+            self._set_aside(kind, fields, arguments)
+        elif "action" in fields and kind == "message" and source == "user":
+            if (said := arguments.text("content") or fields.text("message")) is not None:
+                self._asked.append(said)
+                self._transcript.asked(Asked(text=said))
+            arguments.set_aside(*_HOUSEKEEPING)
+        elif "action" in fields and source == "agent":
+            self._act(event, kind or "", fields, arguments)
+        elif "observation" in fields and (content := fields.text("content")) is not None:
+            self._transcript.observed(Result(content=content, error=content[:200] if kind == "error" else None))
+            fields.set_aside("extras")
+        else:
+            self._set_aside(kind or "unknown", fields, arguments)
+
+    def _describe(self, arguments: Fields) -> None:
+        """Read the system event, which describes the agent."""
+        arguments.set_aside("disabled_microagents")
+        tools: tuple[Tool, ...] | None = tools_in(arguments.items("tools")) if "tools" in arguments else None
+        self._session.agent = replace(
+            self._session.agent,
+            name=arguments.text("agent_class") or self._session.agent.name,
+            description=arguments.text("content"),
+            version=arguments.name("openhands_version"),
+            tools=tools,
+        )
+
+    def _set_aside(self, kind: str, fields: Fields, arguments: Fields) -> None:
+        """Skip an event: count it as unmapped, without its fields."""
+        extras = fields.object("extras")
+        self._stopped = self._stopped or _CUT_OFF.search(extras.text("reason") or "") is not None
+        for rest in (extras, arguments, fields):
+            rest.rest()
+        self._unmapped.count(f"events[] ({kind})")
+
+    def _act(self, event: JsonObject, kind: str, fields: Fields, arguments: Fields) -> None:
+        thought = arguments.text("thought")
+        call, response = self._call(kind, fields.object("tool_call_metadata"), arguments)
+        used = self._usage(fields.object("llm_metrics"), response)
+        if kind == "message":
+            self._transcript.said(Said(thought=thought, message=arguments.text("content"), usage=used))
+            arguments.set_aside(*_HOUSEKEEPING)
+            return
+        observation = self._answers.get(event.get("id")) if isinstance(event.get("id"), int) else None
+        if kind == "think":
+            if observation is not None:
+                self._answered.add(id(observation))  # only confirms that the thought was logged
+            arguments.rest()
+            self._transcript.said(Said(thought=thought, usage=used))
+            return
+        result = None if observation is None else self._result(observation, event.get("timestamp"))
+        self._transcript.said(Said(thought=thought, calls=(call,), usage=used), [result])
+
+    def _call(self, kind: str, metadata: Fields, arguments: Fields) -> tuple[Call, Fields]:
+        """The call as written by the model, or as parsed by the framework, and the model's response."""
+        name, call_id = metadata.text("function_name") or kind, metadata.name("tool_call_id")
+        metadata.set_aside("total_calls_in_response")
+        response = metadata.object("model_response")
+        written: Any = None
+        for choice in response.objects("choices"):
+            message = choice.object("message")
+            for called in message.objects("tool_calls"):
+                function = called.object("function")
+                if called.name("id") == call_id:
+                    written = function.value("arguments")
+                function.rest()
+                called.rest()
+            message.rest()
+            choice.rest()
+        understood = {key: value for key, value in arguments.rest().items() if key not in _HOUSEKEEPING}
+        return Call(name=name, id=call_id, arguments=understood if written is None else written), response
+
+    def _usage(self, metrics: Fields, response: Fields) -> Usage | None:
+        """Usage of this step as counter difference; after a reset, the response's tokens and an unknown cost."""
+        counted = metrics.object("accumulated_token_usage")
+        model = response.text("model") or counted.text("model")
+        if model is not None and self._session.agent.model is None:
+            self._session.agent = replace(self._session.agent, model=model)
+        used = tuple(
+            number if number is not None and number >= 0 else None
+            for number in (
+                counted.whole("prompt_tokens"),
+                counted.whole("cache_read_tokens"),
+                counted.whole("completion_tokens"),
+                metrics.number("accumulated_cost"),
+            )
+        )
+        own = response.object("usage")
+        answered = usage_of(own)
+        for rest in (own, response, counted, metrics):
+            rest.rest()
+        if all(number is None for number in used):
+            return answered
+        before = self._session.used
+        self._count(used[3])
+        now = tuple(number if number is not None else last for number, last in zip(used, before, strict=True))
+        self._session.used = now
+        added = [None if new is None else new - last for new, last in zip(used, before, strict=True)]
+        if any(amount is not None and amount < 0 for amount in added):
+            return answered
+        if not any(added):
+            return None  # another call of the same response
+        tokens = [None if amount is None else int(amount) for amount in added[:3]]
+        return usage(tokens[0], tokens[2], added[3], cached_tokens=tokens[1])
+
+    def _count(self, counter: float | None) -> None:
+        """Add the cost of a step: the difference to the previous step, or the full counter after a reset."""
+        before = self._session.used[3]
+        if counter is None or self._spent is None:
+            self._spent = None
+        elif counter >= before:
+            self._spent += counter - before
+        else:
+            self._spent += counter
+            self._has_restarted = True
+
+    def _total(self, steps: Usage | None) -> Usage | None:
+        """Total usage of all steps, summed across counter resets."""
+        if steps is None or not self._has_restarted or steps.cost_usd is not None:
+            return steps
+        return replace(steps, cost_usd=self._spent)
+
+    def _result(self, observation: JsonObject, called_at: Any) -> Result:
+        self._answered.add(id(observation))
+        with self._unmapped.reading(observation, "events[].") as fields:
+            kind, time = fields.text("observation"), fields.text("timestamp")
+            extras = fields.object("extras")
+            metadata = extras.object("metadata")
+            content = f"{metadata.text('prefix') or ''}{fields.text('content') or ''}{metadata.text('suffix') or ''}"
+            code, success = (
+                metadata.whole("exit_code") if "exit_code" in metadata else extras.whole("exit_code"),
+                fields.flag("success"),
+            )
+            for rest in (metadata, extras, fields):
+                rest.rest()
+        if time is not None:
+            self._times.append(time)
+        failed = success is False or (success is None and code not in (None, 0)) or kind == "error"
+        error = f"exit code {code}" if code not in (None, 0) else content.strip()[:200] or "failed"
+        latency = elapsed_ms(called_at if isinstance(called_at, str) else None, time)
+        succeeded = success is True or (success is None and code == 0)
+        return Result(
+            content=content.strip("\n"), error=error if failed else None, latency_ms=latency, succeeded=succeeded
+        )
+
+
+def _is_event(record: Any) -> bool:
+    if not isinstance(record, dict) or record.get("source") not in _SOURCES:
+        return False
+    if isinstance(record.get("action"), str):
+        return isinstance(record.get("args"), dict)
+    return isinstance(record.get("observation"), str) and "content" in record
+
+
+def _is_task(event: Any) -> bool:
+    """Whether an event is a user message."""
+    return _is_event(event) and (event["source"], event.get("action")) == ("user", "message")
+
+
+def _history_of(record: Any) -> list[Any] | None:
+    """The event stream of a record; older outputs have pairs of action and observation."""
+    if not isinstance(record, dict):
+        return None
+    for name in ("history", "trajectory"):
+        if isinstance(items := record.get(name), list) and any(
+            _is_event(event) for item in items for event in (item if isinstance(item, list) else [item])
+        ):
+            return items
+    return None

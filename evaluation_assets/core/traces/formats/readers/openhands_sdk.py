@@ -1,0 +1,260 @@
+"""Conversations of the OpenHands SDK (OpenHands V1): events that name their kind, one file each or one a line.
+
+A stored conversation is a folder with `base_state.json`, which has the model and the usage, and a folder `events`. The
+files of a folder are one trajectory if the folder is one drop.
+"""
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample
+from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line, total
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
+from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Trajectory, Usage
+
+NAME = "openhands_sdk"
+DESCRIPTION = "OpenHands V1 (software-agent-sdk): events by kind, with base_state.json"
+DETECTION = "events with a kind such as ActionEvent, a source and a timestamp; or a state with an agent and stats"
+
+_FILE = re.compile(r"event-(\d{5,})-[0-9a-zA-Z-]+\.json|base_state\.json")
+_KINDS = ("Condensation", "CondensationRequest", "UserRejectObservation")
+"""Kinds of events whose names do not end with `Event`."""
+
+_SILENT = (
+    "CondensationRequest", "CondensationSummaryEvent", "ConversationStateUpdateEvent", "StreamingDeltaEvent",
+    "TokenEvent", "LLMCompletionLogEvent", "HookExecutionEvent",
+)  # fmt: skip
+_NOT_OVER = -1
+"""Exit code of a command that still runs."""
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(_is_event(record) or _is_state(record) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory per conversation: per folder of event files, or per file with many events."""
+    conversations: dict[str, list[DropFile]] = defaultdict(list)
+    for file in own_files(files, detect, NAME):
+        if isinstance(file, Rejection):
+            yield file
+        else:
+            conversations[_conversation_of(file.source)].append(file)
+    for own in conversations.values():
+        records: list[Record] = []
+        for file in sorted(own, key=lambda one: posixpath.basename(one.source)):
+            for record in read_records(file):
+                if isinstance(record, Rejection):
+                    yield record
+                else:
+                    records.append(record)
+        if records:
+            yield _trajectory_of(records, unmapped)
+
+
+def _trajectory_of(records: list[Record], unmapped: UnmappedFields) -> Trajectory | Rejection:
+    data = [record.data for record in records]
+    return usable(records[0], lambda _: _Conversation(data, unmapped).session.trajectory(NAME))
+
+
+def _conversation_of(source: str) -> str:
+    """The folder of a conversation that is stored as files; else the file."""
+    folder, name = posixpath.split(source)
+    if not _FILE.fullmatch(name):
+        return source
+    return f"{posixpath.dirname(folder) if posixpath.basename(folder) == 'events' else folder}/"
+
+
+class _Conversation:
+    """Reads the state and the events of a conversation."""
+
+    def __init__(self, records: Sequence[Any], unmapped: UnmappedFields) -> None:
+        self.session = CodingSession(Agent(id="openhands", name="OpenHands"))
+        self._unmapped = unmapped
+        self._usages: dict[str, Usage | None] = {}
+        self._response: str | None = None
+        self._said = Said()
+        self._open: set[str] = set()
+        for record in records:
+            if _is_state(record):
+                with unmapped.reading(record) as fields:
+                    self._state(fields)
+        for record in records:
+            if not isinstance(record, dict):
+                unmapped.count("events[] (no object)")
+            elif not _is_state(record):
+                with unmapped.reading(record) as fields:
+                    self._event(fields)
+        self._flush()
+
+    def _state(self, fields: Fields) -> None:
+        self.session.id = fields.name("id")
+        agent, workspace = fields.object("agent"), fields.object("workspace")
+        self.session.agent = replace(self.session.agent, model=agent.object("llm").text("model"))
+        if (folder := workspace.text("working_dir")) is not None:
+            self.session.about["cwd"] = folder
+        self.session.stopped = fields.text("execution_status") == "stuck"
+        totals: list[Usage | None] = []
+        for metrics in object_in(at(fields.value("stats"), "usage_to_metrics")).values():
+            totals.append(_counted(at(metrics, "accumulated_token_usage"), at(metrics, "accumulated_cost")))
+            for request in objects_in(at(metrics, "token_usages")):
+                if (name := first_text(request, "response_id")) is not None:
+                    self._usages[name] = _counted(request, None)
+        self.session.spent = total(totals)
+        for rest in (agent.object("llm"), agent, workspace, fields):
+            rest.rest()  # settings, with keys that the SDK masks
+
+    def _event(self, fields: Fields) -> None:
+        kind, time = fields.text("kind") or "unknown", fields.text("timestamp")
+        if time is not None:
+            self.session.times.append(time)
+        fields.set_aside("id", "parent_id", "critic_result", "classification")
+        if kind == "ActionEvent":
+            self._act(fields)
+            return
+        self._flush()
+        if kind == "SystemPromptEvent":
+            self._describe(fields)
+        elif kind == "MessageEvent":
+            self._message(fields)
+        elif kind in ("ObservationEvent", "UserRejectObservation", "AgentErrorEvent"):
+            self.session.interruptions += fields.text("rejection_source") == "user"
+            self.session.answered(_result(fields))
+        elif kind == "ACPToolCallEvent":
+            self._delegated(fields)
+        elif kind == "Condensation":
+            self.session.compactions += 1
+        elif kind in ("PauseEvent", "InterruptEvent"):
+            self.session.interruptions += 1
+        elif kind == "ConversationErrorEvent":
+            self.session.error = one_line(fields.text("detail") or fields.text("code"))
+        elif kind in _SILENT:
+            self._unmapped.count(f"events[] ({kind})")
+        else:
+            fields.note_unknown(kind)
+        fields.rest()
+
+    def _describe(self, fields: Fields) -> None:
+        prompt = fields.object("system_prompt")
+        named = (first_text(tool, "name", "title", "kind") for tool in objects_in(fields.items("tools")))
+        tools = tuple(Tool(name=name) for name in named if name is not None)
+        self.session.agent = replace(self.session.agent, description=prompt.text("text"), tools=tools or None)
+        prompt.rest()
+
+    def _message(self, fields: Fields) -> None:
+        message, source = fields.object("llm_message"), fields.text("source")
+        text, response = _texts(message.parts("content")), fields.text("llm_response_id")
+        thought = message.text("reasoning_content")
+        message.rest()
+        if source == "user":
+            self.session.asked(text)
+        elif source == "agent":
+            self.session.said(Said(thought=thought, message=text or None, usage=self._usages.get(response or "")))
+        else:
+            self._unmapped.count(f"events[] (MessageEvent of {source})")
+
+    def _act(self, fields: Fields) -> None:
+        """Add a call; the calls of one response are one message, whose words stand at the first."""
+        response = fields.name("llm_response_id")
+        if response is None or response != self._response:
+            self._flush()
+            blocks = [text for block in fields.objects("thinking_blocks") if (text := block.text("thinking"))]
+            self._response = response
+            self._said = Said(
+                thought=fields.text("reasoning_content") or "\n\n".join(blocks) or None,
+                message=_texts(fields.parts("thought")) or None,
+                usage=self._usages.get(response or ""),
+            )
+        written = fields.object("tool_call")
+        arguments = written.value("arguments")
+        action = fields.value("action")
+        call = Call(
+            name=fields.text("tool_name") or "tool",
+            id=fields.name("tool_call_id"),
+            arguments=action if arguments is None else arguments,
+        )
+        self._said = replace(self._said, calls=(*self._said.calls, call))
+        for rest in (written, *fields.objects("thinking_blocks"), *_objects(fields.parts("thought")), fields):
+            rest.rest()
+
+    def _delegated(self, fields: Fields) -> None:
+        """A call of an agent that the SDK drives by the Agent Client Protocol, reported several times."""
+        identity, status = fields.name("tool_call_id"), fields.text("status")
+        name, arguments = fields.text("tool_kind") or fields.text("title") or "tool", fields.value("raw_input")
+        if identity is None or identity not in self._open:
+            self._open |= set() if identity is None else {identity}
+            self.session.said(Said(calls=(Call(name=name, id=identity, arguments=arguments),)))
+        failed = fields.flag("is_error") is True or status == "failed"
+        if failed or status == "completed":
+            content = as_text(fields.value("raw_output", "content"))
+            error = (one_line(content) or "error") if failed else None
+            self.session.answered(Result(content=content, call_id=identity, error=error, succeeded=not failed))
+
+    def _flush(self) -> None:
+        said, self._said, self._response = self._said, Said(), None
+        if said.calls:
+            self.session.said(said)
+
+
+def _result(fields: Fields) -> Result:
+    observation, call_id = fields.object("observation"), fields.name("tool_call_id")
+    content = _texts(observation.parts("content"))
+    code = observation.whole("exit_code")
+    if code is None:
+        code = observation.object("metadata").whole("exit_code")
+    problem = fields.text("error") or fields.text("rejection_reason")
+    failed = problem is not None or observation.flag("is_error") is True
+    for rest in (*_objects(observation.parts("content")), observation.object("metadata"), observation):
+        rest.rest()
+    if failed:
+        error = one_line(problem or content) or "error"
+    else:
+        error = f"exit code {code}" if code not in (None, 0, _NOT_OVER) else None
+    passed = error is None and code in (None, 0)
+    return Result(content=content or problem or "", call_id=call_id, error=error, succeeded=passed)
+
+
+def _texts(parts: Sequence[str | Fields]) -> str:
+    """The texts of content parts; images are noted."""
+    found = []
+    for part in parts:
+        if isinstance(part, str):
+            found.append(part)
+            continue
+        text = part.text("text")
+        found.append(f"[{part.text('type')}]" if text is None and "image_urls" in part else text or "")
+        part.set_aside("type", "cache_prompt", "image_urls")
+    return "\n".join(found)
+
+
+def _objects(parts: Sequence[str | Fields]) -> list[Fields]:
+    return [part for part in parts if not isinstance(part, str)]
+
+
+def _counted(tokens: Any, cost: Any) -> Usage | None:
+    """Usage from counts that are not read field by field."""
+    counts = [at(tokens, name) for name in ("prompt_tokens", "completion_tokens", "cache_read_tokens")]
+    inputs, outputs, cached = (one if isinstance(one, int) and not isinstance(one, bool) else None for one in counts)
+    spent = cost if isinstance(cost, int | float) and not isinstance(cost, bool) and cost == cost else None
+    return usage(inputs, outputs, spent, cached)
+
+
+def _is_event(record: Any) -> bool:
+    kind = at(record, "kind")
+    is_kind = isinstance(kind, str) and (kind.endswith("Event") or kind in _KINDS)
+    return is_kind and {"source", "timestamp"} <= record.keys()
+
+
+def _is_state(record: Any) -> bool:
+    return isinstance(at(record, "agent"), dict) and "execution_status" in record and "kind" not in record

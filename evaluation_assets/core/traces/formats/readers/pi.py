@@ -1,0 +1,144 @@
+"""Sessions of Pi, the coding agent: a log whose entries form a tree; the branch with the last entry is current."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, add_time, content_text
+from evaluation_assets.core.traces.formats.messages.chat import first_line
+from evaluation_assets.core.traces.formats.transcript import Result, one_line
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
+from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Usage
+
+NAME = "pi"
+DESCRIPTION = "Pi coding agent sessions, of the current branch; the tokens of other branches count"
+DETECTION = "lines with a header of type session that has a cwd, or messages of the role toolResult or bashExecution"
+
+_SILENT = ("thinking_level_change", "label", "custom", "context_transform", "ephemeral")
+
+
+def _is_line(data: Any) -> bool:
+    if at(data, "type") == "session":
+        return isinstance(at(data, "cwd"), str) and isinstance(at(data, "id"), str) and "timestamp" in data
+    message = object_in(at(data, "message"))
+    return at(data, "type") == "message" and message.get("role") in ("toolResult", "bashExecution")
+
+
+def _session(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> CodingSession:
+    session = CodingSession(Agent(id="pi", name="Pi"))
+    current = _branch(lines)
+    left = [line for line in lines if id(line) not in current]
+    for line in left:  # paid for, too
+        message = object_in(line.get("message"))
+        calls = sum(part.get("type") == "toolCall" for part in objects_in(message.get("content")))
+        unmapped.note("rewound", "call", calls)
+        with unmapped.peeking(message) as fields:
+            session.used(_usage(fields))
+    shown = {first_text(line, "id") for line in lines if id(line) in current}
+    unmapped.note("rewound", "branch", sum(line.get("parentId") is None or line["parentId"] in shown for line in left))
+    for line in lines:
+        if id(line) in current:
+            with unmapped.reading(line) as fields:
+                _add(session, fields, unmapped)
+    return session
+
+
+def _branch(lines: Sequence[JsonObject]) -> set[int]:
+    """The lines from the root to the last entry, and those without a place in the tree, by identity."""
+    entries = {name: line for line in lines if line.get("type") != "session" and (name := first_text(line, "id"))}
+    kept = {id(line) for line in lines if line.get("type") == "session" or not first_text(line, "id")}
+    name = first_text(next(reversed(entries.values()), None), "id")
+    while name is not None and name in entries and id(entries[name]) not in kept:
+        kept.add(id(entries[name]))
+        name = first_text(entries[name], "parentId")
+    return kept
+
+
+def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> None:
+    kind = fields.text("type") or "unknown"
+    add_time(session, fields)
+    fields.set_aside("parentId", "version")
+    if kind == "session":
+        session.id = fields.name("id")
+        about = {"cwd": fields.text("cwd"), "parent_session": fields.text("parentSession", "branchedFrom")}
+        session.about |= {key: value for key, value in about.items() if value is not None}
+        _uses(session, fields.text("modelId"))
+        fields.set_aside("provider", "thinkingLevel")
+        return
+    fields.set_aside("id")
+    if kind == "message":
+        _message(session, fields.object("message"), unmapped)
+    elif kind == "model_change":
+        _uses(session, fields.text("modelId"))
+        fields.set_aside("provider")
+    elif kind == "session_info":
+        session.about["title"] = fields.text("name")
+    elif kind == "compaction":
+        session.compactions += 1
+        fields.rest()
+    elif kind in _SILENT:
+        fields.rest()
+    else:
+        unmapped.count(f"lines[] ({kind})")
+        fields.rest()
+
+
+def _message(session: CodingSession, message: Fields, unmapped: UnmappedFields) -> None:
+    role = message.text("role")
+    message.set_aside("timestamp", "api", "provider", "responseId", "details", "responseModel", "diagnostics")
+    if role == "user":
+        add_message(session, role, message)
+    elif role == "assistant":
+        _uses(session, message.text("model"))
+        add_message(session, role, message)
+        found = _usage(message)
+        session.used(found)
+        total = message.object("usage").whole("totalTokens")
+        if found is not None and found.input_tokens is not None and found.output_tokens is not None:
+            unmapped.stated.compare("token", total or None, found.input_tokens + found.output_tokens)
+        stopped, told = message.text("stopReason"), message.text("errorMessage")
+        session.error = (one_line(told) or "error") if stopped == "error" else None
+        session.interruptions += stopped == "aborted"
+        session.stopped = stopped == "length"
+    elif role == "toolResult":
+        content = content_text(message)
+        failed = message.flag("isError") is True
+        session.answered(
+            Result(
+                content=content,
+                call_id=message.name("toolCallId"),
+                tool=message.text("toolName"),
+                error=first_line(content) if failed else None,
+            )
+        )
+    else:  # commands of the user, and messages of extensions
+        unmapped.count(f"messages[] ({role or 'without a role'})")
+        message.rest()
+
+
+def _usage(message: Fields) -> Usage | None:
+    """The usage of an answer: Pi counts cached tokens beside the input."""
+    counts = message.object("usage")
+    given, cached, written = (counts.whole(key) for key in ("input", "cacheRead", "cacheWrite"))
+    cost = counts.object("cost")
+    paid = cost.amount("total")
+    cost.rest()
+    counts.set_aside("totalTokens", "reasoning")
+    if not any((given, cached, written, counts.whole("output"))):  # the request failed
+        return None
+    return usage(
+        None if given is None else given + (cached or 0) + (written or 0), counts.whole("output"), paid, cached
+    )
+
+
+def _uses(session: CodingSession, model: str | None) -> None:
+    if model is not None:
+        session.agent = replace(session.agent, model=model)
+
+
+_LOG = SessionLog(name=NAME, is_line=_is_line, session=_session)
+detect = _LOG.detects
+read = _LOG.read

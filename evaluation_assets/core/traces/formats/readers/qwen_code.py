@@ -1,0 +1,202 @@
+"""Qwen Code sessions (.jsonl), as the CLI stores them.
+
+The work of a sub-agent stands in the session only as telemetry: which tools it called and whether they failed, without
+their results. What `--output-format stream-json` prints has the shape of Claude Code, which reads it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
+from evaluation_assets.core.traces.formats.coding.gemini_parts import Parts, parts_of, usage_in
+from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
+from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.traces.formats.coding.session_spool import Unit
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, one_line
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, first_text
+from evaluation_assets.core.traces.trajectories.model import Agent
+
+NAME = "qwen_code"
+DESCRIPTION = "Qwen Code sessions (.jsonl)"
+DETECTION = "lines with a sessionId and a type, whose message has a role and parts"
+
+MAIN = "qwen-code"
+"""Id of the agent that talks to the user."""
+
+_TOKENS = (
+    "promptTokenCount",
+    "candidatesTokenCount",
+    "thoughtsTokenCount",
+    "cachedContentTokenCount",
+    "totalTokenCount",
+)
+_COUNTED = (
+    "input_token_count",
+    "output_token_count",
+    "thoughts_token_count",
+    "cached_content_token_count",
+    "total_token_count",
+)
+_LINE = ("uuid", "parentUuid", "provenance", "promptId", "systemPayload", "displayText")
+
+
+def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
+    unit: list[Record] = []
+    session: str | None = None
+    for record in read_records(file):
+        if isinstance(record, Rejection):
+            yield record
+            continue
+        following = first_text(record.data, "sessionId")
+        if not isinstance(record.data, dict) or (following is None and not record.data.get("type")):
+            yield record.rejected(UnusableRecord("wrong_type", "expected an object with a type or a sessionId"))
+            continue
+        if unit and following is not None and session is not None and following != session:
+            yield unit
+            unit = []
+        session = following or session
+        unit.append(record)
+    if unit:
+        yield unit
+
+
+def _link_of(lines: Sequence[Any]) -> Link:
+    return Link(id=next((found for line in lines if (found := first_text(line, "sessionId"))), None))
+
+
+def _session_of(unmapped: UnmappedFields, lines: Sequence[Any], _: int) -> CodingSession:
+    return _Session(lines, unmapped).session
+
+
+class _Session:
+    """Reads the lines of a session. A line that is repeated, as in a resumed session, counts once."""
+
+    def __init__(self, lines: Sequence[Any], unmapped: UnmappedFields) -> None:
+        self.session = CodingSession(Agent(id=MAIN, name="Qwen Code"))
+        self._unmapped = unmapped
+        self._children: dict[str, CodingSession] = {}
+        self._waiting: list[str] = []
+        seen: set[str] = set()
+        for line in lines:
+            uuid = line.get("uuid")
+            if isinstance(uuid, str) and uuid in seen:
+                continue
+            seen |= {uuid} if isinstance(uuid, str) else set()
+            with unmapped.reading(line) as fields:
+                self._line(fields)
+
+    def _line(self, fields: Fields) -> None:
+        kind, subtype, time = fields.text("type"), fields.text("subtype"), fields.text("timestamp")
+        self.session.id = fields.name("sessionId") or self.session.id
+        if time is not None and kind != "system":
+            self.session.times.append(time)
+        if (folder := fields.text("cwd")) is not None:
+            self.session.about.setdefault("cwd", folder)
+        if (branch := fields.text("gitBranch")) is not None:
+            self.session.about["git_branch"] = branch
+        self._set(fields.text("model"), fields.name("version"))
+        message = fields.object("message")
+        message.set_aside("role")
+        if kind == "system":
+            self._system(subtype or "unknown", fields.object("systemPayload"))
+        elif kind in ("user", "assistant", "tool_result"):
+            self._message(kind, subtype, parts_of(message.parts("parts")), fields)
+        else:
+            message.rest()
+            fields.rest()
+            self._unmapped.count(f"lines[] ({kind or 'unknown'})")
+        fields.set_aside(*_LINE)
+
+    def _set(self, model: str | None, version: str | None) -> None:
+        agent = self.session.agent
+        self.session.agent = Agent(
+            id=agent.id, name=agent.name, model=agent.model or model, version=agent.version or version
+        )
+
+    def _message(self, kind: str, subtype: str | None, parts: Parts, fields: Fields) -> None:
+        if kind == "assistant":
+            usage = usage_in(fields.object("usageMetadata"), _TOKENS)
+            fields.set_aside("contextWindowSize")
+            thought, text = "\n\n".join(parts.thoughts) or None, "\n".join(parts.texts) or None
+            self.session.said(Said(thought=thought, message=text, calls=tuple(parts.calls), usage=usage))
+            self._waiting = [call.id for call in parts.calls if call.id is not None and call.name in ("agent", "task")]
+            return
+        outcome = fields.object("toolCallResult")
+        status, kind_of_error = outcome.text("status"), outcome.text("errorType")
+        outcome.rest()
+        for result in parts.results:
+            error = result.error
+            if status in ("error", "cancelled"):
+                error = "cancelled" if status == "cancelled" else error or kind_of_error or "error"
+            self.session.interruptions += status == "cancelled"
+            passed = result.succeeded or (status == "success" and error is None)
+            self.session.answered(
+                Result(content=result.content, call_id=result.call_id, error=one_line(error), succeeded=passed)
+            )
+        if kind == "user" and (subtype is None or subtype == "mid_turn_user_message"):
+            self.session.asked("\n".join(parts.texts))
+        elif parts.texts and not parts.results:
+            self._unmapped.count(f"lines[] ({kind} {subtype})")
+
+    def _system(self, subtype: str, payload: Fields) -> None:
+        event = payload.object("uiEvent")
+        agent = _sub_agent_of(event.text("prompt_id"), event.text("subagent_name"))
+        event.set_aside("event.timestamp")
+        if subtype == "chat_compression":
+            self.session.compactions += 1
+        elif subtype == "ui_telemetry" and agent is not None:
+            self._delegated(agent, event)
+        elif subtype != "ui_telemetry":
+            self._unmapped.count(f"lines[] (system {subtype})")
+        event.rest()
+        payload.rest()
+
+    def _delegated(self, agent: str, event: Fields) -> None:
+        """What a sub-agent did, as far as telemetry tells."""
+        kind = event.text("event.name") or ""
+        if agent not in self._children:
+            name = agent.rpartition("-")[0] or SUB_AGENT
+            child = CodingSession(Agent(id=name, role=SUB_AGENT, model=event.text("model")))
+            self._children[agent] = child
+            self.session.join(child, self._waiting.pop(0) if self._waiting else None)
+        child = self._children[agent]
+        if kind.endswith(".tool_call"):
+            name, identity = event.text("function_name") or "tool", f"{agent}:{len(child.events)}"
+            child.said(Said(calls=(Call(name=name, id=identity, arguments=event.value("function_args")),)))
+            if event.flag("success") is False:
+                problem = event.text("error") or "error"
+                child.answered(Result(content=problem, call_id=identity, error=one_line(problem)))
+        elif kind.endswith(".api_response"):
+            if (text := event.text("response_text")) is not None:
+                child.said(Said(message=text))
+            child.used(usage_in(event, _COUNTED))
+
+
+def _sub_agent_of(prompt_id: str | None, name: str | None) -> str | None:
+    """The sub-agent of a telemetry event: prompts of sub-agents are numbered as `session#agent#number`."""
+    parts = (prompt_id or "").split("#")
+    if len(parts) == 3:
+        return parts[1]
+    return None if name is None else f"{name}-1"
+
+
+def _is_line(record: Any) -> bool:
+    message = at(record, "message")
+    return (
+        first_text(record, "sessionId") is not None
+        and at(record, "type") in ("user", "assistant", "tool_result")
+        and isinstance(at(message, "parts"), list)
+        and isinstance(at(message, "role"), str)
+    )
+
+
+_FORMAT = LinkedFormat(
+    name=NAME,
+    is_own=_is_line,
+    units_of=_units_of,
+    link_of=_link_of,
+    session_of=_session_of,
+)
+detect, read = _FORMAT.detects, _FORMAT.read

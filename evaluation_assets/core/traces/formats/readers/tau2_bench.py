@@ -1,0 +1,331 @@
+"""tau2-bench results: tasks and simulations, each with its reward and recorded action checks.
+
+A result file holds everything. A result folder has the tasks in `results.json` and one file per simulation in
+`simulations`, which are read together if the folder is one drop.
+
+The simulated user has tools of its own, for a device that the agent cannot access. These calls are written into the
+user's message as context for the agent; they are neither agent calls nor clips. The calls and the actions expected of
+the user are stored in the labels.
+"""
+
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.context import Context, is_limit
+from evaluation_assets.core.traces.formats.conversation import Conversation, not_a_record, trajectory_from
+from evaluation_assets.core.traces.formats.files.records import read_items, read_records, read_value
+from evaluation_assets.core.traces.formats.files.samples import sample_of
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.messages.chat import calls_of, content_of, first_line, result_of, said_of
+from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
+from evaluation_assets.core.traces.formats.readers.tau_bench import succeeded
+from evaluation_assets.core.traces.formats.tau2_reviews import review_labels
+from evaluation_assets.core.traces.formats.times import elapsed_ms
+from evaluation_assets.core.traces.formats.transcript import Asked, Event, Said, as_text, total
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.usage import usage, usage_of
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Trajectory, Usage
+
+NAME = "tau2_bench"
+DESCRIPTION = "tau2-bench result files and folders: tasks and simulations with rewards, recorded checks and costs"
+DETECTION = "objects with simulations or with tasks and an info with agent_info; simulations with a termination_reason"
+
+_BROKEN = ("infrastructure_error", "unexpected_error", "user_error")
+"""Termination reasons for which the agent is not to blame: the benchmark, or the simulated user, broke."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Definition of one task."""
+
+    ticket: str | None = None
+    expected: tuple[JsonObject, ...] = ()
+    labels: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Metadata shared by all simulations of a file."""
+
+    model: str | None = None
+    policy: str | None = None
+    tools: tuple[Tool, ...] | None = None
+    extra: JsonObject = field(default_factory=dict)
+
+
+def detect(sample: Sample) -> bool:
+    """Whether the file has simulations, starts like a file that has, or is a simulation of a result folder."""
+    return _kind(sample) is not None
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per simulation. The tasks are read first, as a side table."""
+    kinds = {file.source: _kind(sample_of(file)) for file in files}
+    results = [file for file in files if kinds[file.source] == "results"]
+    shared = {posixpath.dirname(file.source): _shared(file, unmapped) for file in results}
+    folders = {posixpath.dirname(posixpath.dirname(name)) for name, kind in kinds.items() if kind == "simulation"}
+    for file in files:
+        folder = posixpath.dirname(file.source)
+        if kinds[file.source] == "results":
+            yield from _simulations(file, *shared[folder], unmapped, in_files=folder in folders)
+        elif kinds[file.source] == "simulation":
+            setting, tasks = shared.get(posixpath.dirname(folder), (Setting(), {}))
+            for record in read_records(file):
+                make = partial(trajectory_of, unmapped, setting, tasks)
+                yield record if isinstance(record, Rejection) else usable(record, make)
+        else:
+            yield Rejection(file.source, 1, "not_this_format", f"the file is not in format {NAME}", "")
+
+
+def _shared(file: DropFile, unmapped: UnmappedFields) -> tuple[Setting, dict[str, Task]]:
+    """What the simulations of a result file or folder share: its settings, and its tasks by ID."""
+    listed = read_items(file, "tasks")
+    tasks = dict(_task(record, unmapped) for record in listed if isinstance(record, Record))
+    return _setting(read_value(file.path, file.source, "info"), unmapped), tasks
+
+
+def _simulations(
+    file: DropFile, setting: Setting, tasks: Mapping[str, Task], unmapped: UnmappedFields, *, in_files: bool
+) -> Iterator[Trajectory | Rejection]:
+    """The simulations in a result file. That of a folder has none: they are in files of their own."""
+    is_empty = True
+    for record in read_items(file, "simulations"):
+        is_empty = False
+        make = partial(trajectory_of, unmapped, setting, tasks)
+        yield record if isinstance(record, Rejection) else usable(record, make, is_whole=True)
+    if is_empty and not in_files:
+        detail = "the file has no simulations; if it belongs to a result folder, evaluate the folder with --one-drop"
+        yield Rejection(file.source, 1, "no_trajectory_text", detail, "")
+
+
+def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str, Task], record: Record) -> Trajectory:
+    """Build the trajectory of a simulation.
+
+    Raises:
+        UnusableRecord: the record is not a simulation, or has no agent message or tool call.
+    """
+    if not isinstance(record.data, dict):
+        raise not_a_record(record.data, "an object")
+    with unmapped.reading(record.data) as fields:
+        messages = fields.objects("messages")
+        if not messages and fields.items("ticks"):
+            raise UnusableRecord("no_trajectory_text", "voice simulations, which consist of ticks, are not supported")
+        if not messages:
+            raise UnusableRecord("no_trajectory_text", "'messages' is not a list of messages")
+        task_id = fields.recorded_id("task_id")
+        task = tasks.get(task_id or "", Task())
+        trial = max(fields.whole("trial") or 0, 0)
+        user_calls: list[JsonObject] = []
+        events = tuple(_events(messages, user_calls))
+        reward_info = fields.object("reward_info")
+        reward = reward_info.number("reward")
+        ended = fields.text("termination_reason")
+        reviews = review_labels(fields, reward_info)
+        assertions = _where_any("nl_assertions", reward_info.items("nl_assertions"))
+        expected = _with_checks(task.expected, reward_info.objects("action_checks"))
+        context = Context(
+            id=f"{task_id}#{trial}" if task_id and trial else task_id,
+            task=None if any(isinstance(event, Asked) for event in events) else task.ticket,
+            task_id=task_id,
+            trial=trial,
+            model=setting.model,
+            success=None if reward is None else succeeded(reward),
+            started_at=fields.text("start_time", "timestamp"),
+            duration_s=fields.amount("duration"),
+            cut_off=is_limit(ended),
+            failure=ended if ended in _BROKEN else None,
+            labels={
+                **({} if reward is None else {"reward": reward}),
+                "expected_calls": [call for call in expected if call["requestor"] != "user"],
+                **_where_any("expected_user_calls", [call for call in expected if call["requestor"] == "user"]),
+                **_where_any("user_calls", user_calls),
+                **_where_any("reward_info", {**reward_info.rest(), **assertions}),
+                **reviews,
+                **task.labels,
+            },
+            extra=setting.extra | fields.short("id", "seed", "termination_reason", "user_cost", "mode"),
+        )
+        fields.set_aside("timestamp", "end_time", "speech_environment", "effect_timeline", "provider_session_id")
+        conversation = Conversation(
+            events=events,
+            system=fields.text("policy") or setting.policy,
+            tools=setting.tools,
+            usage=_whole_usage(events, fields.number("agent_cost")),
+        )
+        return trajectory_from(NAME, conversation, context)
+
+
+def _events(messages: Sequence[Fields], user_calls: list[JsonObject]) -> Iterator[Event]:
+    """Convert messages to events. Device calls of the user are added to the user's next message."""
+    device: list[str] = []
+    before: str | None = None
+    for message in messages:
+        role, now = message.text("role"), message.text("timestamp")
+        latency = elapsed_ms(before, now)
+        before = now or before
+        requestor = message.text("requestor") or "assistant"
+        message.set_aside("turn_idx", "raw_data", "type")
+        for call in message.objects("tool_calls"):
+            call.set_aside("requestor")
+        if role == "tool" and requestor == "user":
+            result = result_of(message)
+            message.set_aside("error")
+            device.append(f"[it shows] {result.content}")
+        elif role == "tool":
+            result = result_of(message)
+            failed = message.flag("error") is True
+            yield replace(result, error=first_line(result.content) if failed else None, latency_ms=latency)
+        elif role == "user":
+            for call in calls_of(message):
+                user_calls.append({"name": call.name, "arguments": call.arguments})
+                device.append(f"[on the user's device] {call.name}({as_text(call.arguments)})")
+            text = content_of(message)
+            message.set_aside("cost", "usage")  # cost of the user simulation
+            if text.strip():
+                yield Asked(text="\n".join([*device, text]))
+                device.clear()
+        elif role is not None and role != "system":
+            if device:
+                yield Asked(text="\n".join(device))
+                device.clear()
+            said = said_of(message, latency_ms=latency, usage=_step_usage(message))
+            if said is not None:
+                yield said
+    if device:
+        yield Asked(text="\n".join(device))
+
+
+def _step_usage(message: Fields) -> Usage | None:
+    tokens = usage_of(message.object("usage"))
+    cost = message.number("cost")
+    if tokens is None:
+        return usage(cost_usd=cost)
+    return replace(tokens, cost_usd=cost if cost is not None and cost > 0 else None)
+
+
+def _whole_usage(events: Sequence[Event], agent_cost: float | None) -> Usage | None:
+    """Summed usage of the messages, with the recorded total cost, which is 0 for models without a price."""
+    tokens = total(event.usage for event in events if isinstance(event, Said))
+    if agent_cost is None:
+        return tokens
+    return replace(tokens or Usage(), cost_usd=agent_cost if agent_cost > 0 else None)
+
+
+def _where_any(name: str, values: Any) -> JsonObject:
+    return {name: values} if values else {}
+
+
+def _task(record: Record, unmapped: UnmappedFields) -> tuple[str, Task]:
+    """Read a task by its id."""
+    if not isinstance(record.data, dict):
+        unmapped.count("tasks[]")
+        return "", Task()
+    with unmapped.reading(record.data, "tasks[].") as fields:
+        criteria = fields.object("evaluation_criteria")
+        scenario = fields.object("user_scenario")
+        expected = tuple(_expected(action) for action in criteria.objects("actions"))
+        labels = {
+            **_where_any("criteria", criteria.rest()),
+            **_where_any("user_scenario", scenario.rest()),
+            **fields.short("description"),
+        }
+        fields.set_aside("initial_state")  # state of the database and devices before the run
+        return fields.name("id") or "", Task(ticket=fields.text("ticket"), expected=expected, labels=labels)
+
+
+def _expected(action: Fields) -> JsonObject:
+    """Read a gold action. With `compare_args`, only those arguments are compared."""
+    compared = action.value("compare_args")
+    action.set_aside("info")
+    return {
+        "id": action.name("action_id"),
+        "name": action.text("name"),
+        "arguments": action.value("arguments") or {},
+        "requestor": action.text("requestor") or "assistant",
+        **({} if compared is None else {"compare_args": compared}),
+    }
+
+
+def _with_checks(expected: Sequence[JsonObject], checks: Sequence[Fields]) -> list[JsonObject]:
+    """The gold actions, each with whether the benchmark found a matching call."""
+    found = {}
+    recorded = []
+    for check in checks:
+        action = _expected(check.object("action"))
+        recorded.append(action)
+        matched = check.flag("action_match")
+        check.set_aside("action_reward", "tool_type")
+        if matched is not None and action["id"] is not None:
+            found[action["id"]] = matched
+    return [
+        {**action, "recorded_match": found[action["id"]]} if action["id"] in found else action
+        for action in expected or recorded
+    ]
+
+
+def _setting(info: Any, unmapped: UnmappedFields) -> Setting:
+    if not isinstance(info, dict):
+        return Setting()
+    with unmapped.reading(info, "info.") as fields:
+        agent, user, environment = (fields.object(f"{name}_info") for name in ("agent", "user", "environment"))
+        user.set_aside("global_simulation_guidelines")
+        extra = {
+            **fields.short("git_commit", "num_trials", "max_steps", "max_errors", "seed"),
+            **_where_any("agent_info", agent.short("implementation", "llm_args")),
+            **_where_any("user_info", user.short("implementation", "llm", "llm_args")),
+            **environment.short("domain_name"),
+        }
+        return Setting(
+            model=agent.text("llm"), policy=environment.text("policy"), tools=_tools(environment), extra=extra
+        )
+
+
+def _tools(environment: Fields) -> tuple[Tool, ...] | None:
+    """The agent's tools: OpenAI schemas, or signatures by name."""
+    definitions = environment.value("tool_defs")
+    if isinstance(definitions, list):
+        return tools_of(environment, "tool_defs")
+    if not isinstance(definitions, dict):
+        return None
+    signatures = environment.object("tool_defs")
+    found = []
+    for name in definitions:
+        signature = signatures.object(name)
+        signature.set_aside("name", "returns", "raises", "examples", "info")
+        parameters = signature.value("params", "parameters")
+        description = signature.text("short_desc", "doc", "description") or ""
+        found.append(
+            Tool(name=name, description=description, parameters=parameters if isinstance(parameters, dict) else None)
+        )
+    return tuple(found)
+
+
+def _kind(sample: Sample) -> Literal["results", "simulation"] | None:
+    if any(_holds_simulations(record) or _begins_like_results(record) for record in sample.records):
+        return "results"
+    return "simulation" if any(map(_is_simulation, sample.records)) else None
+
+
+def _is_simulation(record: Any) -> bool:
+    """Whether a record is a simulation, as a result folder has them."""
+    known = isinstance(record, dict) and all(key in record for key in ("task_id", "termination_reason", "reward_info"))
+    return known and ("messages" in record or "ticks" in record)
+
+
+def _holds_simulations(record: Any) -> bool:
+    simulations = record.get("simulations") if isinstance(record, dict) else None
+    return isinstance(simulations, list) and any(
+        isinstance(one, dict) and "task_id" in one and "messages" in one for one in simulations
+    )
+
+
+def _begins_like_results(record: Any) -> bool:
+    """Whether the tasks are in this format; they can fill the whole sample, so that no simulation is in it."""
+    if not isinstance(record, dict) or not isinstance(record.get("tasks"), list):
+        return False
+    info = record.get("info")
+    return isinstance(info, dict) and "agent_info" in info and "environment_info" in info

@@ -1,0 +1,87 @@
+"""tau-bench runs: a dialogue with a simulated user, its reward and the gold actions.
+
+The instruction of the simulated user is not part of the agent's prompt; it is stored in the labels.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.context import Context
+from evaluation_assets.core.traces.formats.conversation import Conversation, not_a_record, trajectory_from
+from evaluation_assets.core.traces.formats.isolation import each_record
+from evaluation_assets.core.traces.formats.messages.chat import events_of, system_of
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+
+NAME = "tau_bench"
+DESCRIPTION = "tau-bench runs: messages with a simulated user, reward and gold actions"
+DETECTION = "records with task_id, reward, traj and info"
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a record is a run with its reward."""
+    return sample.has("traj", "task_id", "reward", "info")
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per run."""
+    return each_record(files, partial(trajectory_of, unmapped))
+
+
+def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
+    """Build the trajectory of a run.
+
+    Raises:
+        UnusableRecord: the record is not a run, or has no agent message or tool call.
+    """
+    if not isinstance(record.data, dict):
+        raise not_a_record(record.data, "an object")
+    with unmapped.reading(record.data) as fields:
+        info = fields.object("info")
+        messages = fields.objects("traj")
+        if not messages:
+            raise UnusableRecord("no_trajectory_text", info.text("error") or "'traj' is not a list of messages")
+        task_id = fields.recorded_id("task_id")
+        trial = max(fields.whole("trial") or 0, 0)
+        reward = fields.number("reward")
+        finished = info.object("reward_info")
+        context = Context(
+            id=f"{task_id}#{trial}" if task_id and trial else task_id,
+            task_id=task_id,
+            trial=trial,
+            success=None if reward is None else succeeded(reward),
+            cut_off=_never_ended(record.data),
+            labels=_labels(info.object("task"), finished, reward),
+            extra=info.short("source", "user_cost"),
+        )
+        conversation = Conversation(events=tuple(events_of(messages)), system=system_of(messages))
+        return trajectory_from(NAME, conversation, context)
+
+
+def succeeded(reward: float) -> bool:
+    """The benchmark's rule for success: a reward of 1 within rounding."""
+    return abs(reward - 1) <= 1e-6
+
+
+def _never_ended(data: JsonObject) -> bool:
+    """Whether the run reached the turn limit; no reward is computed for such runs."""
+    info = data.get("info")
+    return isinstance(info, dict) and "reward_info" in info and info["reward_info"] is None
+
+
+def _labels(task: Fields, finished: Fields, reward: float | None) -> JsonObject:
+    """The outcome and the gold actions, which the benchmark writes twice."""
+    labels: JsonObject = {"reward": reward, "expected_calls": [_expected(action) for action in task.objects("actions")]}
+    outputs = task.items("outputs")
+    checks = finished.short("info")
+    labels |= {"expected_outputs": outputs} if outputs else {}
+    labels |= {"reward_info": checks["info"]} if checks else {}
+    labels |= task.short("instruction", "user_id")
+    finished.set_aside("reward", "actions")
+    return {name: value for name, value in labels.items() if value is not None}
+
+
+def _expected(action: Fields) -> dict[str, Any]:
+    return {"name": action.text("name"), "arguments": action.value("kwargs", "arguments") or {}}

@@ -1,0 +1,285 @@
+"""Registry of supported formats, and the choice of one by content or by name."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from evaluation_assets.core.system.plugins import READERS, guarded, plugins
+from evaluation_assets.core.traces.formats.base import (
+    DropFile,
+    Format,
+    Record,
+    RecordWatch,
+    Rejection,
+    Sample,
+    UnreadableDrop,
+)
+from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
+from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
+from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
+from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
+from evaluation_assets.core.traces.formats.envelopes.trials import TRIALS
+from evaluation_assets.core.traces.formats.envelopes.vapi import VAPI
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import sample_of
+from evaluation_assets.core.traces.formats.isolation import reader_failed
+from evaluation_assets.core.traces.formats.mixed_records import MixedRecords
+from evaluation_assets.core.traces.formats.readers import (
+    agent_session,
+    aider,
+    anthropic_messages,
+    atif,
+    autogen,
+    bedrock_converse,
+    browser_use,
+    canonical,
+    claude_code,
+    cline,
+    codex,
+    copilot_cli,
+    cursor,
+    dialogue,
+    droid,
+    gemini,
+    gemini_cli,
+    google_adk,
+    goose,
+    inspect_ai,
+    jaeger,
+    langchain,
+    langfuse,
+    mini_swe_agent,
+    mlflow,
+    openai_agents,
+    openai_messages,
+    openai_responses,
+    opencode,
+    openhands,
+    openhands_sdk,
+    openinference,
+    otlp,
+    pi,
+    pydantic_ai,
+    qwen_code,
+    smolagents,
+    swe_agent,
+    tagged,
+    tau2_bench,
+    tau_bench,
+    vercel_ai,
+    who_and_when,
+)
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.unrecognised import WHOLE, why_unrecognised
+from evaluation_assets.core.traces.trajectories.identity import TrialCounter
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_LOOKED_AT = 20
+"""Number of recognised files after which the format of a drop is decided."""
+
+_MOST_BROKEN = 100
+"""Maximum number of records of a drop on which its reader may fail; it restarts after each."""
+
+
+def _format_of(reader: Any) -> Format:
+    """The format of an envelope, or of a reader's module."""
+    if isinstance(reader, Envelope):
+        return reader.format()
+    return Format(reader.NAME, reader.DESCRIPTION, reader.DETECTION, reader.detect, reader.read)
+
+
+_SHIPPED: dict[str, Format] = {
+    known.name: known
+    for known in map(
+        _format_of,
+        (
+            canonical,
+            tagged,
+            agent_session,
+            cursor,
+            copilot_cli,
+            droid,
+            pi,
+            qwen_code,
+            claude_code,
+            cline,
+            codex,
+            aider,
+            gemini_cli,
+            goose,
+            opencode,
+            browser_use,
+            openhands_sdk,
+            openhands,
+            swe_agent,
+            mini_swe_agent,
+            atif,
+            inspect_ai,
+            otlp,
+            openinference,
+            mlflow,
+            langfuse,
+            jaeger,
+            openai_agents,
+            tau_bench,
+            tau2_bench,
+            langchain,
+            openai_responses,
+            who_and_when,
+            bedrock_converse,
+            vercel_ai,
+            google_adk,
+            gemini,
+            pydantic_ai,
+            autogen,
+            smolagents,
+            AGENTBENCH,
+            LIVEKIT,
+            N8N,
+            VAPI,
+            TRIALS,
+            anthropic_messages,
+            openai_messages,
+            dialogue,
+        ),
+    )
+}
+
+
+def _of_plugin(name: str, reader: Any) -> Format:
+    """A reader of another package: a module like those of this project, or a `Format`."""
+    if isinstance(reader, Format):
+        found = replace(reader, name=name)
+    else:
+        found = Format(name, reader.DESCRIPTION, reader.DETECTION, reader.detect, reader.read)
+    return replace(found, detect=guarded(READERS, name, found.detect))
+
+
+FORMATS: dict[str, Format] = {**plugins(READERS, frozenset(_SHIPPED), _of_plugin), **_SHIPPED}
+"""In the order in which they are asked whether a file is theirs: readers of installed packages come first."""
+
+
+def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
+    """Detect the format of a drop: the most specific one among the formats of its first files.
+
+    Raises:
+        UnreadableDrop: no format recognises the files, or there is no format of the given name.
+    """
+    if name is not None:
+        if name not in FORMATS:
+            raise UnreadableDrop(f"unknown format {name!r}; choose one of {', '.join(FORMATS)}")
+        return FORMATS[name]
+    ranks = list(FORMATS)
+    damaged: list[UnreadableDrop] = []
+    strange: list[tuple[DropFile, Sample]] = []
+    recognised = islice(_recognised(files, damaged, strange), _LOOKED_AT)
+    found = min(recognised, key=lambda known: ranks.index(known.name), default=None)
+    if found is not None:
+        return found
+    if damaged:
+        raise damaged[0]
+    for file in (file for file, sample in strange if len(sample.text) >= WHOLE):
+        _check_first_record(file)
+    raise UnreadableDrop(why_unrecognised(strange))
+
+
+def looks_like(chosen: Format, files: Sequence[DropFile]) -> bool:
+    """Whether one of the first files of a drop is recognised by a format; a format can be given by name."""
+    for file in files[:_LOOKED_AT]:
+        try:
+            if chosen.detect(sample_of(file)):
+                return True
+        except UnreadableDrop:
+            continue
+    return False
+
+
+def _check_first_record(file: DropFile) -> None:
+    """Refuse a file that is not recognised because its first record exceeds a limit."""
+    first = next(read_records(file), None)
+    if isinstance(first, Rejection) and first.reason == "too_large":
+        raise UnreadableDrop(
+            f"{file.source} line {first.line}: {first.detail}. Split it into smaller records, or remove it."
+        )
+
+
+def _recognised(
+    files: Sequence[DropFile], damaged: list[UnreadableDrop], strange: list[tuple[DropFile, Sample]]
+) -> Iterator[Format]:
+    """The formats of the recognised files. Other files are added to `damaged` and `strange`."""
+    for file in files:
+        try:
+            sample = sample_of(file)
+        except UnreadableDrop as problem:
+            damaged.append(problem)
+            continue
+        found = next((known for known in FORMATS.values() if known.detect(sample)), None)
+        if found is not None:
+            yield found
+        elif len(strange) < _LOOKED_AT:
+            strange.append((file, sample))
+
+
+def read_trajectories(
+    files: Sequence[DropFile], unmapped: UnmappedFields, format_name: str | None = None
+) -> Iterator[Trajectory | Rejection]:
+    """Yield every record of a drop's files, in order, as a trajectory with a unique id or as a rejection.
+
+    Unmapped fields are counted in `unmapped`.
+
+    Raises:
+        UnreadableDrop: immediately if no format fits; while reading if a file is damaged.
+    """
+    return read_by(format_of(files, format_name), files, unmapped, is_forced=format_name is not None)
+
+
+def read_by(
+    chosen: Format,
+    files: Sequence[DropFile],
+    unmapped: UnmappedFields,
+    on_record: Callable[[Record], object] = lambda _: None,
+    *,
+    is_forced: bool = False,
+) -> Iterator[Trajectory | Rejection]:
+    """Like `read_trajectories`, with the reader of one format. `on_record` is called with each record it is given.
+
+    Conversations in the form of other formats are read after the others, unless the format `is_forced`.
+    """
+    with MixedRecords(chosen, {} if is_forced else FORMATS) as mixed:
+        yield from _read_by(chosen, files, unmapped, RecordWatch(on_record, mixed.takes), mixed)
+
+
+def _read_by(
+    chosen: Format, files: Sequence[DropFile], unmapped: UnmappedFields, watch: RecordWatch, mixed: MixedRecords
+) -> Iterator[Trajectory | Rejection]:
+    trials, told = TrialCounter(), 0
+    said: list[Rejection] = []
+    watched = [replace(file, watch=watch) for file in files]
+    while True:
+        counted = UnmappedFields()
+        try:
+            for item in islice(chosen.read(watched, counted), told, None):
+                told += 1
+                if isinstance(item, Rejection) and mixed.takes_back(item):
+                    continue
+                if isinstance(item, Rejection) and item in watch.broken:
+                    said.append(item)
+                yield item if isinstance(item, Rejection) else trials.numbered(item)
+            break
+        except (UnreadableDrop, OSError):
+            raise
+        except Exception as problem:
+            # The reader failed between records, e.g. while grouping them; see `attempted` for failures inside one.
+            if len(watch.broken) >= _MOST_BROKEN or not watch.reject_last(reader_failed(problem)):
+                raise UnreadableDrop(_broken(problem, chosen, files)) from problem
+    yield from (each for each in watch.broken if each not in said)  # records of a side table
+    for item in mixed.read(counted):
+        yield item if isinstance(item, Rejection) else trials.numbered(item)
+    unmapped.update(counted)
+
+
+def _broken(problem: Exception, chosen: Format, files: Sequence[DropFile]) -> str:
+    names = ", ".join(file.source for file in files)[:500]
+    told = f"{type(problem).__name__}: {str(problem)[:300]}"
+    return f"the reader of {chosen.name} failed on {names}: {told}. Please report this with the file."

@@ -1,0 +1,93 @@
+"""Messages in recorded requests and replies of providers, for trace stores that keep them as they were sent.
+
+OpenAI (chat and Responses), Anthropic, Gemini, Bedrock and LangChain bodies become lists of chat messages, which
+`messages` parses.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, objects_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+Note = Callable[[str], object]
+"""Called with the kind of each item that is not understood."""
+
+_REQUEST = ("messages", "contents", "input", "inputs", "prompt")
+_REPLY = ("choices", "candidates", "generations", "output", "outputs", "messages", "message", "content")
+_SYSTEM = ("system", "instructions", "system_instruction", "systemInstruction")
+_ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant", "system": "system", "tool": "tool"}
+_DEEPEST = 5
+
+
+def request_messages(value: Any, note: Note) -> list[JsonObject]:
+    """The messages of a request, its system prompt first."""
+    body = decoded(value)
+    prompt = next((found for key in _SYSTEM if (found := at(body, key))), None)
+    system = [{"role": "system", "content": prompt}] if prompt else []
+    return [*system, *_messages(body, _REQUEST, "user", note)]
+
+
+def reply_messages(value: Any, note: Note) -> list[JsonObject]:
+    """The messages of a reply."""
+    return list(_messages(decoded(value), _REPLY, "assistant", note))
+
+
+def tool_definitions(value: Any) -> list[Any]:
+    """The tools that a request offers."""
+    return list_in(at(decoded(value), "tools"))
+
+
+def _messages(value: Any, keys: tuple[str, ...], role: str, note: Note, depth: int = 0) -> Iterator[JsonObject]:
+    """The messages in a body: a text, a message, a list of them, or an object around one of these."""
+    if isinstance(value, str):
+        if value.strip():
+            yield {"role": role, "content": value}
+    elif isinstance(value, list) and depth < _DEEPEST:
+        for item in value:
+            yield from _messages(item, keys, role, note, depth + 1)
+    elif isinstance(value, dict):
+        item = _item(value, role, note)
+        if item is not None:
+            yield from item
+            return
+        inner = next((found for key in keys if (found := value.get(key))), None)
+        if inner is not None and depth < _DEEPEST:
+            yield from _messages(inner, keys, role, note, depth + 1)
+
+
+def _item(value: JsonObject, role: str, note: Note) -> list[JsonObject] | None:
+    """A message, or an item of the Responses API as messages; `None` if it is an object around messages."""
+    kind = first_text(value, "type")
+    if kind == "function_call" or kind == "custom_tool_call":
+        call = {
+            "id": value.get("call_id") or value.get("id"),
+            "name": value.get("name"),
+            "arguments": value.get("arguments") or value.get("input"),
+        }
+        return [{"role": "assistant", "tool_calls": [call]}]
+    if kind in ("function_call_output", "custom_tool_call_output"):
+        return [{"role": "tool", "tool_call_id": value.get("call_id"), "content": value.get("output")}]
+    if kind == "reasoning" and "role" not in value:
+        texts = [first_text(part, "text") for part in objects_in(value.get("summary") or value.get("content"))]
+        return [{"role": "assistant", "reasoning": "\n".join(text for text in texts if text)}]
+    if isinstance(value.get("role"), str):
+        return [{**value, "content": _content(value.get("content"))}]
+    if kind in _ROLES and ("content" in value or isinstance(value.get("data"), dict)):
+        inner = value["data"] if isinstance(value.get("data"), dict) else value
+        return [{**inner, "role": _ROLES[kind]}]
+    if isinstance(value.get("message"), dict):
+        return _item({"role": role, **value["message"]}, role, note)
+    if isinstance(value.get("parts"), list):  # Gemini
+        return [{"role": role, **value}]
+    if kind == "text" and isinstance(value.get("text"), str):
+        return [{"role": role, "content": value["text"]}]
+    if kind is not None and kind.endswith("_call"):
+        note(kind)
+        return []
+    return None
+
+
+def _content(value: Any) -> Any:
+    """The content of a message; JSON text of content parts is parsed."""
+    return decoded(value) if isinstance(value, str) and value.startswith('[{"type"') else value

@@ -1,0 +1,150 @@
+"""Spans with one record each, with their attributes as an object.
+
+OpenTelemetry's console exporter and Phoenix (JSON, or rows of a table) have the IDs in `context`; ADOT, CloudWatch and
+programs that write the spans of an in-memory exporter have them beside the attributes, in snake or camel case.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from evaluation_assets.core.traces.formats.spans.tree import Event, Span
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import list_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_DEEPEST = 12
+_TABLE = ("context.", "attributes.")
+"""Prefixes of columns in a table of spans."""
+
+_IDS = (("trace_id", "span_id"), ("traceId", "spanId"))
+_LISTS = ("data", "spans")
+_STARTS, _ENDS = ("start_time", "startTimeUnixNano"), ("end_time", "endTimeUnixNano")
+_UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6))
+"""Upper limits of times in seconds, milliseconds and microseconds since 1970, in this century; others are in ns."""
+
+_FAILED = ("ERROR", "STATUS_CODE_ERROR", "STATUSCODE.ERROR", "2")
+_DETAILS = "gen_ai.client.inference.operation.details"
+
+
+def spans_in(data: Any) -> list[JsonObject]:
+    """The spans of a record: a span, a row of a table of spans, or an object with a list of spans."""
+    if is_span(data):
+        return [data]
+    if not isinstance(data, dict):
+        return []
+    if is_span(row := _unflattened(data)):
+        return [row]
+    return [item for key in _LISTS for item in list_in(data.get(key)) if is_span(item)]
+
+
+def is_span(data: Any) -> bool:
+    """Whether a value is a span: an object with its IDs in `context`, or beside its attributes."""
+    if not isinstance(data, dict):
+        return False
+    context = data.get("context")
+    if isinstance(context, dict) and _names_a_span(context):
+        return True
+    is_timed = any(key in data for key in _STARTS)  # MLflow's are not: its traces have a format of their own
+    return is_timed and isinstance(data.get("attributes"), dict) and "name" in data and _names_a_span(data)
+
+
+def _names_a_span(data: JsonObject) -> bool:
+    return any(all(isinstance(data.get(key), str) for key in keys) for keys in _IDS)
+
+
+def _unflattened(row: JsonObject) -> JsonObject:
+    """A row of a table with its columns `context.*` and `attributes.*` as objects."""
+    data: JsonObject = {}
+    for column, value in row.items():
+        prefix = next((one for one in _TABLE if column.startswith(one)), None)
+        if prefix is None:
+            data[column] = value
+        else:
+            data.setdefault(prefix[:-1], {})[column.removeprefix(prefix)] = value
+    return data
+
+
+def flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
+    """Read a span."""
+    with unmapped.reading(data, "spans[].") as fields:
+        context = fields.object("context") if fields.is_object("context") else fields
+        status, resource, scope = fields.object("status"), fields.object("resource"), fields.object("scope")
+        context.set_aside("trace_state")
+        scope.set_aside("version", "attributes")
+        fields.set_aside("kind", "links", "id", "__index_level_0__", "flags", "traceState", "durationNano")
+        kind = fields.text("span_kind")
+        events = [event_of(event) for event in fields.objects("events", "span_events")]
+        start, end = _time(fields, *_STARTS), _time(fields, *_ENDS)
+        code = status.name("status_code", "code") or fields.text("status_code") or ""
+        told = status.text("description", "message") or fields.text("status_message")
+        attributes = dict(_flattened(fields.value("attributes")))
+        if kind is not None:
+            attributes.setdefault("openinference.span.kind", kind)
+        service = resource.object("attributes").text("service.name")
+        resource.object("attributes").rest()
+        resource.set_aside("schema_url")
+        return Span(
+            id=_bare(context.name("span_id", "spanId")) or "",
+            trace_id=_bare(context.name("trace_id", "traceId")) or "",
+            parent_id=_bare(fields.name("parent_id", "parent_span_id", "parentSpanId")),
+            name=fields.text("name") or "",
+            scope=scope.text("name") or "",
+            service=service or "",
+            start_s=start,
+            duration_ms=None if start is None or end is None or end < start else (end - start) * 1000,
+            error=error_of(told, events) if code.upper() in _FAILED else None,
+            attributes=attributes,
+            events=events,
+        )
+
+
+def _bare(name: str | None) -> str | None:
+    """An ID without the prefix that the console exporter writes and other exporters do not."""
+    return None if name is None else name.removeprefix("0x")
+
+
+def event_of(fields: Fields) -> Event:
+    """Read an event. ADOT writes what a model was told and said into the body of an event."""
+    body = fields.object("body")
+    given, said = (body.object(key).items("messages") for key in ("input", "output"))
+    name = fields.text("name", "Name", "event_name") or ""
+    attributes = fields.object("attributes", "Attributes").rest()
+    fields.set_aside("timestamp", "Timestamp", "span_id", "trace_id")
+    if given or said:
+        messages = {"gen_ai.input.messages": given, "gen_ai.output.messages": said}
+        return Event(name=_DETAILS, attributes={**attributes, **messages})
+    return Event(name=name, attributes={**body.rest(), **attributes})
+
+
+def error_of(told: str | None, events: list[Event]) -> str:
+    messages = (event.attributes.get("exception.message") for event in events if event.name == "exception")
+    return next((message for message in messages if isinstance(message, str) and message), told or "error")
+
+
+def _flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Flatten attributes to dotted keys; Phoenix nests them."""
+    if isinstance(value, dict) and (not prefix or prefix.count(".") < _DEEPEST):
+        for key, inner in value.items():
+            yield from _flattened(inner, f"{prefix}.{key}" if prefix else str(key))
+    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        for index, item in enumerate(value):
+            yield from _flattened(item, f"{prefix}.{index}")
+    elif value is not None:
+        yield prefix, value
+
+
+def moment_of(text: str | None) -> float | None:
+    try:
+        return None if text is None else datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _time(fields: Fields, *keys: str) -> float | None:
+    """A time in seconds since 1970, written as text or as a number: pandas has milliseconds, the SDK nanoseconds."""
+    key = next((key for key in keys if key in fields), keys[0])
+    number = fields.number(key) if not fields.is_text(key) or (fields.text(key) or "").isdecimal() else None
+    if number is None:
+        return moment_of(fields.text(key))
+    return number / next((unit for limit, unit in _UNITS if number < limit), 1e9)

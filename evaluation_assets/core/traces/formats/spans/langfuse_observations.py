@@ -1,0 +1,88 @@
+"""Observations of Langfuse as attributes of spans: those of its exports, and of the spans that its SDKs write."""
+
+from typing import Any
+
+from evaluation_assets.core.traces.formats.spans.bodies import Note
+from evaluation_assets.core.traces.formats.spans.stored import attributes_of, usage_attributes
+from evaluation_assets.core.traces.formats.spans.tree import Span
+from evaluation_assets.core.traces.formats.stated import Comparisons
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in, object_in
+from evaluation_assets.core.traces.formats.usage import Count, settled
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_OWN = "langfuse.observation."
+_INPUT = ("input", "cache_read_input_tokens", "cache_creation_input_tokens")
+_OUTPUT = ("output",)
+
+
+def observation_attributes(
+    kind: str, title: str, given: Any, said: Any, note: Note, *, model: str | None, usage: JsonObject
+) -> JsonObject:
+    """Attributes of an observation, from its input and output as JSON values or text."""
+    body, tools = _without_tools(decoded(given))
+    return attributes_of(kind, title, body, decoded(said), note, model=model, tools=tools, usage=usage)
+
+
+def langfuse_usage(counts: Any, cost: Any, stated: Comparisons) -> JsonObject:
+    """Kinds of tokens in Langfuse exclude each other, by its documentation; not all integrations keep to it."""
+    found = {key: int(value) for key, value in object_in(counts).items() if isinstance(value, int | float)}
+    from_cache = next((value for key, value in found.items() if "cache" in key and "read" in key), None)
+    counted = settled(stated, found.get("total"), _count(found, _INPUT), _count(found, _OUTPUT))
+    return usage_attributes(
+        {
+            "input_tokens": counted[0],
+            "output_tokens": counted[1],
+            "cache_read_input_tokens": found.get("input_cached_tokens", found.get("input_cache_read", from_cache)),
+        },
+        cost,
+    )
+
+
+def read_sdk_attributes(span: Span, unmapped: UnmappedFields) -> None:
+    """Add the attributes of other conventions to a span of the Langfuse SDK, which has only names of its own.
+
+    What a span records in those conventions, too, stays as it is.
+    """
+    own = {key.removeprefix(_OWN): value for key, value in span.attributes.items() if key.startswith(_OWN)}
+    kind = own.pop("type", None)
+    if not isinstance(kind, str):
+        return
+    model, costs = own.pop("model.name", None), decoded(own.pop("cost_details", None))
+    found = observation_attributes(
+        kind,
+        span.name,
+        own.pop("input", None),
+        own.pop("output", None),
+        lambda what: unmapped.note("unknown_part", what),
+        model=model if isinstance(model, str) else None,
+        usage=langfuse_usage(decoded(own.pop("usage_details", None)), at(costs, "total"), unmapped.stated),
+    )
+    message = own.pop("status_message", None)
+    if own.pop("level", None) == "ERROR":
+        span.error = span.error or (message if isinstance(message, str) and message else "error")
+    others = {key: value for key, value in span.attributes.items() if not key.startswith(_OWN)}
+    span.attributes = {**found, **{f"{_OWN}{key}": value for key, value in own.items()}, **others}
+
+
+def _count(counts: dict[str, int], names: tuple[str, ...]) -> Count:
+    """The tokens of a kind with the kinds beside it, whose names begin like its own."""
+    kinds = {
+        key: value
+        for key, value in counts.items()
+        if (key in names or key.startswith(f"{names[0]}_")) and "priority" not in key and "cost" not in key.lower()
+    }
+    return Count(kinds.pop(names[0], 0) if kinds else None, sum(kinds.values()), is_beside=True)
+
+
+def _without_tools(given: Any) -> tuple[Any, list[Any]]:
+    """The input without the tool definitions that the LangChain integration appends as messages of role tool."""
+    tools: list[Any] = []
+    rest: list[Any] = []
+    for message in list_in(given):
+        content = at(message, "content")
+        if at(message, "role") == "tool" and isinstance(content, dict) and isinstance(at(content, "function"), dict):
+            tools.append(content)
+        else:
+            rest.append(message)
+    return (rest, tools) if tools else (given, [])

@@ -1,0 +1,76 @@
+"""Spans of trace stores that record inputs and outputs as the program had them, in the attributes of OpenInference."""
+
+from typing import Any
+
+from evaluation_assets.core.traces.formats.spans.bodies import Note, reply_messages, request_messages, tool_definitions
+from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_KINDS = {
+    "AGENT": "AGENT",
+    "TOOL": "TOOL",
+    "RETRIEVER": "RETRIEVER",
+    "LLM": "LLM",
+    "CHAT_MODEL": "LLM",
+    "GENERATION": "LLM",
+    "CHAIN": "CHAIN",
+    "WORKFLOW": "CHAIN",
+    "TASK": "CHAIN",
+    "SPAN": "CHAIN",
+}
+
+
+def attributes_of(
+    kind: str,
+    name: str,
+    given: Any,
+    said: Any,
+    note: Note,
+    *,
+    model: str | None = None,
+    tools: Any = None,
+    usage: JsonObject | None = None,
+) -> JsonObject:
+    """Attributes of a span of this kind (e.g. TOOL, CHAT_MODEL), from its input and output.
+
+    `usage` has the names of OpenTelemetry (`gen_ai.usage.input_tokens`).
+    """
+    attributes: JsonObject = {"openinference.span.kind": _KINDS.get(kind.upper(), kind), **(usage or {})}
+    known = attributes["openinference.span.kind"]
+    if known == "LLM":
+        offered = tools or tool_definitions(given)
+        attributes |= {
+            "gen_ai.input.messages": request_messages(given, note),
+            "gen_ai.output.messages": reply_messages(said, note),
+            "gen_ai.request.model": model or first_text(decoded(given), "model"),
+            "gen_ai.tool.definitions": list_in(decoded(offered)),
+        }
+    elif known in ("TOOL", "RETRIEVER"):
+        result = decoded(said)
+        is_message = isinstance(result, dict) and isinstance(result.get("tool_call_id"), str) and "content" in result
+        attributes |= {
+            "tool.name": name,
+            "input.value": given,
+            "output.value": result["content"] if is_message else said,
+            "tool_call.id": first_text(result, "tool_call_id") if is_message else None,
+        }
+    elif known == "AGENT":
+        attributes |= {"agent.name": name, "input.value": given, "output.value": said}
+    return {key: value for key, value in attributes.items() if value is not None and value != []}
+
+
+def usage_attributes(counts: Any, cost: Any = None) -> JsonObject:
+    """The attributes of token counts and of a cost in dollars."""
+    found = {
+        "gen_ai.usage.input_tokens": _first(counts, "input_tokens", "input", "promptTokens", "prompt_tokens"),
+        "gen_ai.usage.output_tokens": _first(
+            counts, "output_tokens", "output", "completionTokens", "completion_tokens"
+        ),
+        "gen_ai.usage.cache_read.input_tokens": _first(counts, "cache_read_input_tokens", "input_cached_tokens"),
+        "gen_ai.usage.cost": cost,
+    }
+    return {key: value for key, value in found.items() if isinstance(value, int | float)}
+
+
+def _first(counts: Any, *keys: str) -> Any:
+    return next((found for key in keys if (found := at(counts, key)) is not None), None)

@@ -1,0 +1,400 @@
+"""Convert the spans of a trace to events of agents, in order."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evaluation_assets.core.traces.formats.spans.attributes import (
+    ModelCall,
+    ToolRun,
+    agent_named_in,
+    agent_run,
+    grouped,
+    hand_off_in,
+    kind_of,
+    model_call,
+    tool_run,
+)
+from evaluation_assets.core.traces.formats.spans.content_settings import content_setting
+from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
+from evaluation_assets.core.traces.formats.spans.history import History, as_context, end_of_context
+from evaluation_assets.core.traces.formats.spans.messages import Message
+from evaluation_assets.core.traces.formats.spans.participants import Participants
+from evaluation_assets.core.traces.formats.spans.pending import PendingEvents, Place
+from evaluation_assets.core.traces.formats.spans.tree import Span
+from evaluation_assets.core.traces.formats.spans.twins import Twins
+from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, hands_in, one_line, total
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import decoded
+from evaluation_assets.core.traces.formats.usage import at_list_price
+from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Usage
+
+SESSION = (
+    "session.id",
+    "gen_ai.conversation.id",
+    "langsmith.trace.session_id",
+    "traceloop.association.properties.session_id",
+)
+"""Attributes that name the session of a trace."""
+
+_NOBODY = "agent"
+"""Name of an agent that no span names."""
+
+_CODE = re.compile(r"```(?:py|python)?[ \t]*\n(.*?)```", re.DOTALL)
+_CODE_STEP = '{"memory_step": "ActionStep('
+_CODE_TOOL = "python_interpreter"
+"""Prefix of a step recorded by smolagents, and its name for the tool that runs the model's code."""
+
+_REPEATED = re.compile(r"\s*(?:Calling tools:\s*\[\{|Call id: \S+\s+(?:Observation|Error):)")
+"""Start of a message in which smolagents repeats calls and their results to the model."""
+
+_PROMPTS = ("system", "developer", "tool-call")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Within:
+    """Where a span is: whose work it is, who called that agent, the model span around it, and whether in a tool.
+
+    It is `outermost` if no agent around it, nor a tool, says what it was asked.
+    """
+
+    agent_id: str = _NOBODY
+    caller: str | None = None
+    wrapper: Span | None = None
+    in_tool: bool = False
+    outermost: bool = True
+
+
+class Telling:
+    """Converts the spans of a trace, or of the traces of one conversation, to events, in order."""
+
+    def __init__(self, unmapped: UnmappedFields, drop: DropLog) -> None:
+        self._unmapped = unmapped
+        self._history = History(drop.calls)
+        self._model_twins = drop.twins
+        self._tool_twins = Twins()
+        self._ran: set[Place] = set()
+        self._participants = Participants()
+        self._model_usage: list[Usage | None] = []
+        self._agent_usage: list[Usage | None] = []
+        self._trace_id: str | None = None
+        self._asked: str | None = None
+        self._root_began = 0
+        self.events = PendingEvents()
+        self.task: str | None = None
+        self.answer: str | None = None
+        self.twins = 0
+        """Spans of work that another instrumentation recorded, too."""
+        self.places: dict[str, Place] = {}
+        self.tool_spans: list[str] = []
+
+    def tell(self, root: Span) -> None:
+        """Read a span and its descendants, iteratively: traces may be deeper than Python's recursion limit."""
+        if root.trace_id != self._trace_id:
+            self._trace_id, self._asked = root.trace_id, None
+            self._history.begin_again()
+        self._root_began = len(self.events)
+        open_spans = [self._span(root, Within())]
+        while open_spans:
+            child = next(open_spans[-1], None)
+            if child is None:
+                open_spans.pop()
+            else:
+                open_spans.append(self._span(*child))
+
+    def participants(self) -> tuple[Agent, ...]:
+        """All agents with at least one event."""
+        return self._participants.among(self.events.speakers())
+
+    def usage(self) -> Usage | None:
+        """Tokens of the model spans; agent spans contain sums and are used only if model spans have none."""
+        return total(self._model_usage) or total(self._agent_usage)
+
+    def _span(self, span: Span, within: Within) -> Iterator[tuple[Span, Within]]:
+        """Process a span; yields each child, which is processed before the span continues."""
+        kind = kind_of(span)
+        first, answered = len(self.events), None
+        inside = within if kind in ("model", "other", "chain") else replace(within, wrapper=None)
+        if kind == "model":
+            inner = list(_inner_models(span))
+            if not inner:
+                self._model(_merged(span, within.wrapper), within)
+            elif within.wrapper is None and len(inner) == 1:
+                inside = replace(inside, wrapper=span)
+        elif kind == "agent":
+            inside, answered = self._agent(span, inside)
+        elif kind == "tool":
+            inside = self._tool(span, inside)
+        elif kind == "other":
+            self._unmapped.count(
+                f"spans[] ({span.scope or span.attributes.get('openinference.span.kind') or span.name})"
+            )
+        for child in span.children:
+            yield child, inside
+        if str(span.attributes.get("input.value", "")).startswith(_CODE_STEP):
+            self._ran_code(span, first)
+        elif kind == "chain":
+            self._unmapped.count("spans[] (chain)")
+        if answered is not None:
+            self._handed_in(answered, first)
+        if kind != "other" and len(self.events) > first:
+            self.places.setdefault(span.id, (first, 0))
+
+    def _agent(self, span: Span, within: Within) -> tuple[Within, str | None]:
+        """Process an agent span: its descendants belong to this agent; its output is the agent's answer."""
+        with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
+            run = agent_run(span, fields)
+            fields.set_aside(*SESSION)
+        if not _works(span) and run.answered in (None, run.asked):  # a step of a framework's loop
+            self._unmapped.count("spans[] (agent that did nothing)")
+            return within, None
+        caller = within.agent_id
+        outermost = within.outermost and (caller == _NOBODY or len(self.events) == self._root_began)
+        self._participants.introduce(run.name, description=run.description, tools=run.tools)
+        if run.asked is not None:
+            if outermost:
+                self.task = self.task or run.asked
+                self._ask(run.asked)
+                self._asked = run.asked
+            elif not self.events.is_known(run.asked):
+                self.events.say(Said(agent_id=caller, message=run.asked))
+                self._history.note([Message(role="user", text=run.asked)])
+            self.events.remember(run.asked)
+        if outermost:
+            self._agent_usage.append(run.usage)
+            self.answer = run.answered or self.answer
+        silent = run.asked is None and run.answered is None
+        inside = replace(
+            within, agent_id=run.name, caller=None if outermost else caller, outermost=outermost and silent
+        )
+        return inside, run.answered
+
+    def _ask(self, text: str) -> None:
+        """Start a turn."""
+        self.events.ask(text)
+        self._history.note([Message(role="user", text=text)])
+
+    def _handed_in(self, answered: str, first: int) -> None:
+        """Set the answer as the result of the call that submits it, if its tool span has none."""
+        for place, call in self.events.open_calls():
+            if place[0] >= first and hands_in(call.name):
+                self.events.answer(place, Result(content=answered))
+
+    def _model(self, span: Span, within: Within) -> None:
+        with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
+            call = model_call(span, fields)
+            fields.set_aside(*SESSION, "gen_ai.agent.name", "gen_ai.agent.description", "gen_ai.agent.id", "metadata")
+        if within.agent_id == _NOBODY and (named := agent_named_in(span)) is not None:
+            within = replace(within, agent_id=named)
+        if self._model_twins.of_model(span, call.outputs):
+            self.twins += 1
+            return
+        call = replace(call, usage=at_list_price(call.usage, call.model))
+        self._model_usage.append(call.usage)
+        prompt = next((message.text for message in call.inputs if message.role == "system"), None)
+        self._participants.introduce(within.agent_id, prompt=prompt, model=call.model, tools=call.tools)
+        self._read_input(call.inputs, within)
+        self._answered(span, call, within.agent_id)
+
+    def _read_input(self, inputs: Sequence[Message], within: Within) -> None:
+        """Add what is new in the input of a model call."""
+        is_first = self._history.begins(within.agent_id)
+        border = end_of_context(inputs) if is_first else 0
+        earlier: list[Message] = []
+        for place, message in self._history.unknown(inputs):
+            if place < border and not self._history.has_call(message.call_id):
+                earlier += [] if message.role in _PROMPTS else [message]
+            elif not self._is_answer(message):
+                self._given(message, within, is_first=is_first)
+                self._history.note([message])
+        if earlier:
+            self._had_before(earlier, within)
+            self._history.note(earlier, made=False)
+
+    def _is_answer(self, message: Message) -> bool:
+        """Whether a message has the result of a call of this trace, which is then added unless it is known."""
+        if message.role != "tool" or not self._history.has_call(message.call_id):
+            return False
+        place = next((one for one, call in self.events.open_calls() if call.id == message.call_id), None)
+        if place is not None:
+            self.events.answer(place, Result(content=message.text, error=message.error))
+        return True
+
+    def _had_before(self, earlier: Sequence[Message], within: Within) -> None:
+        """Keep what was said before this trace as what the turn's answer has to agree with."""
+        if within.in_tool or within.caller is not None:
+            return
+        asked = next((message.text for message in reversed(earlier) if message.role == "user" and message.text), None)
+        if asked is not None and not self.events.is_asked:
+            self.events.ask(asked)
+        self.events.inform(as_context(earlier))
+
+    def _answered(self, span: Span, call: ModelCall, agent_id: str) -> None:
+        """Add the model's output."""
+        texts = [message.text for message in call.outputs if message.text.strip()]
+        thoughts = [message.thought for message in call.outputs if message.thought]
+        calls = tuple(made for message in call.outputs for made in message.calls)
+        self.places[span.id] = (len(self.events), 0)
+        if texts or thoughts or calls:
+            said = Said(
+                agent_id=agent_id,
+                thought="\n".join(thoughts) or None,
+                message="\n".join(texts) or None,
+                calls=calls,
+                latency_ms=span.duration_ms,
+                usage=call.usage,
+            )
+            self.events.say(said)
+            self._history.note(call.outputs)
+            if len(texts) > 1:  # a history may have them as one message
+                self._history.note([Message(role="assistant", text="\n".join(texts))])
+        elif span.error is not None:
+            self.events.observe(
+                Result(content=span.error, error=one_line(span.error), agent_id=agent_id, latency_ms=span.duration_ms)
+            )
+        else:
+            del self.places[span.id]
+            self._unmapped.count("spans[] (model without its words)")
+            self._unmapped.note("no_content", content_setting(span.scope))
+
+    def _given(self, message: Message, within: Within, *, is_first: bool) -> None:
+        """Add an input message of the model."""
+        if message.role in _PROMPTS or (self.events and _REPEATED.match(message.text)):
+            return
+        if self.events.is_known(message.text) and not message.calls:
+            return
+        if message.role == "assistant":
+            self.events.say(
+                Said(
+                    agent_id=within.agent_id,
+                    thought=message.thought,
+                    message=message.text or None,
+                    calls=message.calls,
+                )
+            )
+        elif message.role == "user" and within.in_tool:
+            if not self.events.is_asked_of_tool(message.text):
+                self.events.say(Said(agent_id=within.caller or within.agent_id, message=message.text))
+        elif message.role == "user" and self._asked is None:
+            self.events.ask(message.text)
+        elif message.role != "user" or not is_first or (self._asked or "").strip() not in message.text:
+            self.events.observe(Result(content=message.text, agent_id=within.agent_id, error=message.error))
+        self.events.remember(message.text)
+
+    def _tool(self, span: Span, within: Within) -> Within:
+        """Add a tool span: its result goes to the matching call. Model calls inside it are attributed to the tool."""
+        agent_id = within.agent_id
+        with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
+            run = tool_run(span, fields)
+            fields.set_aside(*SESSION)
+        has_agent = any(kind_of(child) == "agent" for child in span.walk())
+        inside = replace(
+            within, agent_id=agent_id if has_agent else run.call.name, caller=agent_id, in_tool=True, outermost=False
+        )
+        twin = self._tool_twins.of_tool(span, run.call.name, None)
+        if twin is not None:
+            self.twins += 1
+            self._unmapped.note("twin_call", run.call.name)
+            if run.result is not None and twin in [place for place, _ in self.events.open_calls()]:
+                self.events.answer(twin, Result(content=run.result, error=one_line(run.error)))
+            return inside
+        if run.call.arguments is None and run.result is None and content_setting(span.scope):
+            self._unmapped.note("no_content", content_setting(span.scope))
+        to = hand_off_in(span)
+        place = self._asked_for(run) if to is None else self._hand_off_to(to)
+        if place is None:
+            if to is not None:
+                run = replace(run, call=Call(name=f"transfer_to_{to}"))
+            place = (len(self.events), 0)
+            self.events.say(Said(agent_id=agent_id, calls=(run.call,)))
+            self._history.note_call(run.call)
+        self._ran.add(place)
+        called = self.events.call_at(place).name
+        if run.result is None:
+            self.events.took(place, span.duration_ms)
+        else:
+            self.events.answer(
+                place, Result(content=run.result, error=one_line(run.error), latency_ms=span.duration_ms)
+            )
+        self.places[span.id] = place
+        self.tool_spans.append(span.id)
+        self._tool_twins.of_tool(span, run.call.name, place)
+        self._participants.introduce(agent_id, ran=Tool(name=called, description=run.description or ""))
+        return inside
+
+    def _asked_for(self, run: ToolRun) -> Place | None:
+        """The pending call of this tool run: by ID, by tool and arguments, or by tool if one of the two has no ID."""
+        calls = self.events.open_calls()
+        if run.call.id is not None:
+            for place, call in calls:
+                if call.id == run.call.id:
+                    return place
+        same = [(place, call) for place, call in calls if call.name == run.call.name and place not in self._ran]
+        exact = run.call.arguments and next(
+            (place for place, call in same if _are_same(call.arguments, run.call.arguments)), None
+        )
+        if exact:  # Google ADK numbers the calls of a model, and names them anew when it runs them
+            return exact
+        return next((place for place, call in same if call.id is None or run.call.id is None), None)
+
+    def _hand_off_to(self, agent: str) -> Place | None:
+        """The pending call that hands over to an agent: the one that names it, or the last one."""
+        calls = self.events.open_calls()
+        named = [place for place, call in calls if _plain(agent) in _plain(call.name)]
+        return next(iter(named or [place for place, _ in calls[-1:]]), None)
+
+    def _ran_code(self, span: Span, first: int) -> None:
+        """Add the execution of code in a model's message as a call, with the step's output as its result."""
+        output = span.attributes.get("output.value")
+        content = output if isinstance(output, str) else span.error or ""
+        for entry in self.events.since(first):
+            if not isinstance(entry.event, Said) or entry.event.calls or not entry.event.message:
+                continue
+            code = _CODE.findall(entry.event.message)
+            if code:
+                words = re.sub(r"\s*(?:Code:)?\s*$", "", entry.event.message[: entry.event.message.index("```")])
+                call = Call(name=_CODE_TOOL, arguments="\n\n".join(part.rstrip() for part in code))
+                entry.event = replace(entry.event, message=words or None, calls=(call,))
+                entry.results = [Result(content=content, error=one_line(span.error))] if content else [None]
+                self.events.remember(content)
+                return
+        if content and not self.events.is_known(content):
+            self.events.observe(Result(content=content, error=one_line(span.error)))
+            self.events.remember(content)
+
+
+def _inner_models(span: Span) -> Iterator[Span]:
+    """Model spans nested in a model span (a client's call in a framework's), except inside tools and agents."""
+    waiting = list(span.children)
+    while waiting:
+        child = waiting.pop()
+        kind = kind_of(child)
+        if kind == "model":
+            yield child
+        elif kind in ("other", "chain"):
+            waiting += child.children
+
+
+def _merged(span: Span, wrapper: Span | None) -> Span:
+    """Merge a client's model span with that of the framework around it."""
+    if wrapper is None:
+        return span
+    return replace(span, attributes={**wrapper.attributes, **span.attributes}, events=[*wrapper.events, *span.events])
+
+
+def _works(span: Span) -> bool:
+    """Whether a span has a model, a tool or an agent below it."""
+    return any(kind_of(below) in ("model", "tool", "agent") for child in span.children for below in child.walk())
+
+
+def _are_same(given: Any, run: Any) -> bool:
+    """Whether the arguments of a call are those of a run, which may be recorded as the only value."""
+    arguments, recorded = decoded(given), decoded(run)
+    if isinstance(arguments, dict) and not isinstance(recorded, dict):
+        return len(arguments) == 1 and as_text(next(iter(arguments.values()))) == as_text(recorded)
+    return arguments == recorded
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W|_", "", name).lower()

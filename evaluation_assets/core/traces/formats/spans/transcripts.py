@@ -1,0 +1,149 @@
+"""Convert a trace to a trajectory: the span tree becomes steps of agents.
+
+Model spans become messages, tool spans become results, agent spans determine the agent. Other spans are counted as
+unmapped, by the library that wrote them. Each model call receives the whole history; here every message appears once,
+at its first occurrence.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from evaluation_assets.core.text.nullable import sum_of
+from evaluation_assets.core.traces.formats.base import Rejection, UnusableRecord
+from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
+from evaluation_assets.core.traces.formats.spans.langfuse_observations import read_sdk_attributes
+from evaluation_assets.core.traces.formats.spans.spool import SpanSpool, trace_in
+from evaluation_assets.core.traces.formats.spans.telling import SESSION, Telling
+from evaluation_assets.core.traces.formats.spans.tree import Span, Trace
+from evaluation_assets.core.traces.formats.times import as_utc
+from evaluation_assets.core.traces.formats.transcript import Transcript, as_text, final_message, final_submission
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.identity import task_id_of
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+from evaluation_assets.core.traces.trajectories.recorded_spans import SPANS, TOOL_SPANS, TRACE, TRACES_OF_SPANS
+
+_RECORDED_TWICE = "recorded_twice"
+_EVALUATION = "gen_ai.evaluation.result"
+
+
+def trajectories_in(
+    spool: SpanSpool,
+    name: str,
+    unmapped: UnmappedFields,
+    drop: DropLog | None = None,
+    labelled: Callable[[Trajectory], Trajectory] = lambda run: run,
+) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per conversation of a drop, `labelled` if its reader knows more of it.
+
+    A trace of one span may be what a provider's client recorded of another trace: it is read last, and then left out.
+    """
+    log = drop or DropLog()
+    for record in spool.traces():
+        item = usable(record, lambda record: labelled(trajectory_of(trace_in(record), name, unmapped, log)))
+        if not isinstance(item, Rejection) or item.reason != _RECORDED_TWICE:
+            yield item
+    log.calls.note_in(unmapped)
+
+
+def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropLog) -> Trajectory:
+    """Build the trajectory of a trace, or of the joined traces of a conversation. `drop` is that of all its traces.
+
+    Raises:
+        UnusableRecord: no span has a model message or a tool call.
+    """
+    for span in trace.walk():
+        read_sdk_attributes(span, unmapped)
+    telling = Telling(unmapped, drop)
+    for root in trace.roots:
+        telling.tell(root)
+    if trace.repeated:
+        unmapped.count("spans[] (exported twice)", trace.repeated)
+    if telling.twins:
+        unmapped.count("spans[] (recorded by two instrumentations)", telling.twins)
+    unmapped.note("orphan_span", "spans[]", trace.orphans)
+    transcript = Transcript()
+    steps = telling.events.write(transcript)
+    text, turns = transcript.finished()
+    if telling.twins and not telling.events.speakers():
+        raise UnusableRecord(_RECORDED_TWICE, "all of the trace is in another one, of another instrumentation")
+    if not any(turn.interactions for turn in turns):
+        raise UnusableRecord("no_trajectory_text", "no span of the trace has a model message or a tool call")
+    spans = list(trace.walk())
+    item = next((found for span in spans for found in _dataset_items(span.logs)), {})
+    task = telling.task or next((turn.user_message for turn in turns if turn.user_message), "")
+    answer = telling.answer or final_submission(text, turns) or final_message(turns)
+    starts = [span.start_s for span in spans if span.start_s is not None]
+    names = list(dict.fromkeys(span.trace_id for span in spans))
+    about = {
+        TRACE: trace.id,
+        "trace_ids": names if len(names) > 1 else None,
+        "service": next((span.service for span in spans if span.service), None),
+        "session_id": _first_attribute(spans, SESSION),
+        TRACES_OF_SPANS: {span.id: span.trace_id for span in spans if span.id in telling.places}
+        if len(names) > 1
+        else None,
+        TOOL_SPANS: telling.tool_spans,
+        SPANS: {span: steps[entry] + call for span, (entry, call) in telling.places.items()},
+    }
+    verdicts = list(_verdicts(spans))
+    reference = item.get("true_answer")
+    return Trajectory(
+        id=trace.id,
+        task_id=task_id_of(item.get("task_id") or item.get("instance_id"), task, text),
+        format=name,
+        task=task,
+        text=text,
+        turns=turns,
+        agents=telling.participants(),
+        final_answer=answer,
+        reference_answer=as_text(reference).strip() or None,
+        started_at=as_utc(min(starts)) if starts else None,
+        duration_s=sum_of(map(_duration_s, (_spans_of(spans, name) for name in names))),
+        usage=telling.usage(),
+        flags=() if answer or len(turns) > 1 else ("no_answer",),
+        labels={"verdicts": verdicts} if verdicts else {},
+        extra={key: value for key, value in about.items() if value},
+    )
+
+
+def _spans_of(spans: Iterable[Span], trace_id: str) -> list[Span]:
+    return [span for span in spans if span.trace_id == trace_id]
+
+
+def _duration_s(spans: Sequence[Span]) -> float | None:
+    """How long a trace took. Time between the traces of a conversation is the user's."""
+    starts = [span.start_s for span in spans if span.start_s is not None]
+    ends = [span.start_s + (span.duration_ms or 0) / 1000 for span in spans if span.start_s is not None]
+    return round(max(ends) - min(starts), 6) if starts else None
+
+
+def _dataset_items(logs: Iterable[Any]) -> Iterator[JsonObject]:
+    """The benchmark item that a function was called with, as logged by the Patronus SDK."""
+    for body in logs:
+        arguments = body.get("function.arguments") if isinstance(body, dict) else None
+        for value in arguments.values() if isinstance(arguments, dict) else ():
+            if isinstance(value, dict) and ("true_answer" in value or "instance_id" in value):
+                yield value
+
+
+def _first_attribute(spans: list[Span], keys: tuple[str, ...]) -> str | None:
+    found = (span.attributes.get(key) for span in spans for key in keys)
+    return next((value for value in found if isinstance(value, str) and value), None)
+
+
+def _verdicts(spans: Iterable[Span]) -> Iterator[JsonObject]:
+    """Evaluation results recorded as span events."""
+    for span in spans:
+        for event in span.events:
+            if event.name == _EVALUATION:
+                name = event.attributes.get("gen_ai.evaluation.name")
+                verdict = {
+                    "judge": event.attributes.get("gen_ai.evaluation.evaluator.name") or name,
+                    "level": "trajectory",
+                    "subject": span.id,
+                    "scores": {str(name): event.attributes.get("gen_ai.evaluation.score.value")},
+                    "verdict": event.attributes.get("gen_ai.evaluation.score.label"),
+                    "reasoning": event.attributes.get("gen_ai.evaluation.explanation"),
+                }
+                yield {key: value for key, value in verdict.items() if value is not None}

@@ -1,0 +1,76 @@
+"""Timestamps of sources: ISO 8601 texts or seconds since 1970."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+
+PAUSE_S = 300
+"""Minimum gap between two events, in seconds, that counts as a pause."""
+
+
+def moment(fields: Fields, *keys: str) -> str | None:
+    """The first of these fields that is a timestamp, as text; seconds since 1970 become ISO 8601 in UTC."""
+    for key in keys:
+        if key not in fields:
+            continue
+        recorded = fields.name(key) if isinstance(fields.value(key), str) else None
+        if recorded is not None:
+            return recorded
+        if (found := as_utc(fields.number(key))) is not None:
+            return found
+    return None
+
+
+def as_utc(seconds: float | None) -> str | None:
+    """Seconds since 1970 as ISO 8601."""
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def marked_utc(text: str | None) -> str | None:
+    """A timestamp of a source that writes UTC without saying so: with its time zone."""
+    found = _instant(text)
+    return text if text is None or found is None or found.tzinfo is not None else f"{text}Z"
+
+
+def chronological(time: str | None) -> datetime:
+    """The instant of a timestamp, to sort by: texts of different time zones or precision do not sort by time.
+
+    Times without a zone are taken as UTC. An unknown time comes first.
+    """
+    found = _instant(time) or datetime.min
+    try:
+        return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
+
+
+def elapsed_ms(start: str | None, end: str | None) -> float | None:
+    """Milliseconds between two timestamps; `None` if one is unknown or the second is earlier."""
+    begun, ended = _instant(start), _instant(end)
+    if begun is None or ended is None or (begun.tzinfo is None) != (ended.tzinfo is None):
+        return None
+    elapsed = (ended - begun).total_seconds() * 1000
+    return elapsed if elapsed >= 0 else None
+
+
+def active_seconds(times: Iterable[str]) -> float | None:
+    """Seconds between events, without pauses of more than `PAUSE_S`; `None` with fewer than two timestamps."""
+    instants = [instant for time in times if (instant := _instant(time)) is not None and instant.tzinfo is not None]
+    if len(instants) < 2:
+        return None
+    gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(sorted(instants))]
+    return sum(gap for gap in gaps if gap <= PAUSE_S)
+
+
+def _instant(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None

@@ -1,0 +1,384 @@
+"""Write the text of a trajectory from structured events, and record the spans of its parts.
+
+Readers of messages, events and spans add events to a `Transcript` in order. It writes a readable text with the same
+tags for all sources, and returns the turns with their spans. Each call directly precedes its result, so that every
+call, including parallel calls, is a separate clip.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from evaluation_assets.core.text.nullable import sum_of
+from evaluation_assets.core.traces.formats.base import UnusableRecord
+from evaluation_assets.core.traces.trajectories.failures import failure_in
+from evaluation_assets.core.traces.trajectories.model import (
+    Interaction,
+    Span,
+    Step,
+    ToolCall,
+    ToolResult,
+    Turn,
+    Usage,
+    arguments_in,
+)
+
+_MCP_NAME = re.compile(r"mcp__(.+?)__.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A tool call of a source. `arguments` is an object, or a text that should be one.
+
+    `latency_ms` is the latency that the source records with the call; a latency of the result takes precedence.
+    """
+
+    name: str
+    arguments: Any = None
+    id: str | None = None
+    server: str | None = None
+    latency_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The result of a call. `error` is set if the source itself reports a failure.
+
+    `agent_id` is the agent of a result without a call before the first message. `succeeded` is set if the source itself
+    reports success: the content is then not searched for errors. `tool` names the tool of a result without a call ID.
+    `exit_code` is that of the command that the call ran.
+    """
+
+    content: str
+    call_id: str | None = None
+    tool: str | None = None
+    error: str | None = None
+    latency_ms: float | None = None
+    agent_id: str = "agent"
+    succeeded: bool = False
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """One output of an agent: reasoning, message and calls.
+
+    `to` is the agent that a message hands the work to, if the source names it.
+    """
+
+    agent_id: str = "agent"
+    thought: str | None = None
+    message: str | None = None
+    to: str | None = None
+    calls: tuple[Call, ...] = ()
+    latency_ms: float | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A user message, which starts a turn."""
+
+    text: str
+    knowledge: str | None = None
+
+
+_SUBMITTING = {"finish", "final_answer", "submit", "submit_answer", "attempt_completion", "task_complete"}
+_SUBMITTED = ("answer", "final_answer", "message", "result", "submission", "output", "final_thought")
+"""Tools that submit the final answer, and the arguments that contain it."""
+
+Event = Asked | Said | Result
+"""An event of a conversation. Results come after their calls."""
+
+
+class Transcript:
+    """Builds the text and turns of one trajectory, event by event."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+        self._step_start = 0
+        self._steps_written = 0
+        self._turns: list[Turn] = []
+        self._user_message: str | None = None
+        self._knowledge: str | None = None
+        self._turn_is_open = False
+        self._interactions: list[Interaction] = []
+        self._agent: str | None = None
+        self._steps: list[Step] = []
+        self._response: str | None = None
+
+    def asked(self, asked: Asked) -> None:
+        """Start a turn with a user message."""
+        self._end_turn()
+        self._turn_is_open = True
+        self._user_message, self._knowledge = asked.text, asked.knowledge
+        self._tagged("user", asked.text)
+
+    def said(self, said: Said, results: Sequence[Result | None] = ()) -> None:
+        """Add an agent event with the results of its calls, `None` for calls without one; empty events are skipped.
+
+        Latency and usage of the model call are assigned to the first step, since one model call made all tool calls.
+        """
+        if not (said.thought or said.message or said.calls):
+            return
+        if said.agent_id != self._agent:
+            self._end_interaction()
+            self._agent = said.agent_id
+        thought = self._tagged("think", said.thought) if said.thought else None
+        to = {} if said.to is None else {"to": said.to}
+        message = self._tagged("message", said.message, agent=said.agent_id, **to) if said.message else None
+        if not said.calls:
+            self._response = said.message or self._response
+            self._step(thought, message, None, None, said.latency_ms, said.usage)
+            return
+        self._response = None
+        for index, call in enumerate(said.calls):
+            result = results[index] if index < len(results) else None
+            written = self._call(call)
+            answer = None if result is None else self._result(result)
+            took = call.latency_ms if result is None or result.latency_ms is None else result.latency_ms
+            if index == 0:
+                self._step(thought, message, written, answer, sum_of((said.latency_ms, took)), said.usage)
+            else:
+                self._step(None, None, written, answer, took, None)
+
+    def observed(self, result: Result) -> None:
+        """Add a result without a call, as a separate step."""
+        self._agent = self._agent or result.agent_id
+        self._step(None, None, None, self._result(result), result.latency_ms, None)
+
+    def answered(self, latency_ms: float | None = None) -> None:
+        """End the current interaction; `latency_ms` is its total latency, if measured by the source."""
+        self._end_interaction(latency_ms)
+
+    @property
+    def steps_written(self) -> int:
+        """Number of steps so far, i.e. the number of the next step."""
+        return self._steps_written
+
+    def finished(self) -> tuple[str, tuple[Turn, ...]]:
+        """The text and its turns."""
+        self._end_turn()
+        return "".join(self._pieces), tuple(self._turns)
+
+    def _call(self, call: Call) -> ToolCall:
+        raw = call.arguments if isinstance(call.arguments, str) else as_text(call.arguments)
+        span = self._tagged("tool_call", raw, name=call.name)
+        plain = arguments_in(raw) is not None
+        return ToolCall(
+            name=call.name,
+            id=call.id,
+            server=call.server or _server_in(call.name),
+            raw=span,
+            arguments=None if plain else {"arguments": call.arguments},
+        )
+
+    def _result(self, result: Result) -> ToolResult:
+        span = self._tagged("result", result.content)
+        if result.succeeded:
+            return ToolResult(content=span)
+        return ToolResult(content=span, error=result.error or failure_in(result.content, (0, len(result.content))))
+
+    def _tagged(self, tag: str, content: str, **attributes: str) -> Span:
+        """Write an element; return the span of its content."""
+        names = "".join(f' {name}="{value}"' for name, value in attributes.items())
+        opening = f"<{tag}{names}>\n"
+        start = self._length + len(opening)
+        self._pieces += [opening, content, f"\n</{tag}>\n"]
+        end = start + len(content)
+        self._length = end + len(self._pieces[-1])
+        return start, end
+
+    def _step(
+        self,
+        thought: Span | None,
+        message: Span | None,
+        call: ToolCall | None,
+        result: ToolResult | None,
+        latency_ms: float | None,
+        usage: Usage | None,
+    ) -> None:
+        step = Step(
+            start=self._step_start,
+            end=self._length,
+            thought=thought,
+            message=message,
+            call=call,
+            result=result,
+            latency_ms=latency_ms,
+            usage=usage,
+        )
+        self._steps.append(step)
+        self._steps_written += 1
+        self._step_start = self._length
+
+    def _end_interaction(self, latency_ms: float | None = None) -> None:
+        if self._agent is not None and self._steps:
+            self._interactions.append(
+                Interaction(
+                    agent_id=self._agent, steps=tuple(self._steps), response=self._response, latency_ms=latency_ms
+                )
+            )
+            self._turn_is_open = True
+        self._agent, self._steps, self._response = None, [], None
+
+    def _end_turn(self) -> None:
+        self._end_interaction()
+        if self._turn_is_open:
+            self._turns.append(
+                Turn(user_message=self._user_message, knowledge=self._knowledge, interactions=tuple(self._interactions))
+            )
+        self._turn_is_open, self._interactions = False, []
+        self._user_message = self._knowledge = None
+
+
+def written(events: Iterable[Event]) -> tuple[str, tuple[Turn, ...]]:
+    """The text and turns of a conversation in which results are separate events.
+
+    A result is assigned to the call with its id, in the last message or an earlier one, or to the last message's first
+    call without a result.
+    """
+    everything = list(events)
+    results, strangers = _answered(everything)
+    transcript = Transcript()
+    for index, event in enumerate(everything):
+        if isinstance(event, Asked):
+            transcript.asked(event)
+        elif isinstance(event, Said):
+            transcript.said(event, results[index])
+        elif index in strangers:
+            transcript.observed(event)
+    return transcript.finished()
+
+
+def _answered(events: Sequence[Event]) -> tuple[dict[int, list[Result | None]], set[int]]:
+    """The results of each message's calls, and the results without a call, by event index."""
+    results: dict[int, list[Result | None]] = {}
+    strangers: set[int] = set()
+    open_calls: dict[str, tuple[int, int]] = {}
+    last: int | None = None
+    for index, event in enumerate(events):
+        if isinstance(event, Said):
+            last = index
+            results[index] = [None] * len(event.calls)
+            open_calls.update((call.id, (index, place)) for place, call in enumerate(event.calls) if call.id)
+        elif isinstance(event, Asked):
+            last = None
+        else:
+            said = None if last is None else events[last]
+            place = _place(event, said.calls, results[last]) if last is not None and isinstance(said, Said) else None
+            if last is not None and place is not None:
+                results[last][place] = event
+                continue
+            message, place = open_calls.get(event.call_id or "", (None, 0))
+            if message is None or results[message][place] is not None:
+                strangers.add(index)
+            else:
+                results[message][place] = event
+    return results, strangers
+
+
+def _place(result: Result, calls: Sequence[Call], results: Sequence[Result | None]) -> int | None:
+    """The call that a result belongs to."""
+    if result.call_id is not None:
+        for index, call in enumerate(calls):
+            if call.id == result.call_id and results[index] is None:
+                return index
+    free = [
+        index
+        for index, call in enumerate(calls)
+        if results[index] is None and (result.call_id is None or call.id is None)
+    ]
+    return next((index for index in free if calls[index].name == result.tool), free[0] if free else None)
+
+
+def _server_in(name: str) -> str | None:
+    """The MCP server in a tool name of the form `mcp__server__tool`."""
+    found = _MCP_NAME.match(name)
+    return None if found is None else found[1]
+
+
+def flags_of(*, cut_off: bool, unanswered: bool, failed: bool = False) -> tuple[str, ...]:
+    """Flags of a trajectory: stopped at a limit, ends without an answer, failed because of the infrastructure."""
+    flags = (("step_limit", cut_off), ("no_answer", unanswered), ("failed", failed))
+    return tuple(flag for flag, applies in flags if applies)
+
+
+def one_line(text: str | None) -> str | None:
+    """Shorten an error message to one line of at most 200 characters."""
+    return None if text is None else " ".join(text[:1000].split())[:200]
+
+
+def as_text(value: Any) -> str:
+    """Convert a JSON value to text: texts unchanged, null as an empty text, anything else as JSON.
+
+    Raises:
+        UnusableRecord: the value is nested too deeply.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except orjson.JSONEncodeError as problem:
+        raise UnusableRecord("bad_json", f"a value cannot be written as text: {problem}") from problem
+
+
+def final_message(turns: Sequence[Turn]) -> str | None:
+    """The last agent message, if the conversation is a single task and not a dialogue."""
+    if len(turns) != 1 or not turns[0].interactions:
+        return None
+    return turns[0].interactions[-1].response
+
+
+def last_words(outputs: Iterable[Said]) -> str | None:
+    """The last message of an agent, by its outputs; `None` if it called a tool after it."""
+    last: str | None = None
+    for said in outputs:
+        last = None if said.calls else said.message or last
+    return last
+
+
+def hands_in(name: str) -> bool:
+    """Whether a tool of this name submits the final answer."""
+    return name.lower() in _SUBMITTING
+
+
+def final_submission(text: str, turns: Sequence[Turn], of: str | None = None) -> str | None:
+    """The answer submitted by the last call, of all agents or `of` one, if that call submits one."""
+    interactions = (one for turn in turns for one in turn.interactions if of is None or one.agent_id == of)
+    steps = [step for interaction in interactions for step in interaction.steps]
+    call = next((step.call for step in reversed(steps) if step.call is not None), None)
+    if call is None or not hands_in(call.name):
+        return None
+    arguments = call.arguments or arguments_in(text[slice(*call.raw)])
+    if arguments is None:
+        return text[slice(*call.raw)].strip() or None
+    answer = next((arguments[name] for name in _SUBMITTED if arguments.get(name) not in (None, "")), None)
+    return None if answer is None else as_text(answer)
+
+
+def total(usages: Iterable[Usage | None]) -> Usage | None:
+    """Sum the usage of several requests. A figure that one of them lacks is unknown: a partial sum is not a total."""
+    reported = [usage for usage in usages if usage is not None]
+    if not reported:
+        return None
+    cost = _whole([usage.cost_usd for usage in reported])
+    return Usage(
+        input_tokens=_whole([usage.input_tokens for usage in reported]),
+        cached_tokens=sum_of(usage.cached_tokens for usage in reported),  # omitted if 0
+        cache_write_tokens=sum_of(usage.cache_write_tokens for usage in reported),
+        cache_write_1h_tokens=sum_of(usage.cache_write_1h_tokens for usage in reported),
+        output_tokens=_whole([usage.output_tokens for usage in reported]),
+        cost_usd=cost,
+        is_list_price=cost is not None and any(usage.is_list_price for usage in reported),
+    )
+
+
+def _whole(values: Sequence[Any]) -> Any:
+    return None if any(value is None for value in values) else sum(values)

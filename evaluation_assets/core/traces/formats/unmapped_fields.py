@@ -1,0 +1,315 @@
+"""Count the fields of a source that no reader maps: JSON objects that track which of their fields were read.
+
+A reader takes fields by expected type. A value of another type is treated as missing and counted. After a record is
+read, every field that was not taken is counted under its path, so that no data is dropped silently.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Literal
+
+import orjson
+
+from evaluation_assets.core.traces.formats.stated import Comparisons
+from evaluation_assets.core.traces.trajectories.identity import recorded_id
+
+Problem = Literal[
+    "unknown_part",
+    "no_content",
+    "orphan_span",
+    "orphan_session",
+    "earlier_call",
+    "failed_attempt",
+    "rewound",
+    "copied_history",
+    "guessed_speaker",
+    "twin_call",
+]
+"""What casts doubt on a reading: a message part or event of a kind that no reader understands, a span of a model that
+recorded no messages, a span or a session of a sub-agent whose parent is not in the drop, a call that a model was given
+in its history and that no trajectory of the drop has, an attempt that failed and was repeated, a branch or call that
+the user took back, the history of a session that is not in the drop, a name in a text that may be no speaker. And what
+casts none: the second span of a call that two instrumentations recorded."""
+
+_HUGE = 1 << 62
+_SHORT = 2000
+"""Maximum size in bytes of JSON of a source field that is kept as metadata, such as an id or a few settings."""
+
+
+class UnmappedFields:
+    """Counts of unmapped fields, spans and events by path, e.g. `messages[].refusal`."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.notes: Counter[tuple[Problem, str]] = Counter()
+        self.stated = Comparisons()
+
+    def count(self, path: str, times: int = 1) -> None:
+        """Count an unmapped path."""
+        self.counts[path] += times
+
+    def note(self, problem: Problem, what: str, times: int = 1) -> None:
+        """Count something that casts doubt on the reading, e.g. `("unknown_part", "functionCall")`."""
+        if times:
+            self.notes[problem, what] += times
+
+    def update(self, other: "UnmappedFields") -> None:
+        """Add the counts of another instance."""
+        self.counts.update(other.counts)
+        self.notes.update(other.notes)
+        self.stated.update(other.stated)
+
+    @contextmanager
+    def peeking(self, data: Mapping[str, Any]) -> Iterator["Fields"]:
+        """The fields of an object of which little is wanted: what was not taken is not counted, what is odd is."""
+        fields = Fields(data)
+        yield fields
+        self._take_notes(fields)
+
+    @contextmanager
+    def reading(self, data: Mapping[str, Any], path: str = "") -> Iterator["Fields"]:
+        """The fields of one record; fields that were not taken are counted if the record was read without an error."""
+        fields = Fields(data, path)
+        yield fields
+        self.counts.update(fields.paths())
+        self._take_notes(fields)
+
+    def table(self) -> list[tuple[str, int]]:
+        """Paths with their counts, most frequent first."""
+        return sorted(self.counts.items(), key=lambda entry: (-entry[1], entry[0]))
+
+    def _take_notes(self, fields: "Fields") -> None:
+        self.notes.update({("unknown_part", kind): times for kind, times in fields.unknown_parts.items()})
+        self.stated.update(fields.stated)
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What the fields of one record have in common: all of them by the ID of their data, and what was noted."""
+
+    members: dict[int, "Fields"] = field(default_factory=dict)
+    unknown_parts: Counter[str] = field(default_factory=Counter)
+    stated: Comparisons = field(default_factory=Comparisons)
+
+
+class Fields:
+    """The fields of a JSON object, taken by expected type.
+
+    A nested object yields the same `Fields` instance every time it is taken.
+    """
+
+    def __init__(self, data: Mapping[str, Any], path: str = "", shared: _Shared | None = None) -> None:
+        self._data = data
+        self._path = path
+        self._taken: set[str] = set()
+        self._wrong: dict[str, list[str]] = {}
+        self._shared = _Shared() if shared is None else shared
+        self._shared.members[id(data)] = self
+
+    def __contains__(self, key: str) -> bool:
+        """Whether the field is present and not null."""
+        return self._data.get(key) is not None
+
+    def is_object(self, key: str) -> bool:
+        """Whether the field is an object, for fields with several representations."""
+        return isinstance(self._data.get(key), dict)
+
+    def is_text(self, key: str) -> bool:
+        """Whether the field is a text."""
+        return isinstance(self._data.get(key), str)
+
+    def is_list(self, key: str) -> bool:
+        """Whether the field is a list."""
+        return isinstance(self._data.get(key), list)
+
+    def text(self, *keys: str) -> str | None:
+        """The first of these fields that is a text; blank text counts as missing."""
+        return next((found for key in keys if (found := self._typed(key, str)) and found.strip()), None)
+
+    def recorded_id(self, *keys: str) -> str | None:
+        """The first of these fields that is a text or an integer, as text; an integer as `NumberId`."""
+        for key in keys:
+            value = self._take(key)
+            if (found := recorded_id(value)) is not None:
+                return found
+            if value is not None and value != "":
+                self._reject(key, value)
+        return None
+
+    def name(self, *keys: str) -> str | None:
+        """Like `recorded_id`, as a plain text. IDs of calls, for instance, never differ only in their type."""
+        found = self.recorded_id(*keys)
+        return None if found is None else str(found)
+
+    def number(self, *keys: str) -> float | None:
+        """The first of these fields that is a finite number, or a text that contains one."""
+        for key in keys:
+            value = self._take(key)
+            found = _number(value)
+            if found is not None:
+                return found
+            if value is not None:
+                self._reject(key, value)
+        return None
+
+    def amount(self, *keys: str) -> float | None:
+        """Like `number`, but not negative: durations and costs."""
+        found = self.number(*keys)
+        return None if found is None or found < 0 else found
+
+    def whole(self, *keys: str) -> int | None:
+        """The first of these fields that is a number, as a 64-bit integer."""
+        found = self.number(*keys)
+        return None if found is None or abs(found) >= _HUGE else int(found)
+
+    def flag(self, *keys: str) -> bool | None:
+        """The first of these fields that is a boolean."""
+        return next((found for key in keys if (found := self._typed(key, bool)) is not None), None)
+
+    def object(self, *keys: str) -> "Fields":
+        """The first of these fields that is an object, or an empty one."""
+        for key in keys:
+            if (found := self._typed(key, dict)) is not None:
+                return self._child(found, key)
+        return Fields({})
+
+    def objects(self, *keys: str) -> list["Fields"]:
+        """The objects in the first of these fields that is a list; other items are counted."""
+        for key in keys:
+            items = self._typed(key, list)
+            if items is None:
+                continue
+            strange = [f"{self._path}{key}[]" for item in items if not isinstance(item, dict) and item is not None]
+            self._wrong |= {key: strange} if strange else {}
+            return [self._child(item, f"{key}[]") for item in items if isinstance(item, dict)]
+        return []
+
+    def items(self, *keys: str) -> list[Any]:
+        """The first of these fields that is a list, unchanged."""
+        return next((found for key in keys if (found := self._typed(key, list)) is not None), [])
+
+    def parts(self, *keys: str) -> list["str | Fields"]:
+        """The first of these fields with a value, a text, an object or a list, as a list of texts and objects."""
+        for key in keys:
+            value = self._take(key)
+            if value is None:
+                continue
+            if isinstance(value, str):
+                return [value]
+            if isinstance(value, dict):
+                return [self._child(value, key)]
+            if isinstance(value, list):
+                return self._parts_of(key, value)
+            self._reject(key, value)
+        return []
+
+    def short(self, *keys: str) -> dict[str, Any]:
+        """These fields with short values, unchanged; long values are not taken and are counted."""
+        found: dict[str, Any] = {}
+        for key in keys:
+            value = self._data.get(key)
+            if _is_something(value) and _is_short(value):
+                found[key] = value
+                self._taken.add(key)
+        return found
+
+    def value(self, *keys: str) -> Any:
+        """The first of these fields that is not null, unchanged."""
+        return next((found for key in keys if (found := self._take(key)) is not None), None)
+
+    def set_aside(self, *keys: str) -> None:
+        """Mark fields as read that are redundant or meaningless outside their framework."""
+        self._taken.update(keys)
+
+    @property
+    def unknown_parts(self) -> Counter[str]:
+        """How often which kind of message part was not understood, here and in the objects taken from here."""
+        return self._shared.unknown_parts
+
+    @property
+    def stated(self) -> Comparisons:
+        """What the source states about itself, compared with what was read of it, here and in the whole record."""
+        return self._shared.stated
+
+    def note_unknown(self, kind: str | None = None) -> str:
+        """Note that this message part is of a kind that no reader understands, and give the kind.
+
+        Without a name, the kind is the first field that holds something.
+        """
+        kind = kind or next(self.filled(), "empty")
+        self._shared.unknown_parts[kind] += 1
+        return kind
+
+    def filled(self) -> Iterator[str]:
+        """The names of the fields that hold something."""
+        yield from (key for key, value in self._data.items() if _is_something(value))
+
+    def rest(self) -> dict[str, Any]:
+        """Take all remaining fields with a value, unchanged."""
+        rest = {key: value for key, value in self._data.items() if key not in self._taken and _is_something(value)}
+        self._taken.update(rest)
+        return rest
+
+    def paths(self) -> Iterator[str]:
+        """Paths of fields that were not taken or had the wrong type, including those of nested objects."""
+        for fields in self._shared.members.values():
+            yield from chain.from_iterable(fields._wrong.values())
+            for key, value in fields._data.items():
+                if key not in fields._taken and _is_something(value):
+                    yield f"{fields._path}{key}"
+
+    def _parts_of(self, key: str, items: list[Any]) -> list["str | Fields"]:
+        strange = [item for item in items if not isinstance(item, str | dict) and item is not None]
+        self._wrong |= {key: [f"{self._path}{key}[] ({type_name(item)})" for item in strange]} if strange else {}
+        return [
+            item if isinstance(item, str) else self._child(item, f"{key}[]")
+            for item in items
+            if isinstance(item, str | dict)
+        ]
+
+    def _child(self, data: dict[str, Any], key: str) -> "Fields":
+        return self._shared.members.get(id(data)) or Fields(data, f"{self._path}{key}.", self._shared)
+
+    def _take(self, key: str) -> Any:
+        self._taken.add(key)
+        return self._data.get(key)
+
+    def _typed(self, key: str, wanted: type) -> Any:
+        value = self._take(key)
+        if value is None or isinstance(value, wanted):
+            return value
+        self._reject(key, value)
+        return None
+
+    def _reject(self, key: str, value: Any) -> None:
+        self._wrong[key] = [f"{self._path}{key} ({type_name(value)})"]
+
+
+def type_name(value: Any) -> str:
+    """The JSON type of a value, with its article."""
+    names = {dict: "an object", list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _is_something(value: Any) -> bool:
+    return value is not None and value != "" and value != [] and value != {}
+
+
+def _is_short(value: Any) -> bool:
+    try:
+        return len(orjson.dumps(value)) <= _SHORT
+    except TypeError:  # nested too deeply to be stored
+        return False
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if number - number == 0 else None

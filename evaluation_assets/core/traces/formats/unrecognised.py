@@ -1,0 +1,91 @@
+"""Explain why no format recognises a file: it is empty, invalid JSON, or unsupported."""
+
+import json
+from collections.abc import Sequence
+
+from evaluation_assets.core.traces.formats.base import DropFile, Sample
+from evaluation_assets.core.traces.formats.program_logs import is_program_log
+
+_SHOWN = 8
+_UNSUPPORTED = (
+    (("root_span_id", "span_attributes", "span_parents"), "Braintrust"),
+    (("op_name", "inputs", "started_at"), "W&B Weave"),
+)
+"""Fields by which exports of other trace stores are known."""
+
+_LINES = (".jsonl", ".ndjson")
+_PLAIN = (".txt", ".log")
+
+
+def why_unrecognised(files: Sequence[tuple[DropFile, Sample]]) -> str:
+    """Explain the most informative file: invalid JSON before unsupported before empty."""
+    _, source, reason = min(_reason(file, sample) for file, sample in files)
+    others = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
+    return f"{source}{others} {reason}"
+
+
+def _reason(file: DropFile, sample: Sample) -> tuple[int, str, str]:
+    """Rank (lower is more informative), file name, and problem."""
+    formats = "Supported formats are listed by: evaluation-assets formats. Force one with --format."
+    if sample.members:
+        return 1, file.source, f"is an archive in no supported format. {formats}"
+    if not sample.text.strip() and not sample.records:
+        return 2, file.source, "is empty. Export it again, or remove it."
+    if is_program_log(sample.text):
+        return (
+            1,
+            file.source,
+            "is the log of a program (lines with times and levels), which does not record the steps of an agent. "
+            f"Export the messages or spans of the agent instead. {formats}",
+        )
+    broken = _broken_json(file.source, sample.text)
+    if broken is not None:
+        return 0, file.source, f"is not valid JSON: {broken}. Export it again, or remove it."
+    first = sample.records[0] if sample.records else None
+    if isinstance(first, dict):
+        store = next((store for keys, store in _UNSUPPORTED if all(key in first for key in keys)), None)
+        if store is not None:
+            how = "Send its spans to an OpenTelemetry collector and evaluate the OTLP JSON."
+            return 1, file.source, f"is an export of {store}, which is not supported. {how}"
+        names = ", ".join(repr(str(name)[:40]) for name in list(first)[:_SHOWN])
+        more = ", ..." if len(first) > _SHOWN else ""
+        return (
+            1,
+            file.source,
+            f"is in no supported format (fields of the first record: {names}{more}). {formats}",
+        )
+    is_text = first is None or (not isinstance(first, list) and _problem(sample.text) is not None)  # `12:00 ...`
+    what = "plain text" if is_text else "JSON without records"
+    return 1, file.source, f"is in no supported format (content: {what}). {formats}"
+
+
+def _broken_json(source: str, text: str) -> str | None:
+    """Line and column of the first JSON error; `None` for valid JSON, JSON Lines, and files that are not JSON."""
+    name = source.lower().removesuffix(".gz").removesuffix(".zst")
+    if name.endswith(_PLAIN) or not text.strip():
+        return None
+    blank = text[: len(text) - len(text.lstrip())].count("\n")
+    first_line = text.split("\n")[blank]
+    line_problem = _problem(first_line)
+    if line_problem is None:
+        return None
+    problem, before = (line_problem, blank) if name.endswith(_LINES) else (_problem(text), 0)
+    if problem is None:
+        return None
+    if problem.pos >= len(text.rstrip()) and len(text) >= WHOLE:  # the text is a truncated sample
+        return None
+    return f"line {before + problem.lineno}, column {problem.colno}: {problem.msg}"
+
+
+WHOLE = 1 << 19
+"""A sample with fewer characters than this is the whole file."""
+
+
+def _problem(text: str) -> json.JSONDecodeError | None:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as problem:
+        return problem
+    except (RecursionError, ValueError):  # nested too deeply, or a number too long: still JSON
+        return None
+    return None

@@ -1,0 +1,48 @@
+"""Coerce JSON values of unknown type, for data that is not read field by field (see `unmapped_fields`)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from evaluation_assets.core.traces.trajectories.model import JsonObject, json_object
+
+
+def object_in(value: Any) -> JsonObject:
+    """The value if it is an object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_in(value: Any) -> list[Any]:
+    """The value if it is a list, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def objects_in(value: Any) -> Iterator[JsonObject]:
+    """The objects in a list; empty for any other value."""
+    yield from (item for item in list_in(value) if isinstance(item, dict))
+
+
+def at(value: Any, key: str) -> Any:
+    """The value of a key, if the value is an object."""
+    return object_in(value).get(key)
+
+
+def first_text(value: Any, *keys: str) -> str | None:
+    """The first of these fields that is a non-empty text."""
+    return next((found for key in keys if isinstance(found := at(value, key), str) and found), None)
+
+
+def as_object(value: Any) -> JsonObject | None:
+    """An object, given as such or as JSON text, since arguments and settings can be either."""
+    return json_object(value) if isinstance(value, str) else value if isinstance(value, dict) else None
+
+
+def decoded(value: Any) -> Any:
+    """Parse JSON text of an object or a list; other values are returned unchanged."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value

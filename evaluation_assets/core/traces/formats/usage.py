@@ -1,0 +1,160 @@
+"""Read token counts and costs under the field names of providers and frameworks."""
+
+from dataclasses import dataclass, replace
+from itertools import product
+
+from evaluation_assets.core.text.nullable import sum_of
+from evaluation_assets.core.traces.formats.stated import Comparisons
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.prices import list_price_of
+from evaluation_assets.core.traces.token_usage import TokenUsage
+from evaluation_assets.core.traces.trajectories.model import Usage
+
+_FOR_5_MINUTES, _FOR_AN_HOUR = "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"
+"""Anthropic's names of tokens written to its cache, by the time that they are kept for."""
+
+_TOO_MANY = 10**12
+"""Upper limit for plausible token counts; sums of smaller counts fit 64 bits."""
+
+
+def usage_of(fields: Fields) -> Usage | None:
+    """Read an OpenAI, Anthropic, Bedrock, AI SDK or LangChain usage object; `None` if it has no figures.
+
+    Anthropic and Bedrock count cached tokens separately from the input, others include them; here they are always
+    included.
+    """
+    if next(fields.filled(), None) is None:  # as of most messages
+        return None
+    given = _tokens(fields, "prompt_tokens", "input_tokens", "promptTokens", "inputTokens")
+    written = _tokens(fields, "completion_tokens", "output_tokens", "completionTokens", "outputTokens")
+    details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")
+    cached = _tokens(details, "cached_tokens", "cache_read", "cacheReadTokens")
+    if cached is None:
+        cached = _tokens(fields, "cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens")
+    from_cache = _tokens(fields, "cache_read_input_tokens", "cacheReadInputTokens")
+    to_cache = _tokens(fields, "cache_creation_input_tokens", "cacheWriteInputTokens")
+    is_beside = from_cache is not None or to_cache is not None
+    cached = from_cache if is_beside else cached
+    thoughts = fields.object(
+        "completion_tokens_details", "output_tokens_details", "output_token_details", "outputTokenDetails"
+    )
+    reasoning = _tokens(thoughts, "reasoning_tokens", "reasoning", "reasoningTokens")
+    reasoning = reasoning if reasoning is not None else _tokens(fields, "reasoningTokens")
+    thoughts.rest()
+    within = to_cache
+    if not is_beside:
+        # LangChain counts writes by their lifetime, and what it counts so no more under `cache_creation`.
+        names = ("cache_write_tokens", "cache_creation", "cacheWriteTokens")
+        within = sum_of(
+            [_tokens(details, *names), *(_tokens(details, name) for name in (_FOR_5_MINUTES, _FOR_AN_HOUR))]
+        )
+    lifetimes = fields.object("cache_creation")
+    for_an_hour = _tokens(lifetimes, _FOR_AN_HOUR)
+    if for_an_hour is None:
+        for_an_hour = _tokens(details, _FOR_AN_HOUR)
+    lifetimes.set_aside(_FOR_5_MINUTES)
+    details.set_aside("audio_tokens", "text_tokens", "image_tokens", "noCacheTokens")
+    fields.set_aside("service_tier", "inference_geo", "prompt_cache_miss_tokens")
+    total = _tokens(fields, "total_tokens", "totalTokens")
+    of_bedrock = "cacheReadInputTokens" in fields or "cacheWriteInputTokens" in fields
+    counts = settled(
+        fields.stated,
+        None if of_bedrock else total,  # which leaves the cached tokens out
+        Count(given, (cached or 0) + (to_cache or 0), is_beside or (cached or 0) > (given or 0)),
+        Count(written, reasoning or 0),
+    )
+    return usage(*counts, fields.number("cost", "total_cost"), cached, within, for_an_hour)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Tokens, and those of a part of them: cached input, or reasoning in the output.
+
+    `is_beside` is whether by the source's convention the part comes on top of the tokens.
+    """
+
+    tokens: int | None
+    part: int = 0
+    is_beside: bool = False
+
+    @property
+    def ways(self) -> tuple[int, ...]:
+        """The tokens with the part, by the source's convention first."""
+        within, beside = self.tokens or 0, (self.tokens or 0) + self.part
+        return (beside, within) if self.is_beside else (within, beside)
+
+
+def settled(
+    stated: Comparisons, total: int | None, input_tokens: Count, output_tokens: Count
+) -> tuple[int | None, int | None]:
+    """Input and output tokens with all their parts.
+
+    Under the same names some sources count a part within the tokens and others beside them: the stated total tells. One
+    that fits no way is a difference in `stated`.
+    """
+    inputs, outputs = input_tokens.ways, output_tokens.ways
+    found = inputs[0], outputs[0]
+    is_whole = input_tokens.tokens is not None and output_tokens.tokens is not None
+    if total and is_whole:  # frameworks write 0 for an unknown total
+        found = next((way for way in product(inputs, outputs) if sum(way) == total), found)
+        stated.compare("token", total, sum(found))
+    return (
+        None if input_tokens.tokens is None else found[0],
+        None if output_tokens.tokens is None else found[1],
+    )
+
+
+def confirm(stated: Comparisons, whole: Usage | None, read: Usage | None) -> None:
+    """Compare the usage that a source states for all of a run with what was read of it. 0 is taken as unknown."""
+    if whole is not None and read is not None:
+        stated.compare("input token", whole.input_tokens or None, read.input_tokens)
+        stated.compare("output token", whole.output_tokens or None, read.output_tokens)
+
+
+def usage(
+    input_tokens: int | None = None,
+    output_tokens: int | None = None,
+    cost_usd: float | None = None,
+    cached_tokens: int | None = None,
+    cache_write_tokens: int | None = None,
+    cache_write_1h_tokens: int | None = None,
+) -> Usage | None:
+    """Build a usage. Negative figures are dropped, and a cost of 0 is unknown, since the source had no price."""
+    counts = [
+        count if count is not None and 0 <= count < _TOO_MANY else None
+        for count in (input_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens)
+    ]
+    found = Usage(
+        input_tokens=counts[0],
+        cached_tokens=counts[1],
+        cache_write_tokens=counts[2],
+        cache_write_1h_tokens=counts[3],
+        output_tokens=counts[4],
+        cost_usd=cost_usd if cost_usd is not None and cost_usd > 0 else None,
+    )
+    return None if found == Usage() else found
+
+
+def at_list_price(used: Usage | None, model: str | None) -> Usage | None:
+    """Usage of one request of a model, with the list price of its tokens where no cost is recorded and it is known.
+
+    Only of one request: a price may depend on the size of a request.
+    """
+    if used is None or used.cost_usd is not None:
+        return used
+    tokens = TokenUsage(
+        input_tokens=used.input_tokens,
+        cached_tokens=used.cached_tokens,
+        cache_write_tokens=used.cache_write_tokens,
+        cache_write_1h_tokens=used.cache_write_1h_tokens,
+        output_tokens=used.output_tokens,
+    )
+    cost = list_price_of(model).cost(tokens)
+    return used if cost is None else replace(used, cost_usd=cost, is_list_price=True)
+
+
+def _tokens(fields: Fields, *keys: str) -> int | None:
+    found = fields.whole(*keys)
+    if found is None and (strange := next((key for key in keys if key in fields), None)) is not None:
+        fields.note_unknown(strange)  # an unknown count is no count of 0
+    return found if found is not None and 0 <= found < _TOO_MANY else None

@@ -1,0 +1,35 @@
+"""When two tool calls ask for the same thing."""
+
+import json
+
+import orjson
+
+from evaluation_assets.core.traces.trajectories.model import Step, ToolCall, Trajectory
+
+CallKey = tuple[str, str, str]
+"""Server, tool and arguments; equal for calls that ask for the same thing."""
+
+
+def key_of(tool: str, arguments: object, server: str | None = None) -> CallKey:
+    """The key of a call with these arguments. White space and the order of JSON keys do not matter."""
+    # Not orjson: predictions of other tools hold integers beyond 64 bits, and values that are no JSON.
+    return server or "", tool, json.dumps(arguments, sort_keys=True, default=str)
+
+
+def call_key(trajectory: Trajectory, step: Step) -> CallKey:
+    """The key of the call that a step made. Arguments that are no JSON are compared as words."""
+    call = step.call
+    if call is None:
+        return "", "", ""
+    return key_of(call.name, _arguments(trajectory, call), call.server)
+
+
+def _arguments(trajectory: Trajectory, call: ToolCall) -> object:
+    data: object = trajectory.arguments(call)
+    if data is not None:
+        return data
+    raw = trajectory.piece(call.raw)
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return " ".join(raw.split())

@@ -1,0 +1,77 @@
+"""Detect failed tool calls from the text of their results."""
+
+import re
+
+from evaluation_assets.core.traces.trajectories.model import json_object
+
+_SEEN = 400
+"""Only the head of a result is searched: further down, results quote pages and logs that talk about errors."""
+
+_LEADING = re.compile(
+    r"\W*(?:(?:error|exception|fatal|failed|failure|time(?:d )?out)\b"
+    r"(?![\"']?\s*:\s*(?:null|none|false|\"\"|''|\[\]|\{\}))"
+    r"|错误|失败|异常|超时|执行失败|工具执行失败"
+    r"|\w*(?:error|exception)\s*:"
+    r"|no executable action)"
+)
+"""How results begin that are nothing but a failure. A field `error` with nothing in it is none."""
+
+_INSIDE = tuple(
+    (hint, re.compile(pattern))
+    for hint, pattern in (
+        ("success", r"[\"']success[\"']\s*:\s*false"),
+        ("validation failed", r"parameter validation failed"),
+        ("status", r"[\"']status[\"']\s*:\s*(?:[\"'](?:error|failed|failure)[\"']|[45]\d\d\b)"),
+        ("error", r"[\"']is_?error[\"']\s*:\s*true"),
+        ("exit", r"exit[ _-]?(?:code|status)[\"']?\s*[:=]?\s*(?!0\b)-?\d+"),
+        ("return", r"return[ _-]?code[\"']?\s*[:=]?\s*(?!0\b)-?\d+"),
+    )
+)
+"""Failures reported in fields; the words in front are looked for first, which is 20 times cheaper."""
+
+_TRACEBACK = "traceback (most recent call last)"
+_TAIL = 4000
+"""The exception is named at the end of a traceback."""
+
+_LONGEST_PARSED = 1_000_000
+_EXCEPTION = re.compile(r"^[ \t]*((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
+
+
+def failure_in(text: str, span: tuple[int, int]) -> str | None:
+    """The failure that a tool's result, `text[start:end]`, reports; else `None`.
+
+    It is given in the result's own words, one line of at most 200 characters.
+    """
+    start, end = span
+    if text.find('"isError"', start, end) >= 0 and (stated := _stated_in(text[start:end])) is not None:
+        return stated or None
+    head = text[start : min(end, start + _SEEN)].lower()
+    if _TRACEBACK in head:
+        exceptions = _EXCEPTION.findall(text, max(start, end - _TAIL), end)
+        return exceptions[-1].strip()[:200] if exceptions else "Traceback"
+    found = _LEADING.match(head)
+    if found is not None:
+        return _line(text, start, end, 0)
+    for hint, pattern in _INSIDE:
+        if hint in head and (found := pattern.search(head)) is not None:
+            return _line(text, start, end, found.start())
+    return None
+
+
+def _stated_in(text: str) -> str | None:
+    """What a result of MCP says in its field `isError`: its text if it is one, empty if it is none."""
+    result = json_object(text) if len(text) <= _LONGEST_PARSED else None
+    if result is None or not isinstance(result.get("isError"), bool):
+        return None
+    if not result["isError"]:
+        return ""
+    content = result.get("content")
+    parts = content if isinstance(content, list) else []
+    told = " ".join(str(part["text"]) for part in parts if isinstance(part, dict) and part.get("text"))
+    return " ".join(told[:1000].split())[:200] or "isError"
+
+
+def _line(text: str, start: int, end: int, offset: int) -> str:
+    line_end = text.find("\n", start + offset, end)
+    line = text[start + offset : line_end if line_end >= 0 else end]
+    return " ".join(line[:1000].split())[:200]

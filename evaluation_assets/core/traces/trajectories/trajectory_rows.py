@@ -1,0 +1,61 @@
+"""Trajectories as rows of `raw_trajectories` and `preprocessed_trajectories`, and back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from evaluation_assets.core.traces.trajectories.model import Agent, Trajectory, Usage, from_json, to_json
+from evaluation_assets.core.traces.trajectories.recorded_spans import trace_of
+
+Row = dict[str, Any]
+
+TREE_AND_TEXT = ("trajectory", "text")
+"""The columns that `trajectory_of` reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a trajectory says about the run as a whole."""
+
+    agents: tuple[Agent, ...] = ()
+    usage: Usage | None = None
+
+
+_HEADER = msgspec.json.Decoder(Header)
+
+
+def trajectory_row(drop: str, trajectory: Trajectory) -> Row:
+    """A row of `raw_trajectories` or `preprocessed_trajectories`."""
+    return {
+        "drop": drop,
+        "trajectory_id": trajectory.id,
+        "task_id": trajectory.task_id,
+        "trial": trajectory.trial,
+        "format": trajectory.format,
+        "task": trajectory.task,
+        "final_answer": trajectory.final_answer,
+        "success": trajectory.success,
+        "started_at": trajectory.started_at,
+        "duration_s": trajectory.duration_s,
+        "trace_id": trace_of(trajectory),
+        "n_turns": len(trajectory.turns),
+        "n_tool_calls": len(trajectory.calls),
+        "text": trajectory.text,
+        "trajectory": to_json(trajectory),
+        "repairs": [
+            {"tag": repair.tag, "offset": repair.offset, "action": repair.action} for repair in trajectory.repairs
+        ],
+        "flags": list(trajectory.flags),
+    }
+
+
+def trajectory_of(row: Mapping[str, Any]) -> Trajectory:
+    """The trajectory in a row, of its columns `TREE_AND_TEXT`."""
+    return from_json(row["trajectory"], row["text"])
+
+
+def header_of(row: Mapping[str, Any]) -> Header:
+    """Agents and usage of the trajectory in a row, of its column `trajectory`. The steps are not decoded."""
+    return _HEADER.decode(row["trajectory"])

@@ -1,0 +1,121 @@
+"""Cascades of evaluated drops: what is read from verdict tables, fitted to labels, and saved."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaluation_assets.core.judging.cascade.evidence import Evidence, accepting_stages, read_evidence
+from evaluation_assets.core.judging.cascade.fitted import LABELS, FittedCascade
+from evaluation_assets.core.judging.cascade.fitting_drops import CannotFit, fit_cascade
+from evaluation_assets.core.judging.cascade.savings import left_to_people, savings_of
+from evaluation_assets.core.lake.stored import Stream, batched, write
+from evaluation_assets.core.lake.tables import CLIP_VERDICTS
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets_tests.core.judging.cascade.simulated import STAGES, drawn
+
+JUDGES = ("small", "one", "other")
+SUBJECTS = drawn(np.random.default_rng(8), 600)
+
+
+def row(position: int, judge: str, **more: Any) -> dict[str, Any]:
+    said = float(SUBJECTS.signals[judge][position])
+    given = {"outcome": "abstained", "scores": {}} if np.isnan(said) else {"outcome": "scored", "scores": {"c": said}}
+    known = {
+        "drop": "d",
+        "trajectory_id": SUBJECTS.clusters[position],
+        "clip_index": position,
+        "judge": judge,
+        "rubric": "general",
+        "cost_usd": 0.01 if judge == "one" else None,
+    }
+    return dict.fromkeys(CLIP_VERDICTS.schema.names) | known | given | more
+
+
+def installed(folder: Path, **rows: list[dict[str, Any]]) -> Installation:
+    home = Installation.at(str(folder))
+    for judge, own in rows.items():
+        write(home.table("d", "clip_verdicts", judge).path, Stream(CLIP_VERDICTS, batched(own, CLIP_VERDICTS)))
+    return home
+
+
+def everything(judge: str) -> list[dict[str, Any]]:
+    return [row(position, judge) for position in range(len(SUBJECTS.passes))]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return installed(tmp_path_factory.mktemp("home"), **{judge: everything(judge) for judge in JUDGES})
+
+
+def labels() -> list[dict[str, Any]]:
+    return [
+        {"drop": "d", "trajectory_id": SUBJECTS.clusters[position], "clip_index": position, "criterion": "c"}
+        | {"label": float(passes)}
+        for position, passes in enumerate(SUBJECTS.passes)
+    ]
+
+
+def fitted(home: Installation, given: list[dict[str, Any]], reference: str | None = None) -> FittedCascade:
+    more = {"alpha": 0.12, "delta": 0.1, "unit": "trajectory", "pass_score": 0.6}
+    return fit_cascade(home, ["d"], STAGES, given, reference=reference, **more)  # type: ignore[arg-type]
+
+
+def test_labels_of_clips_are_fitted_and_what_is_accepted_saves_calls(home: Installation) -> None:
+    cascade = fitted(home, labels())
+    (criterion,) = cascade.criteria
+    assert (cascade.reference, criterion.level, criterion.criterion) == (LABELS, "clip", "c")
+    assert criterion.accepted > criterion.subjects / 2
+    assert criterion.errors / criterion.accepted < 0.12
+    found = savings_of(cascade, read_evidence(home, ["d"], JUDGES))
+    assert found.subjects == len(SUBJECTS.passes)
+    assert sum(found.accepted) + len(found.undecided) == found.subjects
+    assert found.asked == (found.subjects, found.subjects - found.accepted[0])
+    by_judge = {each.judge: each for each in found.judges}
+    assert by_judge["small"].spared == 0
+    assert by_judge["one"].spared == found.accepted[0] > 0
+    assert by_judge["one"].usd == pytest.approx(0.01 * found.accepted[0])
+    assert by_judge["other"].usd is None
+    assert left_to_people(home, "d", cascade, STAGES) == {key.trajectory_id for key in found.undecided}
+    assert left_to_people(home, "d", cascade, [["small"], ["one"]]) == set(), "fitted for other stages"
+
+
+def test_a_judge_as_reference_is_no_stage_and_what_is_left_is_its_to_decide(home: Installation) -> None:
+    cascade = fitted(home, [], reference="other")
+    assert cascade.stages == (("small",), ("one",))
+    assert cascade.fits(STAGES)
+    assert left_to_people(home, "d", cascade, STAGES) == set()
+
+
+def test_a_judge_that_was_spared_subjects_cannot_be_fitted(tmp_path: Path) -> None:
+    rows = {judge: everything(judge) for judge in JUDGES}
+    rows["one"] = rows["one"][5:]
+    with pytest.raises(CannotFit, match=r"judge one was not asked about 5 of .* without cascade\.json"):
+        fitted(installed(tmp_path, **rows), labels())
+
+
+def test_without_labels_there_is_nothing_to_fit(home: Installation) -> None:
+    with pytest.raises(CannotFit, match="no subject with labels of people"):
+        fitted(home, [])
+
+
+def test_probabilities_replace_the_scores_of_judges_that_report_them(tmp_path: Path) -> None:
+    rows = [row(0, "one", scores={"c": 1.0}, outcome="scored", probabilities={"c": 0.7})]
+    rows += [row(0, "one", scores={"c": 1.0}, outcome="scored", probabilities={"c": 0.8}, sample=1)]
+    said = read_evidence(installed(tmp_path, one=rows), ["d"], ["one"])
+    assert said.with_probability == ("one",)
+    assert [each.signals["one"] for each in said.subjects.values()] == [{"c": pytest.approx(0.75)}]
+
+
+def test_a_subject_is_accepted_with_its_last_criterion_and_not_without_a_fitted_one(home: Installation) -> None:
+    cascade = fitted(home, labels())
+    sure, unsure = {"c": 0.99}, {"c": 0.5}
+    said = [
+        Evidence("general", ("c",), {"small": sure, "one": sure, "other": sure}),
+        Evidence("general", ("c",), {"small": unsure, "one": unsure, "other": unsure}),
+        Evidence("general", ("unlabelled",), {"small": {"unlabelled": 0.99}}),
+    ]
+    assert accepting_stages(cascade, "clip", said)[0] in (0, 1)
+    assert accepting_stages(cascade, "clip", said)[1:] == [None, None]
+    assert accepting_stages(cascade, "trajectory", said) == [None, None, None]

@@ -1,0 +1,85 @@
+"""P-values over clusters, and the order in which hypotheses are tested."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_assets.core.judging.cascade.risk import fewest_clusters, fixed_sequence, order_of_testing, p_value
+
+ALPHA = 0.1
+
+
+def of_clusters(accepted: list[list[bool]], wrong: list[list[bool]], largest: int = 4) -> float:
+    cluster = np.repeat(np.arange(len(accepted)), [len(each) for each in accepted])
+    return p_value(
+        np.array([value for each in accepted for value in each]),
+        np.array([value for each in wrong for value in each]),
+        cluster,
+        alpha=ALPHA,
+        largest=largest,
+    )
+
+
+clusters = st.lists(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=9), min_size=1, max_size=40)
+
+
+@given(clusters, st.randoms(use_true_random=False))
+def test_the_order_of_clusters_does_not_matter(found: list[list[tuple[bool, bool]]], random: object) -> None:
+    shuffled = list(found)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    one, other = (
+        of_clusters([[a for a, _ in each] for each in order], [[w for _, w in each] for each in order])
+        for order in (found, shuffled)
+    )
+    assert 0 < one <= 1
+    assert one == pytest.approx(other)
+
+
+def test_verdicts_without_an_error_are_shown_to_be_good_once_there_are_enough_clusters() -> None:
+    assert of_clusters([[True]] * 10, [[False]] * 10, largest=1) > 0.1
+    assert of_clusters([[True]] * 60, [[False]] * 60, largest=1) < 0.02
+    assert of_clusters([[False]] * 60, [[False]] * 60, largest=1) == 1.0, "nothing accepted shows nothing"
+
+
+@pytest.mark.parametrize(("alpha", "delta"), [(0.1, 0.1), (0.05, 0.05), (0.3, 0.2)])
+def test_how_many_clusters_are_needed_is_where_the_p_value_gets_small_enough(alpha: float, delta: float) -> None:
+    least = fewest_clusters(alpha, delta)
+    for count, is_enough in ((least - 1, False), (least, True)):
+        perfect = np.ones(count, bool), np.zeros(count, bool), np.arange(count)
+        assert (p_value(*perfect, alpha=alpha, largest=1) <= delta) == is_enough
+
+
+def test_as_many_errors_in_fewer_clusters_show_less() -> None:
+    spread = of_clusters([[True] * 2] * 100, [[True, False]] * 6 + [[False] * 2] * 94)
+    together = of_clusters([[True] * 2] * 100, [[True] * 2] * 3 + [[False] * 2] * 97)
+    assert spread < together
+
+
+def test_a_cluster_that_is_larger_counts_as_one_of_the_largest_size() -> None:
+    """Else one cluster could say more than the bets allow for, or lose all of them."""
+    for errors in (0, 1, 2, 4):
+        wrong = [True] * errors + [False] * (4 - errors)
+        others = [[False] * 4] * 30
+        capped = of_clusters([[True] * 40, *[[True] * 4] * 30], [wrong * 10, *others])
+        assert capped == pytest.approx(of_clusters([[True] * 4] * 31, [wrong, *others]))
+    assert 0 < of_clusters([[True] * 400] * 3, [[True] * 400] * 3) <= 1
+
+
+def test_a_small_p_value_is_as_rare_as_it_says() -> None:
+    """The error rate is exactly alpha, and errors of a cluster come together."""
+    random = np.random.default_rng(4)
+    found = []
+    for _ in range(2000):
+        is_bad = random.random(80) < 0.2
+        wrong = [list(random.random(5) < (0.5 if bad else 0.0)) for bad in is_bad]
+        found.append(of_clusters([[True] * 5] * 80, wrong, largest=5))
+    for level in (0.02, 0.05, 0.1, 0.3):
+        assert np.mean(np.array(found) <= level) <= level
+
+
+def test_testing_starts_where_it_is_promising_and_stops_at_the_first_that_is_kept() -> None:
+    order = order_of_testing([0.9, 0.01, 0.02, 0.4, 0.03])
+    assert list(order) == [1, 2, 3, 4]
+    assert fixed_sequence([0.01, 0.1, 0.11, 0.0], 0.1) == 2
+    assert fixed_sequence([0.2], 0.1) == 0

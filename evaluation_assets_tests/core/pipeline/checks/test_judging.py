@@ -1,0 +1,90 @@
+"""Whether judges answered enough, were shown enough, and agree."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evaluation_assets.core.judging.tally import Tally
+from evaluation_assets.core.lake.tables import CLIP_SCORES, CLIP_VERDICTS, CLIPS
+from evaluation_assets.core.pipeline.checks.judging import (
+    coverage,
+    enough_scored,
+    judges_answered,
+    panel_agreement,
+    text_seen,
+)
+from evaluation_assets_tests.core.stored_rows import stored
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "passed"),
+    [
+        ({"scored": 9, "failed": 1}, True),
+        ({"scored": 5, "abstained": 4, "not_run": 1}, True),
+        ({"scored": 89, "failed": 11}, False),
+        ({"not_run": 1}, False),
+        ({}, True),
+    ],
+)
+def test_a_judge_has_to_answer_nine_of_ten_subjects(outcomes: dict[str, int], passed: bool) -> None:
+    found = coverage(Tally(outcomes=Counter(outcomes), errors=Counter({"timeout": outcomes.get("failed", 0)})))
+    assert (found.passed, found.severity) == (passed, "error")
+    assert f"{outcomes.get('failed', 0)} failed and {outcomes.get('not_run', 0)} were not run" in str(found.description)
+
+
+@pytest.mark.parametrize(("seen", "shown", "passed"), [(9.5, 10, True), (9.4, 10, False), (0.0, 0, True)])
+def test_a_judge_has_to_be_shown_the_text(seen: float, shown: int, passed: bool) -> None:
+    assert text_seen(Tally(share_seen=seen, shown=shown)).passed == passed
+
+
+def scores(folder: Path, means: list[float | None]):
+    rows = [{"trajectory_id": "t", "clip_index": index, "mean": mean} for index, mean in enumerate(means)]
+    return stored(folder, CLIP_SCORES, [*rows, *rows])
+
+
+def test_nine_of_ten_clips_need_a_score(tmp_path: Path) -> None:
+    clips = stored(tmp_path, CLIPS, ({"trajectory_id": "t", "clip_index": index} for index in range(10)))
+    enough, short = [0.5] * 9 + [None], [0.5] * 8 + [None] * 2
+    assert enough_scored(clips, scores(tmp_path, enough)).passed
+    found = enough_scored(clips, scores(tmp_path, short))
+    assert not found.passed and found.severity == "error"
+    assert found.metadata == {"clips": 10, "scored": 8, "scored_share": 0.8}
+
+
+def test_what_no_judge_is_asked_about_is_not_missing_and_a_drop_without_clips_is(tmp_path: Path) -> None:
+    clips, nothing = stored(tmp_path, CLIPS, [{"trajectory_id": "t", "clip_index": 0}]), stored(tmp_path, CLIPS, [])
+    none = scores(tmp_path, [])
+    assert enough_scored(clips, none, None).passed
+    assert enough_scored(clips, none, lambda _: False).passed
+    assert not enough_scored(clips, none).passed
+    for asked in (None, lambda _: True):
+        found = enough_scored(nothing, none, asked)
+        assert not found.passed and "no clips" in str(found.description)
+
+
+def test_a_judge_that_answered_nothing_is_named(tmp_path: Path) -> None:
+    def verdicts(*outcomes: str):
+        rows = [{"outcome": outcome, "scores": {}, "from_ledger": False, "attempts": 0} for outcome in outcomes]
+        return [stored(tmp_path, CLIP_VERDICTS, rows)]
+
+    found = judges_answered(
+        {"one": verdicts("scored", "failed"), "two": verdicts("failed", "not_run"), "three": verdicts()}
+    )
+    assert not found.passed and found.severity == "error"
+    assert found.description == "two answered none of 2 questions"
+    assert found.metadata == {"judges": 3, "lost": 1}
+    assert judges_answered({"one": verdicts("scored")}).passed
+
+
+def test_judges_that_disagree_are_a_warning(tmp_path: Path) -> None:
+    def of(criterion: str, std: float) -> list[dict[str, object]]:
+        means = [0.1, 0.5, 0.9, 0.2, 0.8]
+        return [{"criterion": criterion, "mean": mean, "std": std, "n_scored": 2} for mean in means]
+
+    rows = stored(tmp_path, CLIP_SCORES, [*of("same", 0.0), *of("other", 0.4)])
+    found = panel_agreement(rows)
+    assert not found.passed and found.severity == "warn"
+    assert "other" in str(found.description) and "same" not in str(found.description)
+    assert found.metadata["alpha_same"] == pytest.approx(1.0)
+    assert panel_agreement(rows, by_majority={"other"}).passed

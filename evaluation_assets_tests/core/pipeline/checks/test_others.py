@@ -1,0 +1,119 @@
+"""Findings about deliveries, labels, drift, sessions and suites."""
+
+from pathlib import Path
+
+import pytest
+
+from evaluation_assets.core.intake.facts import SuiteFacts
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.lake.tables import SESSION_ANALYSES, TOOL_USE_RESULTS
+from evaluation_assets.core.pipeline.checks.gating import no_drift
+from evaluation_assets.core.pipeline.checks.human_review import may_gate, readable
+from evaluation_assets.core.pipeline.checks.sessions import coordinated, sessions_judged, unauthorised_calls
+from evaluation_assets.core.pipeline.checks.suites import suite_pass_rate
+from evaluation_assets.core.report.sinks.delivered import delivered
+from evaluation_assets.core.report.sinks.delivering import Tally
+from evaluation_assets.core.review.labels import UnreadableLabel
+from evaluation_assets.core.scoring.analysed_sessions import PANEL
+from evaluation_assets_tests.core.stored_rows import stored
+
+
+def test_what_was_not_delivered_is_a_warning() -> None:
+    assert delivered(Tally(sent=2)).passed
+    found = delivered(Tally(sent=2, failed=1, reason="HTTP 500"))
+    assert (found.passed, found.severity) == (False, "warn")
+    assert found.description == "1 delivery failed: HTTP 500"
+
+
+def test_unreadable_labels_are_named() -> None:
+    assert readable([]).passed
+    found = readable([UnreadableLabel("a.csv", each, "label missing") for each in range(2, 40)])
+    assert (found.passed, found.severity) == (False, "warn")
+    assert found.description == "38 of 38 lines are not labels: a.csv:2: label missing."
+    assert (found.metadata["unreadable"], len(found.metadata)) == (38, 21)
+
+
+def test_judges_that_may_not_gate_are_named() -> None:
+    rows = [{"judge": "a", "may_gate": False, "kappa": 0.2}, {"judge": "b", "may_gate": None, "kappa": None}]
+    found = may_gate(rows, 0.6)
+    assert (found.passed, found.metadata) == (False, {"kappa_a": 0.2})
+    assert found.description == "1 of 2 judges are excluded from gates (kappa below 0.6): a 0.20."
+    assert may_gate(rows[1:], 0.6).passed
+
+
+def test_metrics_that_fell_lastingly_are_named() -> None:
+    rows = [{"suite": "s", "metric": "overall", "alarm": "cusum"}, {"suite": "s", "metric": "success", "alarm": None}]
+    assert no_drift(rows).description == "s overall has fallen (cusum)"
+    assert not no_drift(rows).passed and no_drift(rows[1:]).passed
+
+
+def analyses(folder: Path, *rows: dict[str, object]) -> Stored:
+    whole = ({"session_id": str(number), "analyst": PANEL, **row} for number, row in enumerate(rows))
+    return stored(folder, SESSION_ANALYSES, whole)
+
+
+@pytest.mark.parametrize(("judged", "passed"), [(9, True), (8, False)])
+def test_nine_of_ten_responses_need_a_judge(tmp_path: Path, judged: int, passed: bool) -> None:
+    rows = analyses(
+        tmp_path,
+        {"responses": 10, "judged_responses": judged},
+        {"responses": 90, "judged_responses": 90, "analyst": "one judge alone"},
+    )
+    assert sessions_judged(rows).passed == passed
+    assert sessions_judged(rows, lambda _: False).passed, "nobody was asked"
+    assert sessions_judged(analyses(tmp_path)).passed
+
+
+def test_calls_of_tools_that_an_agent_does_not_have_are_counted(tmp_path: Path) -> None:
+    found = unauthorised_calls(analyses(tmp_path, {"unauthorized_calls": 2}, {"unauthorized_calls": 0}))
+    assert (found.passed, found.metadata) == (False, {"calls": 2, "sessions": 1})
+    assert unauthorised_calls(analyses(tmp_path, {"unauthorized_calls": 0})).passed
+
+
+def test_only_sessions_of_several_agents_are_coordinated(tmp_path: Path) -> None:
+    assert coordinated(analyses(tmp_path, {"coordination_score": None})).passed
+    assert coordinated(analyses(tmp_path, {"coordination_score": 0.9}, {"coordination_score": None})).passed
+    found = coordinated(analyses(tmp_path, {"coordination_score": 0.1}))
+    assert (found.passed, found.severity, found.metadata) == (False, "warn", {"sessions": 1, "coordination": 0.1})
+
+
+def results(folder: Path, *rows: tuple[str, str | None, bool | None], least: float = 0.5) -> Stored:
+    issues = [{"kind": "wrong_answer"}]
+    fields = stored_issue_fields()
+    whole = (
+        {
+            "case_id": case,
+            "trajectory_id": run,
+            "passed": passed,
+            "issues": [dict.fromkeys(fields) | issue for issue in issues] if passed is False else [],
+        }
+        for case, run, passed in rows
+    )
+    facts = SuiteFacts(suite="sums", min_pass_rate=least).footer()
+    return stored(folder, TOOL_USE_RESULTS, whole, **facts)
+
+
+def stored_issue_fields() -> list[str]:
+    kind = TOOL_USE_RESULTS.schema.field("issues").type.value_type
+    return [kind.field(index).name for index in range(kind.num_fields)]
+
+
+def test_enough_runs_of_a_suite_have_to_pass(tmp_path: Path) -> None:
+    found = suite_pass_rate(results(tmp_path, ("a", "1", True), ("b", "2", False)))
+    assert found.passed and found.metadata["pass_rate"] == 0.5
+    assert found.metadata["failing"] == {"b": ["wrong_answer"]}
+    assert not suite_pass_rate(results(tmp_path, ("a", "1", True), ("b", "2", False), least=0.51)).passed
+
+
+def test_a_case_that_was_not_run_fails_the_suite_and_one_that_the_infrastructure_failed_too(tmp_path: Path) -> None:
+    found = suite_pass_rate(results(tmp_path, ("a", "1", True), ("b", None, None)))
+    assert not found.passed and "1 case not run, or failed because of the infrastructure: b." in str(found.description)
+    found = suite_pass_rate(results(tmp_path, ("a", "1", True), ("b", "2", None)))
+    assert not found.passed and found.metadata["failed_runs"] == 1
+    assert suite_pass_rate(results(tmp_path, ("a", "1", True), ("a", "2", None))).passed, "another run of it passed"
+
+
+def test_without_a_suite_there_is_nothing_to_pass_and_a_broken_one_fails(tmp_path: Path) -> None:
+    assert suite_pass_rate(stored(tmp_path, TOOL_USE_RESULTS, [])).passed
+    broken = SuiteFacts(problem="no cases").footer()
+    assert not suite_pass_rate(stored(tmp_path, TOOL_USE_RESULTS, [], **broken)).passed

@@ -1,0 +1,50 @@
+"""What a report says to look at first."""
+
+from typing import Any
+
+from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
+from evaluation_assets.core.report.attention import look_at_first
+from evaluation_assets.core.report.headline import Headline, rate
+from evaluation_assets.core.report.report import ClipSummary, DropReport, JudgeSummary, PatternSummary, ToolUse
+
+
+def task(name: str, now: float, beyond_noise: bool) -> ChangedTask:
+    return ChangedTask(task_id=name, metric="success", baseline=1.0, current=now, beyond_noise=beyond_noise)
+
+
+def report(**fields: Any) -> DropReport:
+    success = rate("success", {"a": [True], "b": [False]})
+    known = Headline.model_construct(rates=[] if success is None else [success])
+    return DropReport.model_construct(
+        **{"headline": known, "judges": [], "tool_use": None, "worst_clips": [], **fields}
+    )
+
+
+CLIP = ClipSummary.model_construct(trajectory_id="a/b", clip_index=2, tool_type="search", score=0.1)
+
+
+def test_regressions_come_first_those_beyond_noise_before_larger_ones() -> None:
+    gate = GateOutcome.model_construct(fallen_tasks=[task("x", 0.0, False), task("y z", 0.5, True)])
+    judge = JudgeSummary.model_construct(shortfall="judge one gave no answer")
+    found = look_at_first(report(gate=gate, judges=[judge], worst_clips=[CLIP]))
+    assert [(pointer.text, pointer.address) for pointer in found] == [
+        ("2 tasks fell, most of all success of y z from 1.00 to 0.50", "#/compare/y%20z"),
+        ("judge one gave no answer", "#judges"),
+        ("1 of 2 runs failed", "#/runs?q=outcome:fail"),
+    ]
+
+
+def test_the_most_frequent_failure_comes_with_an_example() -> None:
+    pattern = PatternSummary.model_construct(
+        failure_class="parameter_error", n_failed_runs=2, examples=["forecast: days expected 2, got 3"]
+    )
+    found = look_at_first(report(tool_use=ToolUse.model_construct(patterns=[pattern])))
+    assert found[0].text == (
+        "Most frequent failure: parameter_error, in 2 failed runs; forecast: days expected 2, got 3"
+    )
+
+
+def test_without_trouble_it_is_the_worst_clip() -> None:
+    found = look_at_first(report(headline=Headline.model_construct(rates=[]), worst_clips=[CLIP]))
+    assert [pointer.address for pointer in found] == ["#/run/a%2Fb?clip=2"]
+    assert look_at_first(report(headline=Headline.model_construct(rates=[]))) == []

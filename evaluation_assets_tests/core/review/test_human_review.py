@@ -1,0 +1,300 @@
+"""Review queue, labels, judge cards and corrected pass rates; judges that others recorded are recomputed."""
+
+import csv
+import io
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from upath import UPath
+
+from evaluation_assets.core.review.calibrated import Stratum, pass_rate
+from evaluation_assets.core.review.judge_cards import JudgeCard, judge_card, kept_out
+from evaluation_assets.core.review.labels import Label, UnreadableLabel, read_labels
+from evaluation_assets.core.review.queue import as_csv, as_json_lines, chosen_for
+from evaluation_assets.core.review.settings import ReviewSettings
+from evaluation_assets.core.scoring.reliability import cohen_kappa
+from evaluation_assets.core.text.report_addresses import ReportAddress
+from evaluation_assets_tests.third_party import data
+
+SETTINGS = ReviewSettings(pass_score=0.5)
+
+
+@pytest.mark.parametrize(
+    ("score", "spread", "reason"),
+    [(None, None, "unscored"), (0.59, 0.5, "low"), (0.9, 0.2, "disagreement"), (0.64, 0.1, "threshold")],
+)
+def test_why_a_trajectory_is_reviewed(score: float | None, spread: float | None, reason: str) -> None:
+    assert chosen_for("t", score, spread, ReviewSettings()) == reason
+
+
+def test_a_fifth_of_the_others_is_drawn_the_same_every_time() -> None:
+    drawn = [chosen_for(f"t{number}", 0.9, None, ReviewSettings()) for number in range(5000)]
+    assert set(drawn) == {"random", None}
+    assert drawn.count("random") / 5000 == pytest.approx(0.2, abs=0.02)
+    assert drawn == [chosen_for(f"t{number}", 0.9, None, ReviewSettings()) for number in range(5000)]
+
+
+def queued(**fields: Any) -> dict[str, Any]:
+    return {"drop": "d", "trajectory_id": "t", "score": 0.5, "task": "q", "final_answer": "a"} | fields
+
+
+def test_a_queue_comes_back_as_labels_once_it_is_filled_in(tmp_path: Path) -> None:
+    rows = [queued(trajectory_id=name, task='say "hi",\nplease') for name in ("one", "two", "three")]
+    sheet = list(csv.DictReader(io.StringIO(as_csv(rows, ReportAddress()).decode(), newline="")))
+    sheet[0] |= {"label": "pass", "annotator": "ada"}
+    sheet[1] |= {"label": "0.25"}
+    with (tmp_path / "done.csv").open("w", newline="") as sink:
+        writer = csv.DictWriter(sink, list(sheet[0]))
+        writer.writeheader()
+        writer.writerows(sheet)
+    found = list(read_labels(UPath(tmp_path)))
+    assert [(each.trajectory_id, each.label, each.annotator) for each in found if isinstance(each, Label)] == [
+        ("one", 1.0, "ada"),
+        ("two", 0.25, "unknown"),
+    ]
+    assert len(found) == 2
+    assert [orjson.loads(line)["label"] for line in as_json_lines(rows, ReportAddress()).splitlines()] == [None] * 3
+
+
+def test_rows_of_the_queue_link_to_their_transcripts() -> None:
+    rows = [queued(trajectory_id="a/b c")]
+    sheet = next(csv.DictReader(io.StringIO(as_csv(rows, ReportAddress()).decode(), newline="")))
+    assert sheet["link"] == "report.html#/run/a%2Fb%20c"
+    served = ReportAddress.of("http://127.0.0.1:3001", "team/week 1")
+    line = orjson.loads(as_json_lines(rows, served))
+    assert line["link"] == "http://127.0.0.1:3001/team/week%201/report.html#/run/a%2Fb%20c"
+
+
+def test_a_spreadsheet_runs_no_formula_of_a_trajectory() -> None:
+    sheet = as_csv([queued(task='=HYPERLINK("http://x","y")', final_answer="@SUM(1)")], ReportAddress()).decode()
+    row = next(csv.DictReader(io.StringIO(sheet)))
+    assert (row["task"][:2], row["final_answer"][:2]) == ("'=", "'@")
+
+
+def test_a_sheet_holds_nothing_that_steers_a_terminal_or_turns_the_text() -> None:
+    hostile = "a\x1b[2J\u202eb\u2028\x00\r"
+    sheet = as_csv([queued(task=hostile, trajectory_id=hostile)], ReportAddress()).decode()
+    assert not set(sheet.replace("\r\n", "")) & set("\x1b\u202e\u2028\x00\r")
+
+
+@given(
+    st.lists(
+        st.sampled_from([*"=+-@\t'a1\"\n,\\u\r\x00\x1b\u202e\u2028", "\\u202e", "\\u005c"]), min_size=1, max_size=8
+    )
+    .map("".join)
+    .filter(lambda name: name == name.strip())
+)
+def test_an_id_starts_no_formula_and_its_label_comes_back(name: str) -> None:
+    sheet = list(
+        csv.DictReader(
+            io.StringIO(as_csv([queued(drop=name, trajectory_id=name)], ReportAddress()).decode(), newline="")
+        )
+    )
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in sheet[0].values())
+    sink = io.StringIO(newline="")
+    writer = csv.DictWriter(sink, list(sheet[0]))
+    writer.writeheader()
+    writer.writerow(sheet[0] | {"label": "pass"})
+    folder = UPath("memory://labels-of-ids")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "a.csv").write_text(sink.getvalue(), "utf-8", newline="")
+    (label,) = read_labels(folder)
+    assert isinstance(label, Label)
+    assert (label.drop, label.trajectory_id) == (name, name)
+
+
+def test_lines_that_are_no_labels_say_why_and_leave_the_others_alone(tmp_path: Path) -> None:
+    good = {"drop": "d", "trajectory_id": "t", "label": "fail"}
+    bad = [b"{", b"[]", b'{"drop": "d"}', orjson.dumps({**good, "label": "maybe"}), orjson.dumps({**good, "label": 7})]
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join([*bad, orjson.dumps(good)]))
+    (tmp_path / "b.csv").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "notes.txt").write_text("not read")
+    found = list(read_labels(UPath(tmp_path)))
+    assert [each.line for each in found if isinstance(each, UnreadableLabel)] == [1, 2, 3, 4, 5, 0]
+    assert [each.label for each in found if isinstance(each, Label)] == [0.0]
+    assert list(read_labels(UPath(tmp_path) / "nowhere")) == []
+
+
+def test_a_number_of_a_clip_that_no_table_holds_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"drop,trajectory_id,label,clip_index\nd,t,pass,{'9' * 30}")
+    (unreadable,) = read_labels(UPath(tmp_path))
+    assert isinstance(unreadable, UnreadableLabel) and "is no number of a clip" in unreadable.reason
+
+
+@given(st.text(max_size=200))
+def test_no_file_of_labels_stops_the_others(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    folder = tmp_path_factory.mktemp("labels")
+    (folder / "a.csv").write_text(f"drop,trajectory_id,label\n{text}", "utf-8", "surrogateescape", "")
+    (folder / "b.jsonl").write_text(text, "utf-8", "surrogateescape", "")
+    for each in read_labels(UPath(folder)):
+        assert isinstance(each, UnreadableLabel) or 0 <= each.label <= 1
+
+
+def card(truth: list[bool], judged: list[bool], **settings: Any) -> JudgeCard:
+    labels = {str(index): float(value) for index, value in enumerate(truth)}
+    scores = {str(index): [float(value)] for index, value in enumerate(judged)}
+    return judge_card("j", "passed", labels, scores, ReviewSettings(pass_score=0.5, **settings))
+
+
+def test_a_card_by_hand() -> None:
+    found = card([True] * 6 + [False] * 4, [True] * 5 + [False] + [True] * 2 + [False] * 2)
+    assert (found.agreed, found.n_labels) == (7, 10)
+    assert (found.sensitivity, found.specificity) == (pytest.approx(5 / 6), pytest.approx(0.5))
+    assert found.bias == pytest.approx(0.1)
+    assert found.may_gate is None
+
+
+def test_kappa_of_labels_that_all_agree_is_no_point() -> None:
+    found = card([index % 2 == 0 for index in range(30)], [index % 2 == 0 for index in range(30)])
+    low, high = found.kappa_interval
+    assert found.kappa == 1.0 and low is not None and high is not None
+    assert low < 0.95 < high
+    assert found.alpha_interval == (None, None), "nothing varies"
+
+
+def test_runs_of_one_task_do_not_count_as_many_labels() -> None:
+    truth, judged = [index % 3 > 0 for index in range(12)] * 5, [index % 3 > 0 or index == 0 for index in range(12)] * 5
+    labels = {str(index): float(value) for index, value in enumerate(truth)}
+    scores = {str(index): [float(value)] for index, value in enumerate(judged)}
+    alone = judge_card("j", "passed", labels, scores, SETTINGS).kappa_interval
+    tasks = {str(index): index % 12 for index in range(60)}
+    together = judge_card("j", "passed", labels, scores, SETTINGS, tasks=tasks).kappa_interval
+    widths = [high - low for low, high in (alone, together) if low is not None and high is not None]
+    assert widths[1] > 1.5 * widths[0]
+
+
+def test_missing_scores_lower_coverage_and_repeats_show_their_spread() -> None:
+    labels = {"a": 1.0, "b": 0.0, "c": 1.0}
+    found = judge_card("j", "passed", labels, {"a": [0.9, 0.7], "b": [0.2]}, SETTINGS, costs=[0.01, 0.03])
+    assert found.coverage == pytest.approx(2 / 3)
+    assert found.retest_std == pytest.approx(0.02**0.5)
+    assert found.cost_usd == pytest.approx(0.02)
+    empty = judge_card("j", "passed", {}, {}, SETTINGS)
+    assert (empty.kappa, empty.bias, empty.coverage, empty.cost_usd) == (None, None, None, None)
+
+
+def test_a_judge_below_the_wanted_kappa_is_kept_out_with_the_reason() -> None:
+    truth = [index % 2 == 0 for index in range(40)]
+    poor = card(truth, [index % 4 < 2 for index in range(40)])
+    good = card(truth, truth)
+    assert (poor.may_gate, good.may_gate) == (False, True)
+    rows = [
+        {
+            "judge": name,
+            "criterion": "passed",
+            "kappa": each.kappa,
+            "n_labels": each.n_labels,
+            "may_gate": each.may_gate,
+        }
+        for name, each in (("poor", poor), ("good", good))
+    ]
+    assert kept_out(rows, SETTINGS) == {"poor": "kappa 0.00 on 40 labels is below 0.60"}
+
+
+def test_a_corrected_pass_rate_is_right_where_the_judge_is_lenient_and_its_interval_covers() -> None:
+    covered, raws, corrected = 0, [], []
+    for seed in range(300):
+        random = np.random.default_rng(seed)
+        truth = random.random(600) < 0.5
+        judged = np.where(truth, random.random(600) < 0.95, random.random(600) < 0.5).astype(float)
+        chosen = ~judged.astype(bool)
+        strata = []
+        for members in (np.flatnonzero(chosen), np.flatnonzero(~chosen)):
+            sample = random.permutation(members)[:40]
+            pairs = [(float(truth[index]), float(judged[index])) for index in sample]
+            strata.append(Stratum(judged[members].tolist(), pairs))
+        found = pass_rate(strata)
+        assert found.raw is not None and found.low is not None and found.high is not None
+        raws.append(found.raw)
+        corrected.append(found.corrected)
+        covered += found.low <= truth.mean() <= found.high
+    assert np.mean(raws) == pytest.approx(0.725, abs=0.01)
+    assert np.mean(corrected) == pytest.approx(0.5, abs=0.01)
+    # 0.95 less three Monte-Carlo standard errors of 300 runs
+    assert covered / 300 >= 0.95 - 3 * (0.95 * 0.05 / 300) ** 0.5
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.5, 0.99])
+@pytest.mark.parametrize("accuracy", [0.5, 0.9, 1.0])
+@pytest.mark.parametrize("labels", [5, 10, 30])
+def test_a_corrected_pass_rate_covers_with_few_labels_too(rate: float, accuracy: float, labels: int) -> None:
+    random = np.random.default_rng(5)
+    covered, runs = 0, 200
+    for _ in range(runs):
+        truth = random.random(500) < rate
+        judged = np.where(random.random(500) < accuracy, truth, ~truth).astype(float)
+        sample = random.permutation(500)[:labels]
+        found = pass_rate([Stratum(judged.tolist(), [(float(truth[index]), float(judged[index])) for index in sample])])
+        assert found.low is not None and found.high is not None
+        covered += found.low <= truth.mean() <= found.high
+    # three Monte-Carlo standard errors
+    assert covered / runs >= 0.95 - 3 * (0.95 * 0.05 / runs) ** 0.5
+
+
+def test_five_passing_labels_do_not_claim_certainty() -> None:
+    found = pass_rate([Stratum([1.0] * 100, [(1.0, 1.0)] * 5)])
+    assert found.corrected == 1.0 and found.high == 1.0
+    assert found.low is not None and found.low < 0.7
+
+
+def test_too_few_labels_correct_nothing() -> None:
+    found = pass_rate([Stratum([1.0, 0.0, 1.0], [(1.0, 1.0)])])
+    assert (found.raw, found.corrected, found.n_labels) == (pytest.approx(2 / 3), None, 1)
+    assert pass_rate([]).raw is None
+
+
+def test_the_recorded_agent_as_a_judge_agrees_on_317_of_366_requirements() -> None:
+    folder = data("agent-as-a-judge/judgment/GPT-Pilot")
+    people: dict[str, float] = {}
+    judged: dict[str, list[float]] = {}
+    for path in sorted((folder / "human_as_a_judge").iterdir()):
+        for requirement in json.loads(path.read_text())["requirements"]:
+            people[f"{path.name}#{requirement['requirement_id']}"] = float(requirement["satisfied"])
+        for requirement in json.loads((folder / "agent_as_a_judge/gray_box" / path.name).read_text())["requirements"]:
+            judged[f"{path.name}#{requirement['requirement_id']}"] = [float(requirement["satisfied"])]
+    found = judge_card("agent_as_a_judge", "satisfied", people, judged, SETTINGS)
+    assert (found.agreed, found.n_labels) == (317, 366)
+    assert found.sensitivity == pytest.approx(142 / 163)
+    assert found.specificity == pytest.approx(175 / 203)
+    assert found.kappa == pytest.approx(0.7301, abs=1e-4)
+    assert found.may_gate is True
+
+
+def test_the_kappas_of_three_recorded_judges_of_steps() -> None:
+    labels: dict[str, dict[tuple[str, str], int]] = {}
+    for path in sorted(data("agent-process-bench/llm_annotations").iterdir()):
+        for line in path.read_text().splitlines():
+            record = json.loads(line)
+            own = labels.setdefault(record["annotator"].split("-")[0], {})
+            own |= {(record["record_id"], step): label for step, label in record["step_labels"].items()}
+
+    def kappa(one: str, other: str) -> float | None:
+        steps = sorted(labels[one].keys() & labels[other].keys())
+        assert len(steps) == 387
+        return cohen_kappa([labels[one][step] for step in steps], [labels[other][step] for step in steps])
+
+    found = {pair: kappa(*pair) for pair in combinations(sorted(labels), 2)}
+    assert found == {
+        ("claude", "deepseek"): pytest.approx(0.2250, abs=5e-5),
+        ("claude", "gpt"): pytest.approx(0.5930, abs=5e-5),
+        ("deepseek", "gpt"): pytest.approx(0.2837, abs=5e-5),
+    }
+
+
+def test_the_kappa_of_a_recorded_judge_of_retail_conversations() -> None:
+    name = "retail-multi-judge-full.json.summary_policy_conversation_v1.json"
+    entries = json.loads(data(f"tau2-bench/judge/{name}").read_text())["entries"]
+    outcomes = {entry["simulation_id"]: float(entry["tau2_success"]) for entry in entries}
+    verdicts = {entry["simulation_id"]: [float(entry["judge_verdict"] == "pass")] for entry in entries}
+    costs = [entry["judge_cost_usd"] for entry in entries]
+    found = judge_card("policy_conversation", "passed", outcomes, verdicts, SETTINGS, costs)
+    assert found.kappa == pytest.approx(0.2254, abs=5e-5)
+    assert (found.agreed, found.n_labels, found.may_gate) == (70, 114, False)
+    assert found.cost_usd == pytest.approx(1.7023684999999995 / 114)

@@ -1,0 +1,77 @@
+"""Repeated calls and messages, and ping-pong."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_assets.core.sections.sessions.repetition import alternations, repetitions
+from evaluation_assets_tests.core.sections.sessions.making import call, part, session, speaking, turn
+
+LONG = "Please go over the first sentence once more."
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=30))
+def test_alternations_are_maximal_and_cover_every_change(names: list[str]) -> None:
+    found = alternations(names)
+    for start, end in found:
+        stretch = names[start:end]
+        assert len(stretch) >= 2
+        assert all(one != other for one, other in pairwise(stretch))
+        assert len(set(stretch)) == 2
+        assert start == 0 or names[start - 1] != names[start + 1]
+        assert end == len(names) or names[end] != names[end - 2]
+    covered = {index for start, end in found for index in range(start, end - 1)}
+    assert covered == {index for index, (one, other) in enumerate(pairwise(names)) if one != other}
+
+
+@given(st.lists(st.sampled_from(["x", "y", "z"]), min_size=1, max_size=12))
+def test_every_repeated_call_is_in_exactly_one_repetition(queries: list[str]) -> None:
+    trajectory = session(
+        turn("go", *(part("a", f"part {n}", call("search", q=query)) for n, query in enumerate(queries)))
+    )
+    found = [each for each in repetitions(trajectory) if each.kind == "same_call"]
+    again = {query: queries.count(query) for query in queries if queries.count(query) > 1}
+    assert sorted(len(each.places) for each in found) == sorted(again.values())
+    places = [place for each in found for place in each.places]
+    assert len(places) == len(set(places)) == sum(again.values())
+
+
+def kinds(*parts: dict) -> list[str]:
+    return [each.kind for each in repetitions(session(turn("go", *parts)))]
+
+
+def test_the_same_call_by_another_agent_is_duplicate_work() -> None:
+    assert kinds(part("a", "x", call("search", q=1)), part("b", "y", call("search", q=1))) == ["duplicate_work"]
+
+
+def test_a_repeat_after_a_failure_is_a_retry_and_no_loop() -> None:
+    failed = call("search", error="Error: timeout", q=1)
+    found = repetitions(session(turn("go", part("a", "x", failed, failed, call("search", q=1)))))
+    assert [(each.kind, each.is_loop) for each in found] == [("retry", False)]
+
+
+def test_the_order_of_arguments_makes_no_other_call() -> None:
+    assert kinds(part("a", "x", call("s", q=1, n=2)), part("a", "y", call("s", n=2, q=1))) == ["same_call"]
+
+
+def test_a_message_three_times_is_a_loop_and_short_ones_do_not_count() -> None:
+    found = repetitions(session(*(turn(f"u{n}", part("a", LONG)) for n in range(3))))
+    assert [(each.kind, each.is_loop) for each in found] == [("same_message", True)]
+    assert repetitions(session(*(turn(f"u{n}", part("a", "Done.")) for n in range(3)))) == []
+
+
+def test_two_agents_that_alternate_twice_without_a_result_play_ping_pong() -> None:
+    yours, mine = "Please do it.", "You do it, please."
+    assert kinds(part("a", yours), part("b", mine), part("a", yours), part("b", mine)) == ["ping_pong"]
+    assert kinds(part("a", yours), part("b", mine), part("a", yours)) == []
+    assert kinds(part("a", yours), part("b", mine), part("c", yours), part("a", mine)) == []
+
+
+def test_a_result_between_them_is_no_ping_pong() -> None:
+    yours, mine = "Please do it.", "You do it, please."
+    assert kinds(part("a", yours), part("b", mine, call("search")), part("a", yours), part("b", mine)) == []
+
+
+def test_two_agents_that_say_something_new_every_time_are_in_a_conversation() -> None:
+    assert repetitions(speaking("a", "b", "a", "b", "a", "b")) == []

@@ -1,0 +1,220 @@
+"""Agents that are a function or a command: tasks in, answers or trajectories out, limits, and what they are given."""
+
+import os
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+import yaml
+from upath import UPath
+
+from evaluation_assets.core.intake.copying.suites import take_in_agent
+from evaluation_assets.core.suites.agents.own_agent import MOST_OUTPUT
+from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent, load_agent
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets_tests.conftest import KEY
+from evaluation_assets_tests.core.suites.agents.running import SUM, Running, suite
+
+
+def written(folder: Path, source: str, **more: Any) -> Path:
+    """The file of an agent next to its module."""
+    (folder / "my_agent.py").write_text(dedent(source))
+    (folder / "agent.yaml").write_text(yaml.safe_dump({"name": "own"} | more))
+    return folder / "agent.yaml"
+
+
+def function(folder: Path, source: str, **more: Any) -> AgentSettings:
+    return load_agent(UPath(written(folder, source, provider="python", function="my_agent:run", **more)))
+
+
+def command(folder: Path, source: str, **more: Any) -> AgentSettings:
+    program = [sys.executable, "my_agent.py"]
+    return load_agent(UPath(written(folder, source, provider="command", command=program, **more)))
+
+
+def ran(running: Running, agent: AgentSettings) -> Trajectory:
+    (found,) = running.trajectories(running.run(agent, suite(SUM))).values()
+    return found
+
+
+@pytest.mark.parametrize("define", ["def", "async def"])
+def test_a_function_returns_an_answer(tmp_path: Path, running: Running, define: str) -> None:
+    found = ran(running, function(tmp_path, f"{define} run(task):\n    return task['task'].upper()"))
+    assert found.final_answer == "HOW MUCH IS TWO TO THE TENTH?"
+    assert found.turns[0].user_message == SUM["message"]
+    assert (found.flags, found.extra["ended"]) == ((), "answered")
+    assert found.agents[0].model == "my_agent:run"
+
+
+TRAJECTORY = """
+    def run(task):
+        call = {"id": "1", "type": "function", "function": {"name": "power", "arguments": '{"base": 2}'}}
+        return {
+            "messages": [
+                {"role": "assistant", "content": "I calculate.", "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "1", "content": "1024"},
+            ],
+            "answer": "1024",
+            "usage": {"input_tokens": 10, "output_tokens": 5, "cost_usd": 0.25},
+        }
+"""
+
+
+HALVES = """
+    def run(task):
+        call = {"id": "1", "type": "function", "function": {"name": "cut", "arguments": '{"at": "\\ud83d"}'}}
+        return {
+            "messages": [
+                {"role": "assistant", "content": "I cut \\ud83d.", "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "1", "content": "\\ude00 is left"},
+            ],
+            "answer": "half: \\udfff",
+        }
+"""
+
+
+@pytest.mark.parametrize("kind", [function, command])
+def test_lone_surrogates_of_an_agent_are_replaced(tmp_path: Path, running: Running, kind: Any) -> None:
+    main = "\nif __name__ == '__main__':\n    import json, sys\n    print(json.dumps(run(json.load(sys.stdin))))\n"
+    found = ran(running, kind(tmp_path, dedent(HALVES) + main))
+    (step,) = found.calls
+    assert step.result is not None
+    assert found.piece(step.result.content) == "\ufffd is left"
+    assert found.final_answer == "half: \ufffd"
+
+
+def test_tokens_that_cannot_be_stored_fail_the_attempt_alone(tmp_path: Path, running: Running) -> None:
+    found = ran(
+        running,
+        function(
+            tmp_path,
+            """
+        def run(task):
+            return {"answer": "1024", "usage": {"input_tokens": 10 ** 30}}
+    """,
+        ),
+    )
+    assert found.extra["ended"] == "failed"
+    assert "usage.input_tokens" in str(found.extra)
+
+
+@pytest.mark.parametrize("kind", [function, command])
+def test_an_agent_returns_a_trajectory(tmp_path: Path, running: Running, kind: Any) -> None:
+    main = "\nif __name__ == '__main__':\n    import json, sys\n    print(json.dumps(run(json.load(sys.stdin))))\n"
+    found = ran(running, kind(tmp_path, dedent(TRAJECTORY) + main))
+    (step,) = found.calls
+    assert step.call is not None and step.result is not None
+    assert (step.call.name, found.arguments(step.call)) == ("power", {"base": 2})
+    assert found.piece(step.result.content) == "1024"
+    assert found.final_answer == "1024"
+    assert found.usage is not None
+    assert (found.usage.input_tokens, found.usage.output_tokens, found.usage.cost_usd) == (10, 5, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("raise LookupError('no model')", "LookupError: no model"),
+        ("return 42", "the agent returned int"),
+        ("return {'reply': 'x'}", "the agent returned dict: reply"),
+        ("return ''", "the agent returned no answer"),
+    ],
+)
+def test_a_function_that_fails_is_a_failed_attempt(tmp_path: Path, running: Running, body: str, error: str) -> None:
+    found = ran(running, function(tmp_path, f"def run(task):\n    {body}"))
+    assert found.extra["ended"] == "failed"
+    assert found.extra["error"].startswith(error)
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("import sys; sys.exit('no licence')", "the command ended with exit status 1: no licence"),
+        ("print('Done!')", "the command wrote no JSON to its standard output"),
+        (f"print('x' * {MOST_OUTPUT + 1})", "the command wrote more than"),
+    ],
+)
+def test_a_command_that_fails_is_a_failed_attempt(tmp_path: Path, running: Running, source: str, error: str) -> None:
+    found = ran(running, command(tmp_path, source))
+    assert found.extra["ended"] == "failed"
+    assert found.extra["error"].startswith(error)
+
+
+def test_a_missing_command_is_a_failed_attempt(tmp_path: Path, running: Running) -> None:
+    file = written(tmp_path, "", provider="command", command=["no-such-program"])
+    assert ran(running, load_agent(UPath(file))).extra["error"].startswith("no-such-program cannot be started")
+
+
+def test_a_command_out_of_time_is_killed_with_its_children(tmp_path: Path, running: Running) -> None:
+    source = """
+        import os, subprocess, sys, time
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        open("child", "w").write(str(child.pid))
+        time.sleep(600)
+    """
+    found = ran(running, command(tmp_path, source, limits={"max_seconds": 3}))
+    assert (found.extra["ended"], found.extra["error"]) == ("time_limit", "no answer in 3 s")
+    child = int((tmp_path / "child").read_text())
+    status = Path(f"/proc/{child}/stat")
+    assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_a_command_is_given_only_the_variables_of_its_settings(
+    tmp_path: Path, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_API_KEY", KEY)
+    monkeypatch.setenv("UNRELATED_API_KEY", "another-secret")
+    source = "import json, os; print(json.dumps({'answer': ' '.join(sorted(os.environ))}))"
+    found = ran(running, command(tmp_path, source, env={"MODE": "test"}, env_from=["MY_API_KEY"]))
+    names = set((found.final_answer or "").split())
+    assert {"MODE", "MY_API_KEY", "PATH"} <= names
+    assert "UNRELATED_API_KEY" not in names
+    assert len(names & {*os.environ}) < len(os.environ)
+
+
+def test_an_error_does_not_repeat_a_key(tmp_path: Path, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_API_KEY", KEY)
+    source = "import os, sys; sys.exit('refused: ' + os.environ['MY_API_KEY'])"
+    found = ran(running, command(tmp_path, source, env_from=["MY_API_KEY"]))
+    assert found.extra["error"] == "the command ended with exit status 1: refused: [masked]"
+
+
+def test_an_exception_does_not_repeat_a_key(tmp_path: Path, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_API_KEY", KEY)
+    found = ran(running, function(tmp_path, "import os\ndef run(task): raise OSError(os.environ['MY_API_KEY'])"))
+    assert found.extra["error"] == "OSError: [masked]"
+
+
+@pytest.mark.parametrize("kind", [function, command])
+def test_changed_code_is_another_version(tmp_path: Path, kind: Any) -> None:
+    source = "def run(task): return 'a'"
+    first, again = kind(tmp_path, source).identity, kind(tmp_path, source).identity
+    assert first == again
+    assert kind(tmp_path, source.replace("'a'", "'b'")).identity != first
+
+
+def test_an_installation_finds_the_code_where_it_was(tmp_path: Path, running: Running) -> None:
+    code = tmp_path / "code"
+    code.mkdir()
+    home = Installation.at(str(tmp_path / "home"))
+    home.agents.mkdir(parents=True)
+    take_in_agent(home, written(code, "def run(task): return 'here'", provider="python", function="my_agent:run"))
+    assert ran(running, load_agent(home.agents / "own.yaml")).final_answer == "here"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"provider": "python"}, "provider python needs a function"),
+        ({"provider": "command"}, "provider command a command"),
+        ({"provider": "openai", "model": "m", "function": "a:b"}, "others take neither"),
+        ({"provider": "python", "function": "my_agent:gone"}, "module my_agent has no function gone"),
+        ({"provider": "python", "function": "my_agent:run", "tools": {"mock": True}}, "brings its own tools"),
+    ],
+)
+def test_an_agent_that_cannot_be_run_is_refused(tmp_path: Path, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidAgent, match=message):
+        load_agent(UPath(written(tmp_path, "def run(task): return ''", **settings)))

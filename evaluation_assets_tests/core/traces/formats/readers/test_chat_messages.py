@@ -1,0 +1,325 @@
+"""OpenAI chat messages, tau-bench and tau2-bench: by their fixtures, by small drops, and by recorded runs of others."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.traces.formats.base import Rejection
+from evaluation_assets.core.traces.formats.messages.chat import split_thought
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, read, trajectories
+from evaluation_assets_tests.third_party import data
+
+TAU = "tau-bench/gpt-4o-airline.even-tasks.json"
+TAU2_BASE = "tau2-bench/ab/gpt-4.1_airline_default_gpt-4.1_1trials.json"
+TAU2_TUNED = "tau2-bench/ab/ft_gpt-4.1-2025-04-14_sierra_tau2-full-sft_BzrYdMNm_airline_default_gpt-4.1_1trials.json"
+
+
+def saved(folder: Path, records: Sequence[Any], name: str = "drop.jsonl") -> Path:
+    path = folder / name
+    path.write_bytes(b"".join(json.dumps(record).encode() + b"\n" for record in records))
+    return path
+
+
+def names_of(run: Trajectory) -> list[str]:
+    return [step.call.name for step in run.calls if step.call]
+
+
+def errors_of(run: Trajectory) -> list[str]:
+    return [step.result.error for step in run.calls if step.result and step.result.error]
+
+
+# OpenAI
+
+
+def test_reasoning_in_tags_is_thought_and_no_message() -> None:
+    run = trajectories(FIXTURES / "openai_messages")[0]
+    assert [run.piece(step.thought) for step in run.steps if step.thought] == ["I look it up.", "Found."]
+    assert [run.piece(step.message) for step in run.steps if step.message] == ["<answer>Lima</answer>"]
+
+
+def test_each_of_several_calls_stands_before_its_own_result() -> None:
+    run = trajectories(FIXTURES / "openai_messages")[0]
+    assert names_of(run) == ["search", "mcp__atlas__lookup"]
+    assert [run.piece(step.result.content) for step in run.calls if step.result] == [
+        "Lima is the capital of Peru.",
+        '{"error": "unknown country"}',
+    ]
+    assert errors_of(run) == ['{"error": "unknown country"}']
+    assert [clip.tool_type for clip in clips_of(run)] == ["search", "atlas", "final"]
+
+
+def test_outcome_and_reference_never_reach_the_text() -> None:
+    run = trajectories(FIXTURES / "openai_messages")[0]
+    assert (run.success, run.reference_answer, run.final_answer) == (True, "Lima", "Lima")
+    assert run.labels == {"reward_info": {"reward": 1, "basis": "exact"}}
+    assert "exact" not in run.text
+
+
+def test_what_is_no_text_is_named_and_counted() -> None:
+    unmapped = UnmappedFields()
+    run = trajectories(FIXTURES / "openai_messages", unmapped=unmapped)[1]
+    assert run.task == "What is in this picture?\n[image]"
+    assert unmapped.table() == [("messages[].content[].image_url", 1)]
+
+
+def test_arguments_that_are_no_json_are_kept_as_written() -> None:
+    run = trajectories(FIXTURES / "openai_messages")[1]
+    call = run.calls[0].call
+    assert call is not None
+    assert run.piece(call.raw) == "not json"
+    assert run.arguments(call) == {"arguments": "not json"}
+
+
+def test_requests_that_repeat_the_conversation_are_one_with_tokens_counted_once() -> None:
+    run = trajectories(FIXTURES / "openai_messages")[2]
+    assert [len(turn.interactions) for turn in run.turns] == [1]
+    assert run.final_answer == "5"
+    assert run.usage == Usage(input_tokens=50, cached_tokens=16, output_tokens=7)
+
+
+@pytest.mark.parametrize(
+    ("request_key", "response_key"), [("request", "response"), ("request_body", "response_body"), (None, "response")]
+)
+def test_logs_of_gateways_are_requests_with_their_responses(
+    tmp_path: Path, request_key: str | None, response_key: str
+) -> None:
+    """Pairs as proxies and Helicone log them, and LiteLLM's standard logging payload, without a request object."""
+    call = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Is order 17 paid?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "paid"},
+    ]
+    answer = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "It is paid."}}
+    response = {"model": "model-a", "choices": [answer], "usage": {"prompt_tokens": 10, "completion_tokens": 2}}
+    request = {"model": "model-a", "messages": messages}
+    record = {**(request if request_key is None else {request_key: request}), response_key: response}
+    (run,) = trajectories(saved(tmp_path, [record]))
+    assert (len(run.calls), run.final_answer, run.agents[0].model) == (1, "It is paid.", "model-a")
+    assert run.usage == Usage(input_tokens=10, output_tokens=2)
+
+
+def test_messages_one_a_line_are_one_conversation(tmp_path: Path) -> None:
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    assert [run.final_answer for run in trajectories(saved(tmp_path, messages))] == ["hello"]
+    array = tmp_path / "array.json"
+    array.write_bytes(orjson.dumps(messages, option=orjson.OPT_INDENT_2))
+    assert [run.final_answer for run in trajectories(array)] == ["hello"]
+
+
+def test_interleaved_messages_are_told_apart_by_the_conversation_that_they_name(tmp_path: Path) -> None:
+    said = [
+        ("A", "user", "Where is A?"),
+        ("B", "user", "Where is B?"),
+        ("A", "assistant", "Here."),
+        ("B", "assistant", "There."),
+    ]
+    lines = [{"conversation_id": name, "role": role, "content": text} for name, role, text in said]
+    runs = trajectories(saved(tmp_path, lines))
+    assert [(run.task, run.final_answer) for run in runs] == [("Where is A?", "Here."), ("Where is B?", "There.")]
+
+
+def test_results_without_ids_go_to_the_calls_of_their_tools(tmp_path: Path) -> None:
+    calls = [{"function": {"name": name, "arguments": "{}"}} for name in ("get_price", "delete_file")]
+    results = [("delete_file", "Error: permission denied"), ("get_price", "42 EUR")]
+    messages = [
+        {"role": "user", "content": "Both, please."},
+        {"role": "assistant", "tool_calls": calls},
+        *({"role": "tool", "tool_name": name, "content": content} for name, content in results),
+    ]
+    (run,) = trajectories(saved(tmp_path, [{"messages": messages}]))
+    found = {step.call.name: run.piece(step.result.content) for step in run.calls if step.call and step.result}
+    assert found == {"get_price": "42 EUR", "delete_file": "Error: permission denied"}
+
+
+def test_a_reply_that_a_log_holds_twice_is_read_once(tmp_path: Path) -> None:
+    reply = {"role": "assistant", "content": "ANSWER"}
+    record = {"messages": [{"role": "user", "content": "Why?"}, reply], "response": {"choices": [{"message": reply}]}}
+    (run,) = trajectories(saved(tmp_path, [record]))
+    assert run.text.count("ANSWER") == 1 and run.final_answer == "ANSWER"
+
+
+def test_a_tools_output_as_an_object_is_its_result(tmp_path: Path) -> None:
+    call = {"id": "1", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": {"error": "boom"}},
+    ]
+    (run,) = trajectories(saved(tmp_path, [{"messages": messages}]))
+    (step,) = run.calls
+    assert step.result is not None and json.loads(run.piece(step.result.content)) == {"error": "boom"}
+
+
+def test_lists_of_messages_one_a_line_are_conversations(tmp_path: Path) -> None:
+    lists = [[{"role": "user", "content": "hi"}, {"role": "assistant", "content": f"hello {n}"}] for n in range(3)]
+    assert [run.final_answer for run in trajectories(saved(tmp_path, lists))] == ["hello 0", "hello 1", "hello 2"]
+
+
+def test_a_late_result_finds_its_call_in_an_earlier_message(tmp_path: Path) -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "slow", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "assistant", "content": "Still waiting."},
+        {"role": "tool", "tool_call_id": "a", "content": "done"},
+    ]
+    run = trajectories(saved(tmp_path, [{"messages": messages}]))[0]
+    assert [run.piece(step.result.content) for step in run.calls if step.result] == ["done"]
+
+
+@pytest.mark.parametrize("messages", [[], None, "text", [1], [{"role": "user", "content": "hello?"}]])
+def test_a_record_in_which_no_agent_speaks_is_rejected(tmp_path: Path, messages: Any) -> None:
+    good = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}
+    items = read(saved(tmp_path, [good, {"messages": messages}]))
+    assert [item.reason for item in items if isinstance(item, Rejection)] == ["no_trajectory_text"]
+
+
+def test_values_nested_too_deep_to_be_stored_are_rejected(tmp_path: Path) -> None:
+    deep: Any = "x"
+    for _ in range(300):
+        deep = [deep]
+    messages = [{"role": "assistant", "content": "", "tool_calls": [{"id": "a", "name": "f", "arguments": deep}]}]
+    items = read(saved(tmp_path, [{"messages": messages}]))
+    assert [item.reason for item in items if isinstance(item, Rejection)] == ["bad_json"]
+
+
+@pytest.mark.parametrize(
+    ("content", "thought", "said"),
+    [
+        ("<think>a</think>b", "a", "b"),
+        ("a</think>b", "a", "b"),
+        ("<think>cut off", "cut off", ""),
+        ("<think></think>b", None, "b"),
+        ("b <think>", None, "b <think>"),
+        ("b", None, "b"),
+    ],
+)
+def test_reasoning_in_front_is_split_off(content: str, thought: str | None, said: str) -> None:
+    assert split_thought(content) == (thought, said)
+
+
+def test_recorded_search_agents() -> None:
+    runs = trajectories(data("agent-process-bench/hotpotqa.even-queries.jsonl"))
+    assert len(runs) == len({run.id for run in runs}) == 125
+    assert sum(run.success is True for run in runs) == 83
+    assert sum(len(run.calls) for run in runs) == 257
+    assert sum("step_limit" in run.flags for run in runs) == 1
+    assert all(run.reference_answer for run in runs)
+    assert all((run.final_answer is None) == ("step_limit" in run.flags) for run in runs)
+
+
+# tau-bench
+
+
+def test_a_run_that_was_cut_off_has_no_reward_info() -> None:
+    finished, cut_off = trajectories(FIXTURES / "tau_bench")
+    assert (finished.id, finished.success, finished.flags) == ("3", True, ())
+    assert (cut_off.id, cut_off.success, cut_off.flags) == ("3#1", False, ("step_limit",))
+
+
+def test_gold_actions_and_the_users_instruction_are_labels_only() -> None:
+    run = trajectories(FIXTURES / "tau_bench")[0]
+    assert run.labels["expected_calls"] == [{"name": "cancel_order", "arguments": {"order_id": "W1"}}]
+    assert run.labels["expected_outputs"] == ["12.50"]
+    assert run.task == "Cancel my order W1."
+    assert run.labels["instruction"] not in run.text
+
+
+def test_a_call_id_that_comes_twice_gets_both_results() -> None:
+    run = trajectories(FIXTURES / "tau_bench")[0]
+    assert [step.result is not None for step in run.calls] == [True, True]
+    assert errors_of(run) == ["Error: order not found"]
+
+
+def test_recorded_airline_runs() -> None:
+    unmapped = UnmappedFields()
+    runs = trajectories(data(TAU), unmapped=unmapped)
+    assert len(runs) == 100
+    assert sum(len(run.calls) for run in runs) == 577
+    assert sum(len(run.labels["expected_calls"]) for run in runs) == 336
+    assert sum(run.success is True for run in runs) == 49
+    assert sum(len(errors_of(run)) for run in runs) == 21
+    assert all(error.startswith("Error") for run in runs for error in errors_of(run))
+    assert sum(run.flags == ("step_limit",) for run in runs) == 2
+    assert {(run.task_id, run.trial) for run in runs} == {(str(n), t) for n in range(0, 50, 2) for t in range(4)}
+    assert unmapped.table() == []
+
+
+# tau2-bench
+
+
+def matches(run: Trajectory, expected: JsonObject) -> bool:
+    """The benchmark's rule: some call of the requestor has the name and the arguments that are compared."""
+    if expected["requestor"] == "user":
+        calls = [(call["name"], call["arguments"]) for call in run.labels.get("user_calls", [])]
+    else:
+        calls = [(step.call.name, run.arguments(step.call)) for step in run.calls if step.call]
+    compared = expected.get("compare_args")
+
+    def relevant(arguments: JsonObject | None) -> JsonObject:
+        return {key: value for key, value in (arguments or {}).items() if compared is None or key in compared}
+
+    return any(
+        name == expected["name"] and relevant(arguments) == relevant(expected["arguments"]) for name, arguments in calls
+    )
+
+
+def test_what_the_user_does_on_a_device_is_no_call_of_the_agent() -> None:
+    run = trajectories(FIXTURES / "tau2_bench")[0]
+    assert names_of(run) == ["get_line", "enable_roaming"]
+    assert run.turns[-1].user_message == (
+        "[on the user's device] toggle_roaming({})\n[it shows] Roaming: ON\nIt works. ###STOP###"
+    )
+    assert [call["name"] for call in run.labels["expected_calls"]] == ["enable_roaming"]
+    assert [call["name"] for call in run.labels["expected_user_calls"]] == ["toggle_roaming"]
+
+
+def test_recorded_trials_keep_their_numbers_in_any_order() -> None:
+    runs = trajectories(FIXTURES / "tau2_bench")
+    assert [(run.id, run.trial) for run in runs] == [("roaming#1", 1), ("roaming", 0)]
+
+
+def test_a_cost_of_zero_is_unknown_and_time_never_runs_backwards() -> None:
+    priced, unpriced = trajectories(FIXTURES / "tau2_bench")
+    assert priced.usage == Usage(input_tokens=230, output_tokens=29, cost_usd=0.003)
+    assert unpriced.usage == Usage(input_tokens=90, output_tokens=3)
+    assert [step.latency_ms for step in priced.steps] == [None, 2500.0, 500.0, 1000.0]
+    assert [step.latency_ms for step in unpriced.steps] == [None]
+
+
+def test_a_simulation_without_reward_has_no_outcome() -> None:
+    unfinished = trajectories(FIXTURES / "tau2_bench")[1]
+    assert unfinished.success is None
+    assert "reward" not in unfinished.labels
+    assert "step_limit" in unfinished.flags
+
+
+def test_gold_actions_of_the_fixture_match_as_recorded() -> None:
+    run = trajectories(FIXTURES / "tau2_bench")[0]
+    expected = [*run.labels["expected_calls"], *run.labels["expected_user_calls"]]
+    assert [(matches(run, call), call["recorded_match"]) for call in expected] == [(True, True), (True, True)]
+
+
+@pytest.mark.parametrize(("name", "matched", "rewarded"), [(TAU2_BASE, 36, 10), (TAU2_TUNED, 46, 13)])
+def test_recorded_matches_are_found_again(name: str, matched: int, rewarded: int) -> None:
+    runs = trajectories(data(name))
+    expected = [(run, call) for run in runs for call in run.labels["expected_calls"]]
+    assert (len(runs), len(expected)) == (20, 61)
+    assert sum(matches(run, call) for run, call in expected) == matched
+    assert [call for run, call in expected if matches(run, call) != call["recorded_match"]] == []
+    assert sum(run.success is True for run in runs) == rewarded
+
+
+def test_a_model_without_a_price_is_not_free() -> None:
+    tuned = trajectories(data(TAU2_TUNED))
+    assert all(run.usage and run.usage.cost_usd is None and run.usage.input_tokens for run in tuned)
+    base = trajectories(data(TAU2_BASE))
+    assert all(run.usage and run.usage.cost_usd for run in base)

@@ -1,0 +1,100 @@
+"""Gemini CLI sessions. The shapes are those that gemini-cli 0.61.0 wrote when it ran against a scripted model server.
+
+Rewritten histories, cancelled calls, sub-agents and the JSON documents of earlier versions follow
+`packages/core/src/services/chatRecordingTypes.ts` and `chatRecordingService.ts` of google-gemini/gemini-cli 5411f113.
+"""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from evaluation_assets.core.traces.formats.import_report import ImportReport
+from evaluation_assets.core.traces.formats.registry import FORMATS
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, files_of, trajectories
+
+FIXTURE = FIXTURES / "gemini_cli"
+STORED, STREAM = FIXTURE / "session-2026-03-01T10-00-s1.jsonl", FIXTURE / "stream.jsonl"
+
+
+@pytest.fixture
+def session() -> Trajectory:
+    return next(run for run in trajectories(FIXTURE) if run.id == "s1")
+
+
+def test_a_message_that_is_written_again_with_its_calls_counts_once(session: Trajectory) -> None:
+    assert [step.call and step.call.id for step in session.calls] == ["c1", "c2", "c3", "d1", "c4", "c5"]
+    assert session.text.count("I list.") == 1
+
+
+def test_context_and_results_are_not_prompts(session: Trajectory) -> None:
+    assert [turn.user_message for turn in session.turns] == ["Fix the bug.", "What did you find?"]
+
+
+def test_a_call_fails_by_its_status_or_its_exit_code(session: Trajectory) -> None:
+    errors = {step.call.id: step.result and step.result.error for step in session.calls if step.call}
+    assert errors == {
+        "c1": None, "c2": "exit code 1", "c3": "File not found: x", "d1": None, "c4": None, "c5": "cancelled",
+    }  # fmt: skip
+
+
+def test_a_masked_result_does_not_replace_what_the_model_saw(session: Trajectory) -> None:
+    assert "masked" not in session.text
+
+
+def test_thoughts_of_gemini_models_are_output_beside_the_answer(session: Trajectory) -> None:
+    first = next(session.steps)
+    assert session.piece(first.thought) == "Look\nSee the folder first."
+    assert first.usage == Usage(input_tokens=100, cached_tokens=10, output_tokens=15)
+
+
+def test_a_sub_agent_works_before_the_call_that_started_it(session: Trajectory) -> None:
+    agents = [interaction.agent_id for turn in session.turns for interaction in turn.interactions]
+    assert agents == ["gemini-cli", "sub-agent", "gemini-cli", "gemini-cli"]
+    assert session.usage == Usage(input_tokens=540, cached_tokens=50, output_tokens=59)
+
+
+def test_compactions_and_interruptions_are_counted(session: Trajectory) -> None:
+    assert session.extra == {
+        "session_id": "s1", "project_hash": "ab12", "compactions": 1, "interruptions": 1, "active_s": 8.0,
+    }  # fmt: skip
+
+
+def test_a_document_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    header, *messages = [orjson.loads(line) for line in STORED.read_bytes().splitlines()]
+    whole = header | {"messages": [message for message in messages if "type" in message and message["id"] != "i1"]}
+    path = tmp_path / "session-1.json"
+    path.write_bytes(orjson.dumps(whole, option=orjson.OPT_INDENT_2))
+    (run,) = trajectories(path)
+    assert [step.call and step.call.id for step in run.calls] == ["c1", "c2", "c3", "c4", "c5"]
+    assert run.task == "Fix the bug."
+
+
+def test_a_printed_stream_is_read() -> None:
+    (run,) = trajectories(STREAM)
+    assert calls_of(run) == [
+        ("list_directory", {"dir_path": "."}, ""),
+        ("read_file", {"file_path": "x"}, "File not found."),
+    ]
+    assert [step.result and step.result.error for step in run.calls] == [None, "File not found: x"]
+    assert run.piece(next(run.steps).message) == "I list."
+    assert (run.task, run.final_answer) == ("Look at the project", "All done.")
+    assert run.usage == Usage(input_tokens=306, cached_tokens=6, output_tokens=36)
+
+
+def test_the_reading_is_complete() -> None:
+    report = ImportReport()
+    assert len(list(report.read(FORMATS["gemini_cli"], files_of(FIXTURE)))) == 2
+    assert report.summary.sentence == "complete"
+
+
+def test_only_what_the_client_adds_is_unmapped() -> None:
+    unmapped = UnmappedFields()
+    trajectories(STORED, unmapped=unmapped)
+    assert dict(unmapped.table()) == {
+        "messages[] (context or command of the client)": 1,
+        "messages[] (info)": 1,
+        "messages[] (rewritten history)": 1,
+    }

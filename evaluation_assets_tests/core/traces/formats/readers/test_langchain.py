@@ -1,0 +1,181 @@
+"""LangChain: results of executors, LangGraph messages, LangSmith run trees."""
+
+import re
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import orjson
+import pytest
+
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Usage
+from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, trajectories
+
+DROP = FIXTURES / "langchain"
+
+
+def test_intermediate_steps_are_calls_with_the_reasoning_of_their_log() -> None:
+    run = trajectories(DROP)[0]
+    assert [step.call.name for step in run.calls if step.call] == ["search", "calculator"]
+    assert [run.piece(step.thought) for step in run.calls] == ["I look it up.", "subtract"]
+    assert [run.piece(step.result.content) for step in run.calls if step.result] == ["begun in 1173", "852"]
+    assert (run.task, run.final_answer) == ("How old is the tower?", "About 850 years.")
+
+
+def test_an_executor_that_stopped_gave_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "drop.jsonl"
+    output = "Agent stopped due to iteration limit or time limit."
+    steps = [[{"tool": "search", "tool_input": "x", "log": ""}, "nothing"]]
+    path.write_bytes(orjson.dumps({"input": "Find x", "output": output, "intermediate_steps": steps}))
+    run = trajectories(path)[0]
+    assert (run.final_answer, run.flags) == (None, ("step_limit", "no_answer"))
+
+
+@pytest.mark.parametrize(
+    "printed", ["{[]: 1}", "{1: (2, 3)}", "12345678901234567890123456789", "{'n': " + "9" * 4000 + "}"]
+)
+def test_an_action_as_python_prints_it_loses_no_record(tmp_path: Path, printed: str) -> None:
+    path = tmp_path / "drop.jsonl"
+    steps = [[f"tool='search' tool_input={printed} log='I look.'", "nothing"]]
+    line = orjson.dumps({"input": "Find x", "output": "none", "intermediate_steps": steps})
+    path.write_bytes(line + b"\n" + line)
+    assert [[step.call.name for step in run.calls if step.call] for run in trajectories(path)] == [["search"]] * 2
+
+
+def test_messages_plain_and_serialised_are_one_conversation() -> None:
+    run = trajectories(DROP)[1]
+    assert (run.task, run.final_answer) == ("Book a table.", "It is full.")
+    assert [step.result.error for step in run.calls if step.result] == ["full"]
+    assert run.usage == Usage(input_tokens=12, output_tokens=4)
+    assert run.agents[0].description == "Be kind."
+
+
+def test_a_tool_that_ran_answers_the_call_of_the_model() -> None:
+    run = trajectories(DROP)[2]
+    assert [(step.call.name, step.latency_ms) for step in run.calls if step.call] == [("add", 2000.0)]
+    assert (run.final_answer, run.duration_s, run.agents[0].model) == ("5", 5.0, "gpt-4o")
+    assert run.labels == {"feedback_stats": {"correct": {"n": 1, "avg": 1.0}}}
+
+
+def test_runs_around_models_and_tools_are_counted_as_left_out() -> None:
+    unmapped = UnmappedFields()
+    trajectories(DROP, unmapped=unmapped)
+    assert unmapped.table() == [("child_runs[] (parser)", 1)]
+
+
+def test_flat_runs_are_traces_whatever_their_order(tmp_path: Path) -> None:
+    whole = [run for run in trajectories(DROP) if run.id == "f1"]
+    assert [(len(run.calls), run.final_answer, run.usage) for run in whole] == [
+        (1, "No idea.", Usage(input_tokens=11, output_tokens=3, cost_usd=0.0002))
+    ]
+    lines = [line for line in (DROP / "results.jsonl").read_bytes().splitlines() if line.startswith(b'{"id": "f')]
+    Random(1).shuffle(lines)
+    other = [re.sub(rb'"f(\d)"', rb'"g\1"', line) for line in lines]
+    path = tmp_path / "drop.jsonl"
+    path.write_bytes(b"\n".join(line for pair in zip(lines, other, strict=True) for line in pair))
+    runs = trajectories(path)
+    assert [run.id for run in runs] == ["f1", "g1"]
+    assert {run.text for run in runs} == {whole[0].text}
+
+
+def test_a_tool_that_failed_says_why() -> None:
+    run = next(run for run in trajectories(DROP) if run.id == "f1")
+    assert [step.result.error for step in run.calls if step.result] == ["TimeoutError: no answer"]
+
+
+def _messages() -> list[dict[str, Any]]:
+    """Messages as `model_dump` writes them, langchain-core 1.x."""
+    call = {"name": "tide", "args": {"port": "Brest"}, "id": "c1", "type": "tool_call"}
+    other = {"name": "tide", "args": {"port": "Calais"}, "id": "c2", "type": "tool_call"}
+    usage = {"input_tokens": 20, "output_tokens": 5, "total_tokens": 25}
+    return [
+        {"type": "system", "content": "You know tides."},
+        {"type": "human", "content": "Tides?"},
+        {"type": "ai", "content": "", "tool_calls": [call, other], "name": "desk", "usage_metadata": usage},
+        {"type": "tool", "content": "high", "tool_call_id": "c1", "status": "success"},
+        {"type": "tool", "content": "no gauge", "tool_call_id": "c2", "status": "error"},
+        {"type": "ai", "content": "High in Brest.", "name": "desk", "usage_metadata": usage},
+    ]
+
+
+@pytest.mark.parametrize("form", ["model_dump", "messages_to_dict", "dumpd"])
+@pytest.mark.parametrize("layout", ["array", "lines"])
+def test_messages_on_their_own_are_one_run_in_any_form(tmp_path: Path, form: str, layout: str) -> None:
+    classes = {"system": "SystemMessage", "human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage"}
+    messages = [
+        message
+        if form == "model_dump"
+        else {"type": message["type"], "data": message}
+        if form == "messages_to_dict"
+        else {
+            "lc": 1,
+            "type": "constructor",
+            "id": ["langchain", classes[message["type"]]],
+            "kwargs": message,
+        }
+        for message in _messages()
+    ]
+    path = tmp_path / "drop.json"
+    lines = b"\n".join(map(orjson.dumps, messages))
+    path.write_bytes(lines if layout == "lines" else orjson.dumps(messages))
+    (run,) = trajectories(path)
+    assert calls_and_errors(run) == [('{"port":"Brest"}', None), ('{"port":"Calais"}', "no gauge")]
+    assert (len(run.turns), run.final_answer) == (1, "High in Brest.")
+    assert run.usage == Usage(input_tokens=40, output_tokens=10)
+
+
+def _root(inputs: Any, messages: Any, trace: str = "t1") -> dict[str, Any]:
+    run = {"id": trace, "trace_id": trace, "run_type": "chain", "name": "LangGraph"}
+    return {**run, "inputs": inputs, "outputs": {"messages": messages}}
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"messages": [{"role": "user", "content": "Tides?"}]},
+        {"messages": [["user", "Tides?"]]},
+        {"messages": _messages()[:2]},
+        {"input": "Tides?"},
+        {"topic": "tides"},
+    ],
+)
+def test_a_root_run_without_its_children_is_read_from_the_messages_of_its_output(tmp_path: Path, inputs: Any) -> None:
+    (run,) = trajectories(written(tmp_path, _root(inputs, _messages())))
+    assert calls_and_errors(run) == [('{"port":"Brest"}', None), ('{"port":"Calais"}', "no gauge")]
+    assert (len(run.turns), run.final_answer) == (1, "High in Brest.")
+    assert run.usage == Usage(input_tokens=40, output_tokens=10)
+    assert summary_of(tmp_path / "drop.jsonl").trust == "complete"
+
+
+def test_a_root_run_with_a_memory_counts_what_came_before_in_the_earlier_run(tmp_path: Path) -> None:
+    later = [{"type": "human", "content": "Thanks."}, {"type": "ai", "content": "Bye."}]
+    first = _root({"messages": _messages()[1:2]}, _messages())
+    second = _root({"messages": later[:1]}, [*_messages(), *later], "t2")
+    runs = trajectories(written(tmp_path, first, second))
+    assert [len(run.calls) for run in runs] == [2, 0]
+    assert summary_of(tmp_path / "drop.jsonl").trust == "complete"
+
+
+@pytest.mark.parametrize("step", ["no action", [{"tool_input": "x"}, "seen"], [7, "seen"], {"strange": 1}])
+def test_a_step_that_is_no_action_with_its_observation_is_named(tmp_path: Path, step: Any) -> None:
+    found = summary_of(written(tmp_path, {"input": "Go", "output": "Done", "intermediate_steps": [step]}))
+    assert found.unknown_parts == {"intermediate_steps": 1}
+
+
+def test_messages_given_as_pairs_are_read(tmp_path: Path) -> None:
+    """`graph.invoke({"messages": [("user", ...)]})`, as langchain-core 1 traces it: a tuple is a list in JSON."""
+    root = {
+        "id": "r", "trace_id": "r", "name": "LangGraph", "run_type": "chain", "start_time": "2026-01-01T00:00:00",
+        "inputs": {"messages": [["system", "Be kind."], ["user", "Is it paid?"], {"role": "user", "content": "Well?"}]},
+        "outputs": {"messages": [{"type": "ai", "content": "Yes."}]},
+    }  # fmt: skip
+    model = {
+        "id": "m", "trace_id": "r", "parent_run_id": "r", "name": "model", "run_type": "llm",
+        "start_time": "2026-01-01T00:00:01", "inputs": {"prompts": ["Human: Is it paid?"]},
+        "outputs": {"generations": [[{"text": "Yes.", "message": {"type": "ai", "content": "Yes."}}]]},
+    }  # fmt: skip
+    (run,) = trajectories(written(tmp_path, root, model))
+    assert [turn.user_message for turn in run.turns] == ["Is it paid?", "Well?"]
+    assert run.task == "Is it paid?"

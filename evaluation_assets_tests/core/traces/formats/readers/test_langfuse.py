@@ -1,0 +1,121 @@
+"""Exports of Langfuse.
+
+Shapes: `ObservationV2` and the scores of the Python client 4 (`langfuse/api/commons/types`), a trace as
+`GET /api/public/traces/{id}` gives it and as the UI downloads it, the field reference of the export to blob storage,
+and what the integrations of OpenAI (`langfuse/openai.py`) and LangChain (`langchain/CallbackHandler.py`) record.
+"""
+
+import json
+import re
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from evaluation_assets.core.traces.formats.base import Rejection
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, recorded_verdicts
+from evaluation_assets_tests.core.traces.formats.readers.summaries import check_desk
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, read, trajectories
+from evaluation_assets_tests.core.traces.formats.test_import_report import summary_of
+
+FIXTURE = FIXTURES / "langfuse" / "trace.json"
+TRACE = orjson.loads(FIXTURE.read_bytes())
+
+
+def snake(data: dict[str, Any]) -> dict[str, Any]:
+    """An observation as blob storage gets it: names in snake case, inputs and outputs as JSON text, other times."""
+    named = {re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", key): value for key, value in data.items()}
+    for key in ("input", "output"):
+        named[key] = None if named[key] is None else json.dumps(named[key])
+    for key in ("start_time", "end_time"):
+        named[key] = named[key].replace("T", " ").replace("Z", "000")
+    return named
+
+
+@pytest.fixture
+def run() -> Trajectory:
+    (run,) = trajectories(FIXTURE)
+    check(run)
+    return run
+
+
+def test_a_trace_is_a_trajectory(run: Trajectory) -> None:
+    check_desk(run)
+    assert (run.id, run.extra["trace_name"]) == ("t-1", "desk")
+    assert run.usage is not None and run.usage.cached_tokens == 20
+
+
+def test_scores_of_evaluators_are_verdicts(run: Trajectory) -> None:
+    assert recorded_verdicts(run) == [
+        RecordedVerdict(
+            level="trajectory",
+            subject="trajectory",
+            judge="correctness",
+            scores={"correctness": 0.9},
+            reasoning="It says so.",
+        ),
+        RecordedVerdict(level="trajectory", subject="trajectory", judge="tone", verdict="friendly"),
+    ]
+    assert run.labels["scores"] == [{"name": "stars", "value": 4, "source": "ANNOTATION"}]
+    assert "It says so" not in run.text
+
+
+def test_the_import_report_counts_the_same_calls() -> None:
+    summary = summary_of(FIXTURE)
+    assert (summary.calls, summary.calls_in_source, summary.trust) == (2, 2, "complete")
+
+
+def test_a_download_from_the_ui_gives_the_same(tmp_path: Path, run: Trajectory) -> None:
+    trace = {key: value for key, value in TRACE.items() if key != "observations"}
+    (tmp_path / "trace.json").write_bytes(orjson.dumps({"trace": trace, "observations": TRACE["observations"]}))
+    assert trajectories(tmp_path / "trace.json") == [run]
+
+
+def test_pages_and_lists_and_lines_of_observations_give_the_same_conversation(tmp_path: Path, run: Trajectory) -> None:
+    observations = TRACE["observations"]
+    (tmp_path / "page.json").write_bytes(orjson.dumps({"data": observations, "meta": {"cursor": None}}))
+    (tmp_path / "list.json").write_bytes(orjson.dumps(observations))
+    (tmp_path / "lines.jsonl").write_bytes(b"\n".join(map(orjson.dumps, reversed(observations))))
+    (tmp_path / "blob.jsonl").write_bytes(b"\n".join(orjson.dumps(snake(one)) for one in observations))
+    for name in ("page.json", "list.json", "lines.jsonl", "blob.jsonl"):
+        (found,) = trajectories(tmp_path / name)
+        assert (found.text, found.turns, found.usage, found.agents) == (run.text, run.turns, run.usage, run.agents), (
+            name
+        )
+
+
+def test_scores_in_another_file_of_the_drop_are_labels(tmp_path: Path, run: Trajectory) -> None:
+    (tmp_path / "observations.jsonl").write_bytes(b"\n".join(orjson.dumps(snake(one)) for one in TRACE["observations"]))
+    (tmp_path / "scores.jsonl").write_bytes(b"\n".join(map(orjson.dumps, TRACE["scores"])))
+    (found,) = trajectories(tmp_path)
+    assert found.labels == run.labels
+
+
+def test_tool_definitions_that_langchain_appends_are_no_messages(tmp_path: Path, run: Trajectory) -> None:
+    trace = deepcopy(TRACE)
+    first = trace["observations"][1]
+    tools = [{"role": "tool", "content": tool} for tool in first["input"]["tools"]]
+    first["input"] = [*first["input"]["messages"], *tools]
+    first["output"]["tool_calls"] = [
+        {"type": "tool_call", "id": call["id"], "name": call["function"]["name"], "args": json.loads(arguments)}
+        for call in first["output"]["tool_calls"]
+        for arguments in [call["function"]["arguments"]]
+    ]
+    (tmp_path / "trace.json").write_bytes(orjson.dumps(trace))
+    (found,) = trajectories(tmp_path / "trace.json")
+    assert [(name, arguments) for name, arguments, _ in calls_of(found)] == [
+        ("look_up_order", {"order_id": "17"}),
+        ("check_stock", {"sku": "B-2"}),
+    ]
+    assert found.agents == run.agents
+    assert not any(step.call is None and step.result for step in found.steps)
+
+
+def test_traces_without_observations_are_rejected(tmp_path: Path) -> None:
+    (tmp_path / "traces.json").write_bytes(orjson.dumps([{**TRACE, "observations": ["o1", "o2"]}]))
+    (rejection,) = read(tmp_path / "traces.json")
+    assert isinstance(rejection, Rejection)
+    assert (rejection.reason, "export it with its observations" in rejection.detail) == ("no_trajectory_text", True)

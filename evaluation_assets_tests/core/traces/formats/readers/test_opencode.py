@@ -1,0 +1,77 @@
+"""opencode sessions. The shapes are those that opencode 1.18.33 exported when it ran against a scripted model server.
+
+`MessageAbortedError`, summaries and `parentID` follow `packages/opencode/src/session/message-v2.ts` of sst/opencode.
+"""
+
+import pytest
+
+from evaluation_assets.core.traces.formats.import_report import ImportReport
+from evaluation_assets.core.traces.formats.registry import FORMATS
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, files_of, trajectories
+
+FIXTURE = FIXTURES / "opencode"
+
+
+@pytest.fixture
+def session() -> Trajectory:
+    return trajectories(FIXTURE)[0]
+
+
+def test_calls_are_read_with_results_errors_and_latencies(session: Trajectory) -> None:
+    called = [(step.call.id, step.result and step.result.error, step.latency_ms) for step in session.calls if step.call]
+    assert called == [
+        ("c1", None, 300),
+        ("c2", "exit code 1", 300),
+        ("c3", "File not found: /x", 300),
+        ("d1", None, 300),
+        ("c4", None, 300),
+        ("c5", None, None),
+    ]
+    assert session.calls[-1].result is None
+
+
+def test_text_that_the_client_adds_is_not_the_prompt(session: Trajectory) -> None:
+    assert [turn.user_message for turn in session.turns] == ["Fix the bug.", "What did you find?"]
+
+
+def test_tokens_and_cost_are_those_of_all_requests(session: Trajectory) -> None:
+    assert next(session.steps).usage == Usage(
+        input_tokens=120, cached_tokens=20, cache_write_tokens=0, output_tokens=15, cost_usd=0.001
+    )
+    assert session.usage is not None and session.usage.cost_usd == pytest.approx(0.117)
+    assert (session.usage.input_tokens, session.usage.output_tokens) == (731, 77)
+
+
+def test_a_sub_agent_works_before_the_call_that_started_it(session: Trajectory) -> None:
+    agents = [interaction.agent_id for turn in session.turns for interaction in turn.interactions]
+    assert agents == ["opencode", "general", "opencode", "opencode"]
+    assert [agent.role for agent in session.agents] == [None, "sub-agent"]
+
+
+def test_what_a_report_needs_is_kept(session: Trajectory) -> None:
+    assert session.extra == {
+        "session_id": "ses_1", "cwd": "/repo", "title": "Fix the bug", "compactions": 1, "interruptions": 1,
+        "active_s": 9.0, "exit_codes": {"c1": 0, "c2": 1},
+    }  # fmt: skip
+    assert (session.agents[0].model, session.agents[0].version) == ("gpt-5", "1.18.33")
+
+
+def test_a_printed_stream_is_read() -> None:
+    (run,) = trajectories(FIXTURE / "stream.jsonl")
+    assert [step.result and step.result.error for step in run.calls] == ["exit code 2"]
+    assert run.usage == Usage(input_tokens=30, cached_tokens=0, cache_write_tokens=0, output_tokens=3, cost_usd=0.75)
+    assert run.final_answer == "Done."
+
+
+def test_a_call_that_was_cut_off_is_a_gap_if_the_agent_went_on() -> None:
+    report = ImportReport()
+    assert len(list(report.read(FORMATS["opencode"], files_of(FIXTURE / "ses_1.json")))) == 1
+    assert report.summary.sentence == "partial: 1 call without a result"
+
+
+def test_only_what_the_client_adds_is_unmapped() -> None:
+    unmapped = UnmappedFields()
+    trajectories(FIXTURE, unmapped=unmapped)
+    assert unmapped.table() == [("messages[].parts[] (added by the client)", 1)]

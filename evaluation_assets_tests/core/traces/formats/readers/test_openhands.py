@@ -1,0 +1,164 @@
+"""OpenHands events as trajectories: tasks, calls with their observations, counters that fall back."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_assets.core.traces.formats.base import Rejection
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, check, loaded, read, trajectories
+from evaluation_assets_tests.third_party import data
+
+SESSION = FIXTURES / "openhands" / "session.json"
+OUTPUT = FIXTURES / "openhands" / "output.jsonl"
+
+
+@pytest.fixture
+def tasks() -> list[Trajectory]:
+    return trajectories(SESSION)
+
+
+def read_saved(folder: Path, events: list[dict[str, Any]]) -> list[Trajectory | Rejection]:
+    (folder / "session.json").write_bytes(orjson.dumps(events))
+    return read(folder / "session.json")
+
+
+def test_every_user_message_of_a_session_is_a_trajectory(tasks: list[Trajectory]) -> None:
+    for task in tasks:
+        check(task)
+    assert [task.task for task in tasks] == ["Count the files.", "Now the folders."]
+    assert [task.final_answer for task in tasks] == ["There are 3 files.", "One folder."]
+    assert [(task.started_at, task.duration_s) for task in tasks] == [
+        ("2025-05-24T18:52:02.500000", 9.0),
+        ("2025-05-24T18:52:13.500000", 5.0),
+    ]
+
+
+def test_actions_stand_with_the_observations_they_caused(tasks: list[Trajectory]) -> None:
+    count, missing, edit, finish = tasks[0].calls
+    assert [step.call and step.call.name for step in tasks[0].calls] == [
+        "execute_bash",
+        "execute_bash",
+        "edit",
+        "finish",
+    ]
+    assert tasks[0].arguments(missing.call) == {"command": "ls /missing"}  # type: ignore[arg-type]
+    assert missing.result is not None and missing.result.error == "exit code 2"
+    assert tasks[0].piece(count.thought) == "I count them."
+    assert (count.latency_ms, edit.result, finish.result) == (2000, None, None)
+
+
+def test_a_command_that_succeeded_is_no_failure_whatever_it_printed(tasks: list[Trajectory]) -> None:
+    result = tasks[0].calls[0].result
+    assert result is not None and result.error is None
+    assert tasks[0].piece(result.content).startswith("Traceback")
+
+
+def test_a_step_costs_what_it_added_to_the_counters(tasks: list[Trajectory]) -> None:
+    added = [
+        step.usage and (step.usage.input_tokens, step.usage.cached_tokens, step.usage.output_tokens)
+        for step in tasks[0].steps
+    ]
+    assert added == [(100, 90, 10), (120, 110, 15), None, (80, 70, 5)]
+    assert tasks[0].usage is not None and tasks[0].usage.cost_usd == pytest.approx(0.04)
+
+
+def test_where_the_counters_fell_the_cost_is_unknown_and_the_tokens_are_the_response_s(tasks: list[Trajectory]) -> None:
+    thinking, counting, saying = tasks[1].steps
+    assert counting.usage == Usage(input_tokens=110, cached_tokens=90, output_tokens=12)
+    assert saying.usage is not None and saying.usage.cost_usd == pytest.approx(0.01)
+    assert thinking.usage is not None and thinking.usage.cost_usd == pytest.approx(0.01)
+
+
+def test_a_run_whose_counter_began_again_costs_what_it_said_before_and_after(tasks: list[Trajectory]) -> None:
+    spent = [
+        event["llm_metrics"]["accumulated_cost"]
+        for event in loaded("openhands")["session.json"]
+        if "llm_metrics" in event
+    ]
+    fell = next(index for index in range(1, len(spent)) if spent[index] < spent[index - 1])
+    assert tasks[0].usage is not None and tasks[1].usage is not None
+    assert tasks[0].usage.cost_usd is not None and tasks[1].usage.cost_usd is not None
+    assert tasks[0].usage.cost_usd + tasks[1].usage.cost_usd == pytest.approx(spent[fell - 1] + max(spent[fell:]))
+
+
+def test_the_system_event_describes_the_agent(tasks: list[Trajectory]) -> None:
+    (agent,) = tasks[1].agents
+    assert (agent.name, agent.version, agent.model) == ("CodeActAgent", "0.39.2", "anthropic/claude")
+    assert agent.description == "You are an agent."
+    assert agent.tools is not None and [tool.name for tool in agent.tools] == ["execute_bash"]
+
+
+def test_a_logged_thought_is_a_thought_and_no_call(tasks: list[Trajectory]) -> None:
+    first = next(tasks[1].steps)
+    assert (tasks[1].piece(first.thought), first.call) == ("Folders end in a slash.", None)
+    assert "has been logged" not in tasks[1].text
+
+
+def test_events_of_the_framework_are_counted_as_left_out() -> None:
+    unmapped = UnmappedFields()
+    trajectories(SESSION, unmapped=unmapped)
+    assert unmapped.table() == [
+        ("events[] (agent_state_changed)", 2),
+        ("events[] (recall)", 2),
+    ]
+
+
+def test_an_output_record_is_one_run_with_its_outcome() -> None:
+    (run,) = trajectories(OUTPUT)
+    check(run)
+    assert (run.task_id, run.task, run.success) == ("repo__fix-1", "Fix the bug.", True)
+    assert [turn.user_message for turn in run.turns] == ["Fix the bug.", "Please go on."]
+    assert run.final_answer == "diff --git a/x b/x"
+    assert (run.usage, run.flags) == (Usage(cost_usd=0.2), ("step_limit",))
+    assert run.labels == {"report": {"failed_apply_patch": False}}
+    assert run.agents[0].model == "openai/gpt-4o"
+
+
+def test_a_task_nobody_worked_on_is_rejected(tmp_path: Path) -> None:
+    events = loaded("openhands")["session.json"]
+    worked, idle = read_saved(tmp_path, [*events[:12], events[12]])[0], read_saved(tmp_path, events[2:3])[0]
+    assert isinstance(worked, Trajectory)
+    assert isinstance(idle, Rejection) and idle.reason == "no_trajectory_text"
+
+
+def test_a_run_that_was_cut_off_says_so(tmp_path: Path) -> None:
+    events = loaded("openhands")["session.json"]
+    reason = {"agent_state": "error", "reason": "RuntimeError: Agent reached maximum iteration. Current: 100"}
+    (run,) = read_saved(tmp_path, [*events[:7], {**events[0], "id": 20, "extras": reason}])
+    assert isinstance(run, Trajectory)
+    assert run.flags == ("step_limit", "no_answer")
+
+
+@given(st.integers(0, 18))
+def test_a_session_that_breaks_off_is_read_as_far_as_it_goes(length: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        session = Path(folder) / "session.json"
+        session.write_bytes(orjson.dumps(loaded("openhands")["session.json"][:length]))
+        for item in read(session, format_name="openhands"):
+            check(item)
+
+
+def test_a_recorded_session_of_six_tasks() -> None:
+    unmapped = UnmappedFields()
+    runs = trajectories(data("agentdataeva/testv1.json"), unmapped=unmapped)
+    for run in runs:
+        check(run)
+    calls = [step for run in runs for step in run.calls]
+    shell = [step for step in calls if step.call and step.call.name == "execute_bash"]
+    assert (len(runs), len(calls), len(shell)) == (6, 95, 56)
+    results = [step.result for step in shell if step.result is not None]
+    assert (len(results), len([result for result in results if result.error])) == (55, 19)
+    costs = [step.usage.cost_usd for run in runs for step in run.steps if step.usage]
+    known = [cost for cost in costs if cost is not None]
+    assert min(known) >= 0 and len(costs) - len(known) == 1
+    assert sum(known) == pytest.approx(2.97963885 + 1.84560135 - 1.20721455)
+    totals = [run.usage.cost_usd for run in runs if run.usage is not None and run.usage.cost_usd is not None]
+    assert len(totals) == 6 and sum(totals) == pytest.approx(2.97963885 + 1.84560135)
+    assert all(path.startswith("events[] (") for path, _ in unmapped.table())

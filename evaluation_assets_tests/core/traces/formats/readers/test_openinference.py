@@ -1,0 +1,310 @@
+"""Traces of OpenInference as trajectories, with what people said about them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, recorded_verdicts
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, trajectories
+from evaluation_assets_tests.core.traces.formats.spans.test_conversations import summary_of
+from evaluation_assets_tests.third_party import data
+
+OPENINFERENCE = FIXTURES / "openinference"
+
+
+def test_a_nested_trace_becomes_steps() -> None:
+    unmapped = UnmappedFields()
+    (run,) = trajectories(OPENINFERENCE, unmapped=unmapped)
+    check(run)
+    assert (run.task_id, run.task) == ("prime-20", "What is the largest prime below 20?")
+    assert (run.final_answer, run.reference_answer) == ("19", "19")
+    assert calls_of(run) == [
+        (
+            "python_interpreter",
+            {"arguments": "print(largest_prime(20))"},
+            "Code execution failed at line 'print(largest_prime(20))' due to: NameError: largest_prime",
+        ),
+        (
+            "python_interpreter",
+            {"arguments": "final_answer(19)"},
+            "Execution logs:\nLast output from code snippet:\n19",
+        ),
+        ("final_answer", {"args": [19]}, "19"),
+    ]
+    assert [step.result.error is not None for step in run.calls if step.result] == [True, False, False]
+    assert unmapped.table() == [
+        ("spans[] (exported twice)", 1),
+        ("spans[] (openinference.instrumentation)", 1),
+        ("spans[].smolagents.max_steps", 1),
+    ]
+
+
+def test_what_people_said_is_a_label_at_a_step() -> None:
+    (run,) = trajectories(OPENINFERENCE)
+    first, second = run.labels["errors"]
+    steps = list(run.steps)
+    assert run.piece(steps[first["step"]].message) == "Thought: I compute it."
+    assert second["step"] is None  # the span is plumbing
+    assert run.labels["scores"] == {"overall": 4.5, "reliability_score": 5}
+    assert "Tool Definition Issues" not in run.text
+
+
+def test_an_annotation_without_an_id_is_about_the_trace_its_file_is_named_by(tmp_path: Path) -> None:
+    span = {
+        "span_id": "s1",
+        "span_name": "x",
+        "span_attributes": {"input.value": "q", "output.value": "a", "openinference.span.kind": "LLM"},
+    }
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "annotations").mkdir()
+    (tmp_path / "traces" / "t1.json").write_bytes(orjson.dumps({"trace_id": "t1", "spans": [span]}))
+    (tmp_path / "annotations" / "t1.json").write_bytes(
+        orjson.dumps({"errors": [{"category": "Loop", "location": "s1"}], "scores": []})
+    )
+    unmapped = UnmappedFields()
+    (run,) = trajectories(tmp_path, unmapped=unmapped)
+    assert [error["category"] for error in run.labels["errors"]] == ["Loop"]
+    assert unmapped.counts["annotations (of a trace that is not in the drop)"] == 0
+
+
+def test_an_annotation_of_an_unknown_trace_is_counted(tmp_path: Path) -> None:
+    annotation = {"trace_id": "other", "errors": []}
+    (tmp_path / "a.json").write_bytes(orjson.dumps(annotation))
+    (tmp_path / "trace.json").write_bytes((OPENINFERENCE / "trace.json").read_bytes())
+    unmapped = UnmappedFields()
+    (run,) = trajectories(tmp_path, unmapped=unmapped)
+    assert run.labels == {}
+    assert unmapped.counts["annotations (of a trace that is not in the drop)"] == 1
+
+
+def test_spans_one_a_line_are_gathered_by_trace(tmp_path: Path) -> None:
+    def line(name: str, parent: str | None, attributes: dict[str, Any], second: int) -> bytes:
+        times = {"start_time": f"2026-01-05T10:00:0{second}Z", "end_time": f"2026-01-05T10:00:0{second + 1}Z"}
+        context = {"trace_id": "0xt", "span_id": name}
+        return orjson.dumps({"name": name, "context": context, "parent_id": parent, "attributes": attributes, **times})
+
+    said = {
+        "openinference.span.kind": "LLM",
+        "llm": {
+            "input_messages": [{"message": {"role": "user", "content": "Find it"}}],
+            "output_messages": [
+                {"message": {"role": "assistant", "tool_calls": [{"tool_call": {"function": {"name": "find"}}}]}}
+            ],
+            "token_count": {"prompt": 5, "completion": 2},
+        },
+    }
+    found = {"openinference.span.kind": "RETRIEVER", "retrieval": {"documents": [{"document": {"content": "It"}}]}}
+    lines = [line("find", "run", found, 3), line("run", None, {}, 0), line("model", "run", said, 1)]
+    (tmp_path / "spans.jsonl").write_bytes(b"\n".join(lines))
+    (run,) = trajectories(tmp_path)
+    check(run)
+    assert calls_of(run) == [("find", {}, "It")]
+    assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (5, 2)
+    assert (run.format, run.duration_s) == ("openinference", 4.0)
+
+
+def test_spans_of_the_console_exporter_are_read_and_counted_once(tmp_path: Path) -> None:
+    """The shape of opentelemetry-sdk 1.45: pretty-printed objects one after another, with prefixed IDs."""
+
+    def printed(name: str, parent: str | None, attributes: dict[str, Any], second: int) -> str:
+        span = {
+            "name": name,
+            "context": {"trace_id": "0xt", "span_id": f"0x{name}", "trace_state": "[]"},
+            "kind": "SpanKind.INTERNAL",
+            "parent_id": parent,
+            "start_time": f"2026-01-05T10:00:0{second}.000000Z",
+            "end_time": f"2026-01-05T10:00:0{second + 1}.000000Z",
+            "status": {"status_code": "UNSET"},
+            "attributes": attributes,
+            "events": [],
+            "links": [],
+            "resource": {"attributes": {"service.name": "shop"}, "schema_url": ""},
+        }
+        return json.dumps(span, indent=4)
+
+    def message(role: str, **part: Any) -> str:
+        return json.dumps([{"role": role, "parts": [part]}])
+
+    asked = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": message("user", type="text", content="Find it"),
+        "gen_ai.output.messages": message("assistant", type="tool_call", id="c", name="find", arguments={}),
+    }
+    found = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "find",
+        "gen_ai.tool.call.id": "c",
+        "gen_ai.tool.call.result": "It",
+    }
+    path = tmp_path / "console.json"
+    path.write_text("\n".join([printed("a", "0xrun", asked, 1), printed("b", "0xrun", found, 3)]))
+    (run,) = trajectories(path)
+    assert (run.id, calls_of(run)) == ("t", [("find", {}, "It")])
+    assert summary_of(path).trust == "complete"
+
+
+PHOENIX: list[dict[str, Any]] = [
+    {
+        "name": "ask",
+        "span_kind": "LLM",
+        "parent_id": None,
+        "start_time": "2026-01-05T10:00:01+00:00",
+        "end_time": "2026-01-05T10:00:02+00:00",
+        "status_code": "OK",
+        "status_message": "",
+        "events": [],
+        "context.span_id": "a",
+        "context.trace_id": "t",
+        "attributes.llm.input_messages": [{"message.role": "user", "message.content": "Find it"}],
+        "attributes.llm.output_messages": [
+            {
+                "message.role": "assistant",
+                "message.tool_calls": [{"tool_call.id": "c", "tool_call.function.name": "find"}],
+            }
+        ],
+    },
+    {
+        "name": "find",
+        "span_kind": "RETRIEVER",
+        "parent_id": "a",
+        "start_time": "2026-01-05T10:00:03+00:00",
+        "end_time": "2026-01-05T10:00:04+00:00",
+        "status_code": "OK",
+        "status_message": "",
+        "events": [],
+        "context.span_id": "b",
+        "context.trace_id": "t",
+        "attributes.retrieval.documents": [{"document.content": "It"}],
+    },
+]
+"""Rows of a table of spans, as `get_spans_dataframe` of arize-phoenix-client gives them for a Phoenix 20.26 server."""
+
+
+@pytest.mark.parametrize("kind", ["parquet", "lines", "pandas lines", "answer"])
+def test_spans_of_phoenix_are_read(tmp_path: Path, kind: str) -> None:
+    if kind == "parquet":
+        columns = sorted({key for row in PHOENIX for key in row})
+        table = pa.table({key: [row.get(key) for row in PHOENIX] for key in columns})
+        pq.write_table(table, tmp_path / "spans.parquet")
+    elif kind == "answer":
+        kept = ("name", "span_kind", "parent_id", "start_time", "end_time", "status_code", "status_message", "events")
+        spans = [
+            {
+                **{key: row[key] for key in kept},
+                "context": {"span_id": row["context.span_id"], "trace_id": row["context.trace_id"]},
+                "attributes": {
+                    key.removeprefix("attributes."): value
+                    for key, value in row.items()
+                    if key.startswith("attributes.")
+                },
+            }
+            for row in PHOENIX
+        ]
+        (tmp_path / "spans.json").write_bytes(orjson.dumps({"data": spans, "next_cursor": None}))
+    else:
+        times = {"start_time": 1767607201000, "end_time": 1767607202000} if kind == "pandas lines" else {}
+        (tmp_path / "spans.jsonl").write_bytes(b"\n".join(orjson.dumps(row | times) for row in PHOENIX))
+    (run,) = trajectories(tmp_path)
+    check(run)
+    assert calls_of(run) == [("find", {}, "It")]
+    assert run.started_at == "2026-01-05T10:00:01+00:00"
+
+
+@pytest.mark.parametrize("shape", ["row", "answer"])
+def test_metadata_that_phoenix_stores_by_field_names_the_agent(tmp_path: Path, shape: str) -> None:
+    """Shapes of Phoenix 20.26: an object in a row of its table, an attribute per field in an answer of its server."""
+    fields = {"lc_agent_name": "desk", "langgraph_path": ["__pregel_pull", "model"]}
+    if shape == "row":
+        (tmp_path / "spans.jsonl").write_bytes(orjson.dumps(PHOENIX[0] | {"attributes.metadata": fields}))
+    else:
+        span = {
+            "id": "U3Bhbjox",
+            "name": "ChatOpenAI",
+            "span_kind": "LLM",
+            "context": {"trace_id": "t", "span_id": "a"},
+            "parent_id": None,
+            "start_time": "2026-01-05T10:00:01.5+00:00",
+            "end_time": "2026-01-05T10:00:02+00:00",
+            "status_code": "OK",
+            "status_message": "",
+            "attributes": {
+                "llm.output_messages.0.message.role": "assistant",
+                "llm.output_messages.0.message.content": "Found.",
+                **{f"metadata.{key}": value for key, value in fields.items()},
+            },
+            "events": [],
+        }
+        (tmp_path / "spans.json").write_bytes(orjson.dumps({"data": [span], "next_cursor": None}))
+    (run,) = trajectories(tmp_path)
+    assert [agent.id for agent in run.agents] == ["desk"]
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_tool_that_brought_nothing_keeps_its_latency(tmp_path: Path, asked: bool) -> None:
+    def line(name: str, attributes: dict[str, Any], second: int) -> bytes:
+        times = {"start_time": f"2026-01-05T10:00:0{second}Z", "end_time": f"2026-01-05T10:00:0{second + 2}Z"}
+        context = {"trace_id": "0xt", "span_id": name}
+        return orjson.dumps({"name": name, "context": context, "attributes": attributes, **times})
+
+    call = {"tool_calls": [{"tool_call": {"function": {"name": "find"}}}]} if asked else {"content": "I look."}
+    said = {
+        "openinference.span.kind": "LLM",
+        "llm": {
+            "input_messages": [{"message": {"role": "user", "content": "Find it"}}],
+            "output_messages": [{"message": {"role": "assistant", **call}}],
+        },
+    }
+    found = {"openinference.span.kind": "TOOL", "tool": {"name": "find"}}
+    (tmp_path / "spans.jsonl").write_bytes(line("model", said, 1) + b"\n" + line("find", found, 4))
+    (run,) = trajectories(tmp_path)
+    (step,) = run.calls
+    assert (step.result, step.latency_ms) == (None, 4000.0 if asked else 2000.0)  # with what asking the model took
+
+
+def test_trail() -> None:
+    unmapped = UnmappedFields()
+    runs = trajectories(data("trail"), unmapped=unmapped)
+    assert len(runs) == 12
+    for run in runs:
+        check(run)
+    errors = [(run, error) for run in runs for error in run.labels["errors"]]
+    assert len(errors) == 58
+    assert all(list(run.steps)[error["step"]] for run, error in errors)
+    assert all(run.labels["scores"]["overall"] for run in runs)
+    tokens = [(run.usage.input_tokens or 0) + (run.usage.output_tokens or 0) for run in runs if run.usage]
+    # One span of 8032 tokens stands in its trace twice, the same to the last byte: all listed spans have 332260.
+    assert sum(tokens) == 332_260 - 8_032
+    assert unmapped.counts["spans[] (exported twice)"] == 1
+    assert sum(run.reference_answer is not None for run in runs) == 10
+    assert sum(len(run.extra["spans"]) for run in runs) + unmapped.counts["spans[] (patronus.sdk)"] == 172
+
+
+def test_annotations_of_phoenix_are_labels(tmp_path: Path) -> None:
+    """The shape that Phoenix 20.26 answers, as the source of type phoenix stores it."""
+    ids = {"trace_id": "t1", "span_id": "s1"}
+    message = {"llm.input_messages.0.message": {"role": "user", "content": "Hi"}}
+    said = {"llm.output_messages.0.message": {"role": "assistant", "content": "Hello"}}
+    span = {"context": ids, "name": "llm", "span_kind": "LLM", "start_time": "2026-01-01T00:00:00+00:00"}
+    span |= {"end_time": "2026-01-01T00:00:01+00:00", "attributes": {**message, **said}}
+    notes = [
+        {"name": "right", "annotator_kind": "LLM", "trace_id": "t1", "result": {"score": 0.5, "explanation": "half"}},
+        {"name": "liked", "annotator_kind": "HUMAN", "trace_id": "t1", "result": {"label": "yes", "score": 1.0}},
+        {"name": "polite", "annotator_kind": "LLM", "span_id": "s1", "result": {"score": 0.25}},
+    ]
+    (tmp_path / "traces.jsonl").write_bytes(orjson.dumps({"trace_id": "t1", "data": [span], "annotations": notes}))
+    (run,) = trajectories(tmp_path / "traces.jsonl")
+    assert recorded_verdicts(run) == [
+        RecordedVerdict(
+            level="trajectory", subject="trajectory", judge="right", scores={"right": 0.5}, reasoning="half"
+        )
+    ]
+    assert run.labels["feedback"] == [
+        {"name": "liked", "value": "yes", "score": 1.0, "source": "HUMAN"},
+        {"name": "polite", "value": 0.25, "source": "LLM", "span": "s1", "step": 0},
+    ]

@@ -1,0 +1,242 @@
+"""Messages whose parts name their kind in a way of their own: Bedrock, the AI SDK, Gemini, Google ADK."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from evaluation_assets.core.traces.trajectories.model import Usage
+from evaluation_assets_tests.core.traces.formats.readers.summaries import (
+    calls_and_errors,
+    files_of_all,
+    summary_of,
+    written,
+)
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, trajectories
+
+BEDROCK, VERCEL = FIXTURES / "bedrock_converse", FIXTURES / "vercel_ai"
+GEMINI, ADK = FIXTURES / "gemini", FIXTURES / "google_adk"
+
+
+@pytest.mark.parametrize("name", ["messages.json", "requests.jsonl", "invocation_log.jsonl"])
+def test_calls_of_bedrock_have_their_results_and_errors(name: str) -> None:
+    (run,) = trajectories(BEDROCK / name)
+    assert calls_and_errors(run) == [
+        ('{"oven":"north"}', None),
+        ('{"oven":"south"}', "the south oven is offline"),
+    ]
+    assert run.piece(run.calls[0].thought) == "I check both ovens."
+    assert run.piece(run.calls[0].message) == "Let me look."
+
+
+def test_requests_of_bedrock_are_one_conversation_with_the_usage_of_each_answer() -> None:
+    (run,) = trajectories(BEDROCK / "requests.jsonl")
+    assert run.usage == Usage(input_tokens=90, cached_tokens=20, output_tokens=17)
+    assert run.final_answer == "Yes, the north oven is free at noon."
+    assert (run.agents[0].description, run.agents[0].model) == ("You are a baker.", "anthropic.claude-sonnet-4-5")
+    assert [tool.name for tool in run.agents[0].tools or ()] == ["oven_slots"]
+
+
+def test_an_answer_of_bedrock_cut_off_by_its_limit_is_marked() -> None:
+    (run,) = trajectories(BEDROCK / "invocation_log.jsonl")
+    assert "step_limit" in run.flags
+
+
+def test_messages_of_a_strands_session_are_one_conversation(tmp_path: Path) -> None:
+    """`message_<n>.json` of FileSessionManager, strands-agents 1.62."""
+    messages = orjson.loads((BEDROCK / "messages.json").read_bytes())
+    stored = [
+        {"message": message, "message_id": number, "redact_message": None, "created_at": "2026-01-01T00:00:00Z"}
+        for number, message in enumerate(messages)
+    ]
+    (run,) = trajectories(written(tmp_path, *stored))
+    assert (len(run.turns), len(run.calls)) == (2, 2)
+
+
+def test_the_files_of_a_strands_session_are_one_conversation_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    messages = orjson.loads((BEDROCK / "messages.json").read_bytes())
+    folder = tmp_path / "session_1" / "agents" / "agent_desk" / "messages"
+    folder.mkdir(parents=True)
+    (tmp_path / "session_1" / "session.json").write_bytes(orjson.dumps({"session_id": "1", "session_type": "AGENT"}))
+    for number in range(12):
+        message = (
+            messages[number] if number < len(messages) else {"role": "assistant", "content": [{"text": f"m{number}"}]}
+        )
+        stored = orjson.dumps({"message": message, "message_id": number}, option=orjson.OPT_INDENT_2)
+        (folder / f"message_{number}.json").write_bytes(stored)
+    (run,) = trajectories(tmp_path)
+    assert (len(run.turns), len(run.calls)) == (2, 2)
+    assert run.text.index("m9") < run.text.index("m10")
+
+
+def test_a_part_of_bedrock_that_nobody_knows_is_named(tmp_path: Path) -> None:
+    messages = [
+        {"role": "user", "content": [{"text": "Go"}]},
+        {
+            "role": "assistant",
+            "content": [{"text": "I go."}, {"toolUse": {"toolUseId": "t", "name": "go", "input": {}}}],
+        },
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "t", "content": [{"hologram": {"x": 1}}]}}]},
+    ]
+    found = summary_of(written(tmp_path, messages))
+    assert (found.trust, found.unknown_parts) == ("doubtful", {"hologram": 1})
+
+
+@pytest.mark.parametrize("name", ["model_messages.json", "generate_text.jsonl", "ui_messages.json"])
+def test_calls_of_the_ai_sdk_have_their_results_and_errors(name: str) -> None:
+    (run,) = trajectories(VERCEL / name)
+    assert calls_and_errors(run)[:2] == [('{"city":"Bern"}', None), ('{"city":"Basel"}', "no station in Basel")]
+    assert run.final_answer == "It rains in Bern; for Basel I have no station."
+    assert run.piece(run.calls[0].thought) == "Two cities."
+
+
+def test_usage_and_system_prompt_of_the_ai_sdk() -> None:
+    (run,) = trajectories(VERCEL / "generate_text.jsonl")
+    assert run.usage == Usage(input_tokens=90, output_tokens=20)
+    assert run.agents[0].description == "You are a weather desk."
+    (shown,) = trajectories(VERCEL / "ui_messages.json")
+    assert shown.usage == run.usage
+
+
+def test_a_call_in_the_messages_of_version_4_is_read_once() -> None:
+    (run,) = trajectories(VERCEL / "version_4.jsonl")
+    assert [name for name, _, _ in calls_of(run)] == ["weather"]
+    assert run.final_answer == "Yes."
+
+
+def test_a_call_of_a_ui_message_that_did_not_run_has_no_result(tmp_path: Path) -> None:
+    parts = [
+        {"type": "tool-pay", "toolCallId": "a", "state": "input-available", "input": {"chf": 3}},
+        {"type": "tool-pay", "toolCallId": "b", "state": "output-denied", "input": {"chf": 9}},
+    ]
+    record = {
+        "messages": [
+            {"role": "user", "parts": [{"type": "text", "text": "Pay"}]},
+            {"role": "assistant", "parts": parts},
+        ]
+    }
+    (run,) = trajectories(written(tmp_path, record))
+    assert [step.result and step.result.error for step in run.calls] == [None, "execution denied"]
+
+
+@pytest.mark.parametrize("name", ["result_7.json", "on_end_7.jsonl", "on_step_finish_5.jsonl"])
+def test_the_steps_of_a_generation_are_one_conversation(name: str) -> None:
+    """Shapes that `ai` 7.0.173 and 5.0.277 gave with a mock model; an error is an empty object in JSON."""
+    (run,) = trajectories(VERCEL / name)
+    check(run)
+    assert calls_and_errors(run) == [('{"city":"Bern"}', None), ('{"city":"Basel"}', "Error: no station in Basel")]
+    assert [result for _, _, result in calls_of(run)] == [
+        '{\n  "type": "rain",\n  "mm": 3\n}',
+        "Error: no station in Basel",
+    ]
+    assert run.piece(run.calls[0].thought) == "Two cities."
+    assert run.final_answer == "It rains in Bern; for Basel I have no station."
+    assert run.usage == Usage(input_tokens=100, cached_tokens=20, output_tokens=20)
+    assert [step.usage and step.usage.input_tokens for step in run.steps] == [40, None, 60]
+    assert run.agents[0].model == "gpt-5"
+
+
+def test_a_result_without_a_usable_id_costs_no_other(tmp_path: Path) -> None:
+    result = orjson.loads((VERCEL / "result_7.json").read_bytes())
+    for step in result["steps"]:
+        for message in step["response"]["messages"]:
+            if message["role"] == "tool":
+                message["content"].append({**message["content"][0], "toolCallId": {"no": "text"}})
+    assert calls_of(*trajectories(written(tmp_path, result))) == calls_of(*trajectories(VERCEL / "result_7.json"))
+
+
+def test_the_result_of_version_4_has_its_prompt_before_its_steps() -> None:
+    """Shape that `ai` 4.3.19 gave; the prompt and the system prompt were added by who stored it."""
+    (run,) = trajectories(VERCEL / "result_4.json")
+    assert (run.task, run.agents[0].description) == ("Is it raining in Bern and in Basel?", "You are a weather desk.")
+    assert [(arguments, result) for _, arguments, result in calls_of(run)] == [
+        ({"city": "Bern"}, '{\n  "rain": true\n}'),
+        ({"city": "Basel"}, "none"),
+    ]
+    assert run.usage == Usage(input_tokens=100, output_tokens=20)
+    assert (run.agents[0].model, run.started_at) == ("gpt-4.1", "2025-03-01T08:00:00.000Z")
+
+
+def test_messages_that_go_on_to_the_answer_are_not_repeated_by_the_steps(tmp_path: Path) -> None:
+    result = orjson.loads((VERCEL / "result_7.json").read_bytes())
+    answers = [message for step in result["steps"] for message in step["response"]["messages"]]
+    (run,) = trajectories(written(tmp_path, {**result, "messages": [{"role": "user", "content": "Rain?"}, *answers]}))
+    assert (run.task, len(run.calls)) == ("Rain?", 2)
+
+
+def test_steps_of_two_generations_are_two_conversations(tmp_path: Path) -> None:
+    result = orjson.loads((VERCEL / "result_7.json").read_bytes())
+    other = [{**step, "callId": "call-2"} for step in result["steps"]]
+    five = [orjson.loads(line) for line in (VERCEL / "on_step_finish_5.jsonl").read_bytes().splitlines()]
+    runs = trajectories(written(tmp_path, *result["steps"], *other, *five, *five))
+    assert [len(run.calls) for run in runs] == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("name", ["contents.json", "logs.jsonl"])
+def test_calls_of_gemini_have_their_results_and_errors(name: str) -> None:
+    (run,) = trajectories(GEMINI / name)
+    assert calls_and_errors(run) == [('{"lake":"Thun"}', None), ('{"lake":"Brienz"}', "no survey of Brienz")]
+    assert run.piece(run.calls[0].thought) == "Two lakes."
+    assert "Thun is 217 m deep. Brienz is unknown." in run.text
+
+
+def test_logs_of_gemini_have_the_usage_of_each_answer_with_its_reasoning() -> None:
+    (run,) = trajectories(GEMINI / "logs.jsonl")
+    assert run.usage == Usage(input_tokens=90, output_tokens=24)
+    assert (run.agents[0].description, run.agents[0].model) == ("You know lakes.", "gemini-2.5-pro")
+    assert [tool.name for tool in run.agents[0].tools or ()] == ["depth"]
+
+
+def test_chunks_of_a_gemini_response_are_one_answer_and_responses_are_apart() -> None:
+    first, second = trajectories(GEMINI / "stream.jsonl")
+    assert first.piece(first.calls[0].message) == "I measure. "
+    assert first.usage == Usage(input_tokens=30, output_tokens=6)
+    assert second.final_answer == "74 m."
+
+
+def test_results_of_gemini_answer_the_call_of_their_name_whatever_their_order(tmp_path: Path) -> None:
+    def call(name: str) -> dict[str, Any]:
+        return {"functionCall": {"name": name, "args": {}}}
+
+    def result(name: str) -> dict[str, Any]:
+        return {"functionResponse": {"name": name, "response": {"result": f"of {name}"}}}
+
+    contents = [
+        {"role": "user", "parts": [{"text": "Go"}]},
+        {"role": "model", "parts": [call("b")]},
+        {"role": "user", "parts": [{"text": "Stop, go on"}]},
+        {"role": "model", "parts": [call("a"), call("b"), call("a")]},
+        {"role": "user", "parts": [result("b"), result("a"), result("a")]},
+        {"role": "model", "parts": [{"text": "Done"}]},
+    ]
+    path = written(tmp_path, {"contents": contents})
+    (run,) = trajectories(path)
+    assert [(name, found) for name, _, found in calls_of(run)] == [
+        ("b", None),
+        ("a", "of a"),
+        ("b", "of b"),
+        ("a", "of a"),
+    ]
+    assert summary_of(path).repeated_calls == 0
+
+
+def test_code_that_gemini_runs_is_a_call_with_its_output() -> None:
+    (run,) = trajectories(GEMINI / "sdk.jsonl")
+    assert [(name, result) for name, _, result in calls_of(run)] == [("code_execution", "4\n")]
+
+
+@pytest.mark.parametrize("name", ["session.json", "events.jsonl"])
+def test_an_adk_session_has_its_agents_calls_and_usage(name: str) -> None:
+    (run,) = trajectories(ADK / name)
+    assert [agent.id for agent in run.agents] == ["desk", "booker"]
+    assert [step.result and step.result.error for step in run.calls] == [None, "closed at 13", None]
+    assert run.usage == Usage(input_tokens=90, output_tokens=15)
+    assert (len(run.turns), run.final_answer) == (1, "Room A is booked.")
+
+
+@pytest.mark.parametrize("path", files_of_all(BEDROCK, VERCEL, GEMINI, ADK), ids=str)
+def test_the_import_report_has_no_doubts(path: Path) -> None:
+    found = summary_of(path)
+    assert found.doubts == ()
+    assert found.calls_in_source == found.calls or path.name == "sdk.jsonl"  # code that ran has no marks

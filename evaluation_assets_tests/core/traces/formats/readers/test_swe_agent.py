@@ -1,0 +1,101 @@
+"""SWE-agent trajectories."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from evaluation_assets.core.traces.formats.base import Sample
+from evaluation_assets.core.traces.formats.readers.swe_agent import detect
+from evaluation_assets.core.traces.formats.templates import filled_in
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, check, trajectories
+from evaluation_assets_tests.third_party import data
+
+FIXTURE = FIXTURES / "swe_agent"
+
+
+@pytest.fixture
+def run() -> Trajectory:
+    return trajectories(FIXTURE)[0]
+
+
+def test_steps_are_thought_action_and_observation(run: Trajectory) -> None:
+    check(run)
+    called = [(step.call.name, run.arguments(step.call)) for step in run.calls if step.call]
+    assert called == [
+        ("find_file", {"file_name": "app.py"}),
+        ("edit", {"arguments": "edit 3:3\ntotal = 2\nend_of_edit"}),
+        ("bash", {"arguments": "pytest -q"}),
+        ("submit", {"arguments": "submit"}),
+    ]
+    assert [run.piece(step.thought) for step in run.calls] == [
+        "I look for the file.",
+        "I edit it.",
+        "I test it.",
+        "Submit.",
+    ]
+    assert run.calls[2].latency_ms == 2000
+
+
+def test_a_reply_that_was_no_action_stays_with_what_was_said_to_it(run: Trajectory) -> None:
+    assert run.text.index("Hm.") < run.text.index("could not be parsed") < run.text.index("pytest -q")
+    assert len(run.calls) == 4
+
+
+def test_the_task_is_the_issue_and_demonstrations_are_not(run: Trajectory) -> None:
+    assert (run.task_id, run.task) == ("repo__1", "Totals are wrong.")
+    assert "DEMO" not in run.text
+    assert run.agents[0].description == "Use commands."
+    assert (run.agents[0].model, run.agents[0].version) == ("gpt-4o", "1.1.0")
+
+
+def test_outcome_answer_and_usage(run: Trajectory) -> None:
+    assert (run.success, run.final_answer) == (True, "diff --git a/app.py b/app.py")
+    assert run.usage == Usage(input_tokens=1000, output_tokens=50, cost_usd=0.5)
+    assert (run.flags, run.extra) == (("step_limit",), {"exit_status": "submitted (exit_cost)"})
+
+
+def test_without_configuration_the_file_names_the_task(tmp_path: Path) -> None:
+    document = orjson.loads((FIXTURE / "repo__1" / "repo__1.traj").read_bytes())
+    (tmp_path / "repo__7.traj").write_bytes(orjson.dumps({"trajectory": document["trajectory"]}))
+    (run,) = trajectories(tmp_path / "repo__7.traj")
+    assert (run.task_id, run.success, run.flags) == ("repo__7", None, ("no_answer",))
+
+
+@pytest.mark.parametrize(
+    ("template", "filled"),
+    [
+        ("Fix this:\n{{ task }}\n\nGood luck.", "a\n\nb"),
+        ("{greeting}\nFix this:\n{task}\n\nGood luck.", "a\n\nb"),
+        ("Fix this:\n{task}", "a\n\nb\n\nGood luck."),
+        ("Repair {task}", None),
+        ("Fix this.", None),
+        (None, None),
+    ],
+)
+def test_what_a_template_was_filled_with(template: str | None, filled: str | None) -> None:
+    assert filled_in("Fix this:\na\n\nb\n\nGood luck.", template, "task") == filled
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"trajectory": [], "history": []},
+        {"trajectory": [{"source": "agent", "action": "run", "observation": "x", "thought": "y"}]},
+        {"trajectory": [{"role": "user", "content": "x"}]},
+    ],
+)
+def test_other_trajectories_are_not_taken(record: dict[str, Any]) -> None:
+    assert not detect(Sample(records=(record,)))
+
+
+def test_a_recorded_run() -> None:
+    unmapped = UnmappedFields()
+    (run,) = trajectories(data("swe-agent"), unmapped=unmapped)
+    check(run)
+    assert [step.call.name for step in run.calls if step.call] == ["find_file", "open", "edit", "bash", "submit"]
+    assert run.usage == Usage(input_tokens=7141, output_tokens=243, cost_usd=0.019520000000000006)
+    assert all(path.startswith("info.edited_files") for path, _ in unmapped.table())

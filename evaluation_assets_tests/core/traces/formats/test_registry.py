@@ -1,0 +1,79 @@
+"""The format of a drop, and the IDs of its trajectories."""
+
+import json
+
+import orjson
+import pytest
+
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection, Sample, UnreadableDrop
+from evaluation_assets.core.traces.formats.files.samples import sample_of
+from evaluation_assets.core.traces.formats.registry import FORMATS, format_of, read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets_tests.core.making import answer
+from evaluation_assets_tests.core.traces.formats.files.stored import saved, trajectories
+
+
+def test_the_first_readable_records_decide_the_format() -> None:
+    path = saved(b"{\n" * 30 + orjson.dumps({"raw_response": "x"}) + b"\n")
+    assert sample_of(DropFile(path, "d")).records == ({"raw_response": "x"},)
+    assert format_of([DropFile(path, "d")]).name == "tagged"
+
+
+@pytest.mark.parametrize(
+    "piece", ["a line\n", "a \\path ", "线 ", "\x01 ", "x", "线", "\x01", "\\", '"', "\U0001f600", "é"]
+)
+@pytest.mark.parametrize("shift", range(13))
+@pytest.mark.parametrize("is_escaped", [True, False])
+def test_a_first_record_of_megabytes_is_recognised(piece: str, shift: int, is_escaped: bool) -> None:
+    text = answer("x" * shift + piece * (1_500_000 // len(piece)))
+    line = json.dumps({"task_id": "a", "raw_response": text}, ensure_ascii=is_escaped)
+    for name in ("drop.jsonl", "drop.json"):
+        assert format_of([DropFile(saved(line.encode(), name), name)]).name == "tagged"
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1" * 30, "9" * 5000])
+def test_records_with_numbers_of_python_are_recognised(number: str) -> None:
+    line = f'{{"n": {number}, ' + json.dumps({"raw_response": answer("x")})[1:] + "\n"
+    for content, name in ((line * 3, "drop.jsonl"), (f"[{line}, {line}]", "drop.json")):
+        files = [DropFile(saved(content.encode(), name), name)]
+        assert format_of(files).name == "tagged"
+        assert all(isinstance(item, Trajectory) for item in read_trajectories(files, UnmappedFields()))
+
+
+def test_a_drop_no_format_recognises_says_what_is_read() -> None:
+    with pytest.raises(UnreadableDrop, match="first record: 'foo'"):
+        format_of([DropFile(saved(b'{"foo": 1}\n'), "d")])
+
+
+def test_an_unknown_format_name_says_which_there_are() -> None:
+    with pytest.raises(UnreadableDrop, match="tagged"):
+        format_of([DropFile(saved(b""), "d")], "nope")
+
+
+def test_repeated_tasks_get_trials_and_ids_of_their_own() -> None:
+    line = orjson.dumps({"task_id": "t", "raw_response": answer("a")}) + b"\n"
+    one, two = saved(line * 2, "one.jsonl"), saved(line, "two.jsonl")
+    runs = trajectories(one, two)
+    assert [(run.id, run.task_id, run.trial) for run in runs] == [("t", "t", 0), ("t#1", "t", 1), ("t#2", "t", 2)]
+
+
+def test_ids_stay_unique_where_a_task_is_called_like_a_trial() -> None:
+    names = ["t#1", "t", "t", "t#1", "t"]
+    content = b"".join(orjson.dumps({"task_id": name, "raw_response": answer("a")}) + b"\n" for name in names)
+    runs = [
+        run
+        for run in read_trajectories([DropFile(saved(content), "d")], UnmappedFields())
+        if not isinstance(run, Rejection)
+    ]
+    assert len({run.id for run in runs}) == len(names)
+    assert [run.task_id for run in runs] == names
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_detection_survives_fields_of_any_type(name: str) -> None:
+    fields = ("type", "role", "kind", "part_kind", "object", "event", "status", "payload", "data", "id", "messages")
+    more = ("observations", "startTime", "traceId", "span_data", "source", "content", "parts", "run_type", "inputs")
+    for value in ([], {}, [[]], [{}], [{"type": []}], {"type": {}}, 1, None, "x"):
+        record = dict.fromkeys((*fields, *more), value)
+        FORMATS[name].detect(Sample((record, record | {"id": "1", "traceId": "1", "type": []}, [record], value), "x"))

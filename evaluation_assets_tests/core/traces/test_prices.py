@@ -1,0 +1,92 @@
+"""What replies cost: what is kept in the provider's cache for an hour costs more than for five minutes."""
+
+import asyncio
+
+import pytest
+from anthropic import AsyncAnthropic
+
+from evaluation_assets.core.models.messages import Message, Request
+from evaluation_assets.core.models.providers.anthropic_messages import AnthropicMessages
+from evaluation_assets.core.models.providers.capabilities import PROVIDERS
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.formats.usage import usage_of
+from evaluation_assets.core.traces.prices import OwnPrice, Price, PublicPrice
+from evaluation_assets.core.traces.token_usage import TokenUsage
+from evaluation_assets.core.traces.trajectories.model import Usage
+from evaluation_assets_tests.model_server import ModelServer
+
+SONNET = PublicPrice("anthropic", "claude-sonnet-4-5")
+WRITTEN = TokenUsage(input_tokens=1000, cache_write_tokens=1000, cache_write_1h_tokens=400, output_tokens=0)
+
+
+def asked(server: ModelServer, ttl: str) -> TokenUsage:
+    """The usage of a reply to a prompt that the provider is to cache for this time."""
+    request = Request(
+        system="",
+        turns=(Message("user", f"A clip, kept {ttl}. " * 2000),),
+        schema=None,
+        max_output_tokens=100,
+        cache_key="chain",
+        parameters={"cache_control": {"type": "ephemeral", "ttl": ttl}},
+    )
+
+    async def reply() -> TokenUsage:
+        async with AsyncAnthropic(api_key="any", base_url=server.anthropic_url, max_retries=0) as client:
+            endpoint = AnthropicMessages(client, "claude-sonnet-4-5", PROVIDERS["anthropic"])
+            return (await endpoint.complete(request, PROVIDERS["anthropic"].dialect)).usage
+
+    return asyncio.run(reply())
+
+
+@pytest.mark.parametrize(("ttl", "share"), [("1h", 1), ("5m", 0)])
+def test_a_reply_states_what_is_cached_for_an_hour(server: ModelServer, ttl: str, share: int) -> None:
+    used = asked(server, ttl)
+    assert used.cache_write_tokens
+    assert used.cache_write_1h_tokens == share * used.cache_write_tokens
+
+
+def test_list_prices_tell_the_two_apart() -> None:
+    assert SONNET.cost(WRITTEN) == pytest.approx((600 * 3.75 + 400 * 6) / 1e6)
+
+
+@pytest.mark.parametrize(("for_an_hour", "usd"), [(2.0, 600 * 1.25 + 400 * 2.0), (None, 1000 * 1.25)])
+def test_own_prices_may_tell_them_apart(for_an_hour: float | None, usd: float) -> None:
+    price = Price(input=1, output=5, cache_write=1.25, cache_write_1h=for_an_hour)
+    assert OwnPrice(price).cost(WRITTEN) == pytest.approx(usd / 1e6)
+
+
+def test_counts_that_contradict_each_other_have_no_price() -> None:
+    assert SONNET.cost(TokenUsage(input_tokens=10, cached_tokens=20, output_tokens=1)) is None
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {  # Anthropic
+            "input_tokens": 100,
+            "cache_read_input_tokens": 200,
+            "cache_creation_input_tokens": 700,
+            "cache_creation": {"ephemeral_5m_input_tokens": 500, "ephemeral_1h_input_tokens": 200},
+            "output_tokens": 5,
+        },
+        {  # LangChain
+            "input_tokens": 1000,
+            "output_tokens": 5,
+            "input_token_details": {
+                "cache_read": 200,
+                "cache_creation": 0,
+                "ephemeral_5m_input_tokens": 500,
+                "ephemeral_1h_input_tokens": 200,
+            },
+        },
+    ],
+    ids=["anthropic", "langchain"],
+)
+def test_what_a_trajectory_wrote_to_the_cache_is_read(usage: dict[str, object]) -> None:
+    assert usage_of(Fields(usage, "usage.")) == Usage(
+        input_tokens=1000,
+        cached_tokens=200,
+        cache_write_tokens=700,
+        cache_write_1h_tokens=200,
+        output_tokens=5,
+    )

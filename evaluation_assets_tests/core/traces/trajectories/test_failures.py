@@ -1,0 +1,66 @@
+"""Failed calls, by what their results say."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_assets.core.traces.trajectories.failures import failure_in
+
+
+def failure(text: str) -> str | None:
+    return failure_in(text, (0, len(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Error: no such file\nmore", "Error: no such file"),
+        ("ERROR", "ERROR"),
+        ("  [failed] to connect", "[failed] to connect"),
+        ("Timed out after 30 s", "Timed out after 30 s"),
+        ("执行失败: 参数", "执行失败: 参数"),
+        ("ValueError: bad", "ValueError: bad"),
+        ('{"ok": 1, "success": false}', '"success": false}'),
+        ('{"status": "error", "n": 1}', '"status": "error", "n": 1}'),
+        ('{"status": 503}', '"status": 503}'),
+        ('{"is_error": true}', '"is_error": true}'),
+        ("output\nexit code: 2\nend", "exit code: 2"),
+        ("done\nreturn code 1", "return code 1"),
+        ("Traceback (most recent call last):\n  File x\nKeyError: 'a'\n", "KeyError: 'a'"),
+        ("Traceback (most recent call last):\n  cut", "Traceback"),
+    ],
+)
+def test_failures_are_told_in_the_words_of_the_result(text: str, said: str) -> None:
+    found = failure(text)
+    assert (found is not None and found.endswith(said)) or found == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "3 errors were found in the log",
+        '{"error": null, "result": 4}',
+        '{"error": "", "result": 4}',
+        "exit code: 0",
+        '{"success": true}',
+        '{"status": "ok"}',
+        '{"status": 200}',
+        "x" * 400 + " Error: quoted from a page",
+        "The function raises ValueError: see docs",
+    ],
+)
+def test_results_that_talk_about_failures_are_none(text: str) -> None:
+    assert failure(text) is None
+
+
+def test_only_the_span_of_the_result_is_searched() -> None:
+    text = "fine. Error: later"
+    assert failure_in(text, (0, 5)) is None
+    assert failure_in(text, (6, len(text))) == "Error: later"
+
+
+@given(st.text(max_size=600), st.text(max_size=600))
+def test_a_failure_is_one_short_line(head: str, tail: str) -> None:
+    found = failure(f"error {head}\n{tail}")
+    assert found is None or (len(found) <= 200 and "\n" not in found)
