@@ -76,3 +76,47 @@ def test_faults_are_shown_by_tests() -> None:
 @pytest.mark.parametrize(("file", "name"), SHOWN)
 def test_each_test_that_shows_a_fault_is_there(file: str, name: str) -> None:
     assert f"\ndef {name}(" in (ROOT / "evaluation_assets_tests" / file).read_text()
+
+
+WELCOME = [ROOT / "CONTRIBUTING.md", ROOT / "AGENTS.md", ROOT / "docs" / "releasing.md"]
+
+
+@pytest.mark.parametrize("page", WELCOME, ids=lambda page: page.name)
+def test_contributors_are_pointed_to_files_that_exist(page: Path) -> None:
+    named = re.findall(
+        r"`((?:core|defs|runs|cli|evaluation_assets|evaluation_assets_tests|docs)/[\w./]*)", page.read_text()
+    )
+    assert len(named) > 2
+    gone = [path for path in named if not any((ROOT / top / path).exists() for top in ("", "evaluation_assets"))]
+    assert [path for path in gone if path != "core/judging/providers"] == []  # named as what it was called once
+
+
+@pytest.mark.parametrize("page", WELCOME, ids=lambda page: page.name)
+def test_contributors_are_told_targets_of_make_that_exist(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    lines = re.findall(r"^    (?:.*&& )?make ([a-z -]+)", page.read_text(), re.MULTILINE)
+    named = {target for line in lines for target in re.split(r"  | &&", line)[0].split()}
+    assert named | set(re.findall(r"`make ([a-z-]+)`", page.read_text())) <= targets
+
+
+def test_commits_that_serve_as_examples_exist() -> None:
+    def git(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+        pytest.skip("the history is not here")
+    commits = re.findall(r"`git show ([0-9a-f]{7})`", WELCOME[0].read_text())
+    assert len(commits) >= 5
+    assert [commit for commit in commits if git("cat-file", "-e", f"{commit}^{{commit}}").returncode] == []
+
+
+def test_the_workflow_runs_what_must_pass_before_a_change_lands() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    assert {"push", "pull_request"} <= set(workflow[True])  # YAML 1.1 reads the key `on` as true
+    job = workflow["jobs"]["run"]
+    assert [step["run"] for step in job["steps"] if "run" in step][-1] == ".ci/run"
+    supported = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    oldest, *newer = job["strategy"]["matrix"]["python"]
+    assert supported["requires-python"] == f">={oldest}"
+    assert all(f"Programming Language :: Python :: {version}" in supported["classifiers"] for version in newer)
+    assert newer
