@@ -286,7 +286,7 @@ def _included(drop: Drop) -> Drop:
 
 
 def _in_words(problem: ValidationError) -> str:
-    """What is wrong with a sidecar, for whoever wrote it."""
+    """What is wrong with a sidecar, for its author."""
     said: list[str] = []
     for error in problem.errors(include_url=False):
         field, value = ".".join(map(str, error["loc"])), str(error["input"])[:40]

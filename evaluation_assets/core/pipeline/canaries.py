@@ -34,7 +34,7 @@ class CanaryRun:
 
     Args:
         drop: key of the drop.
-        run: id of the run; replies are paid for anew in each.
+        run: id of the run; replies are paid for again in each.
         rubrics: those of clips are asked.
         repeats: verdicts on each canary; with 0 nothing is asked.
         budget: what the judges together may spend.
@@ -84,7 +84,7 @@ class CanaryRun:
 
 
 def _kept(earlier: Stored, version: str) -> tuple[CanaryFacts, list[Row]]:
-    """The stored canary verdicts. Without them the judge is asked anew, as after a change of the judge."""
+    """The stored canary verdicts. Without them the judge is asked again, as after a change of the judge."""
     try:
         noted = CanaryFacts.of(earlier)
         # Another judge may have had the name meanwhile.

@@ -66,7 +66,7 @@ def queue_rows(
     violations: Mapping[str, str] = {},
     failures: Mapping[str, str] = {},
 ) -> Iterator[Row]:
-    """Rows of `review_queue`, in an order drawn by hash: whoever labels the first so many has a random sample.
+    """Rows of `review_queue`, in an order drawn by hash: the first so many are a random sample.
 
     `stratum` is `chosen` for what a rule picked and `random` for the sample of the rest; `probability` is how likely
     such a trajectory was to be in the queue. `undecided` are the trajectories with a verdict that no stage of the

@@ -33,7 +33,7 @@ class OwnFunction:
 def own_function(name: str, folder: Path | None) -> OwnFunction:
     """The function that `module:function` names.
 
-    The module is a file in `folder`, or else an installed module. A file is read anew whenever it has changed. `folder`
+    The module is a file in `folder`, or else an installed module. A file is read again after each change. `folder`
     is added to the end of `sys.path`, so that the file can import its neighbours.
 
     Raises:

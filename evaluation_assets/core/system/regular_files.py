@@ -1,7 +1,7 @@
 """Which files on this machine are read: regular ones, and in a folder only what lies in it.
 
-Folders of runs come from strangers. A link in one may lead to the keys of whoever evaluates it, and a pipe keeps its
-reader waiting for ever.
+Folders of runs come from strangers. A link in one may lead to the keys of the user, and a pipe keeps its reader
+waiting for ever.
 """
 
 import os

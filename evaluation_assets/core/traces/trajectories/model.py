@@ -277,7 +277,7 @@ _MOST_BRACES = 100
 
 
 def json_objects(text: str, decoder: json.JSONDecoder = _JSON) -> Iterator[JsonObject]:
-    """The JSON objects in a text that are not empty, one after the other, whatever stands around them."""
+    """The JSON objects in a text that are not empty, one after the other, whatever the surrounding text."""
     start = text.find("{")
     for _ in range(_MOST_BRACES):
         if start < 0:
@@ -292,7 +292,7 @@ def json_objects(text: str, decoder: json.JSONDecoder = _JSON) -> Iterator[JsonO
 
 
 def first_json_object(text: str) -> JsonObject | None:
-    """The first JSON object in a text that is not empty, whatever stands around it; else `None`."""
+    """The first JSON object in a text that is not empty, whatever the surrounding text; else `None`."""
     return next(json_objects(text), None)
 
 

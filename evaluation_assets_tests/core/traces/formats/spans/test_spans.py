@@ -90,7 +90,6 @@ NO_SPANS = (
     "hello",
     {},
     [LINES[0]],
-    {"input": "x", "output": "y", "intermediate_steps": []},
     {"resourceSpans": [[1], None, 5]},
     {"resourceSpans": [{"scopeSpans": [{"spans": {"a": 1}}]}]},
     {"resourceSpans": [{"scopeSpans": [{"spans": [[1]]}]}]},
