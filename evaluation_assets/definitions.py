@@ -1,22 +1,18 @@
 """The code location: assemble all of `defs` for one installation and one panel."""
 
-import json
 from collections.abc import Sequence
 
 import dagster as dg
 
 from evaluation_assets.core.intake.sources.settings import load_sources
 from evaluation_assets.core.judging.cascade.fitted import read_cascade
-from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.report.sinks.settings import load_sinks
-from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets.core.sections.constraints.settings import load_checks
 from evaluation_assets.core.suites.agents.settings import AgentSettings, agent_files, load_agents
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs import (
     checks,
     coding_work,
@@ -33,6 +29,7 @@ from evaluation_assets.defs.big_drops import judge_part_job, parts_of_big_drops
 from evaluation_assets.defs.canaries import canary_assets
 from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.drop_step import drop_step
+from evaluation_assets.defs.evaluation_key import evaluation_key
 from evaluation_assets.defs.jobs import (
     evaluate_job,
     gate_job,
@@ -75,59 +72,35 @@ def build_definitions(
     rules = load_checks(home.checks_file)
     sinks = load_sinks(home.sinks_file)
     cascading = Cascading(panel.cascade, read_cascade(home.cascade_file) if panel.cascade else None)
-    evaluation_key = digest(
-        json.dumps(comparability(judges, rubrics, panel.quorum, {})),
-        home.tool_types.read_text("utf-8") if home.tool_types.exists() else "",
-        settings.gate.model_dump_json(),
-        settings.headline.model_dump_json(),
-        settings.review.model_dump_json(),
-        cascading.fingerprint,
-        ingest.READER_VERSION,
-        ingest.PREPROCESSING_VERSION,
-        SCORING_VERSION,
-        tool_use.TOOL_USE_VERSION,
-        coding_work.CODING_VERSION,
-        constraints.CONSTRAINTS_VERSION,
-        rules.model_dump_json(),
-        sessions.SESSIONS_VERSION,
-        regression.REGRESSION_VERSION,
-        reviewing.REVIEWING_VERSION,
-        reports.REPORT_VERSION,
-        *([] if panel.report_redaction is None else [panel.report_redaction.fingerprint]),
-    )
+    key = evaluation_key(home, panel, judges, rubrics, settings, rules, cascading)
     levels = judging_assets(judges, rubrics, cascading)
+    stages = [
+        ingest.read_drop,
+        ingest.preprocess,
+        ingest.clips,
+        reports.preprocessed_files,
+        *levels,
+        *canary_assets(judges, rubrics, settings.canaries),
+        *scores.scores_assets(judges, rubrics, panel.quorum),
+        tool_use.tool_use_results(settings.gate.min_pass_rates),
+        tool_use.failure_patterns,
+        coding_work.coding_work,
+        constraints.constraint_results(rules),
+        sessions.session_analyses(judges, panel, home.ledger_url),
+        regression.task_metrics(judges, rubrics, panel.quorum, settings),
+        regression.score_history,
+        sessions.session_agents,
+        reviewing.review_queue(judges, settings.review, cascading, panel.report_redaction),
+        reports.report_asset(judges, rubrics, panel.quorum, key, settings, panel.report_redaction),
+        *delivery_assets(sinks, judges, rubrics, panel.quorum, settings),
+        checks.report_checks(judges, rules),
+        gate_check(settings),
+    ]
     root, lake = str(home.root), str(home.lake)
     return dg.Definitions(
         assets=readable(
             [
-                drop_step(
-                    [
-                        ingest.read_drop,
-                        ingest.preprocess,
-                        ingest.clips,
-                        reports.preprocessed_files,
-                        *levels,
-                        *canary_assets(judges, rubrics, settings.canaries),
-                        *scores.scores_assets(judges, rubrics, panel.quorum),
-                        tool_use.tool_use_results(settings.gate.min_pass_rates),
-                        tool_use.failure_patterns,
-                        coding_work.coding_work,
-                        constraints.constraint_results(rules),
-                        sessions.session_analyses(judges, panel, home.ledger_url),
-                        regression.task_metrics(judges, rubrics, panel.quorum, settings),
-                        regression.score_history,
-                        sessions.session_agents,
-                        reviewing.review_queue(judges, settings.review, cascading, panel.report_redaction),
-                        reports.report_asset(
-                            judges, rubrics, panel.quorum, evaluation_key, settings, panel.report_redaction
-                        ),
-                        *delivery_assets(sinks, judges, rubrics, panel.quorum, settings),
-                        checks.report_checks(judges, rules),
-                        gate_check(settings),
-                    ],
-                    levels,
-                    None if panel.asks_in_batches else settings.big_drops.clips_per_part,
-                ),
+                drop_step(stages, levels, None if panel.asks_in_batches else settings.big_drops.clips_per_part),
                 *located(
                     [
                         sessions.session_agent_ranks,
@@ -160,7 +133,7 @@ def build_definitions(
             failure_sensor(settings.notifications),
         ],
         schedules=[
-            nightly_schedule(evaluation_key, settings.schedules.nightly),
+            nightly_schedule(key, settings.schedules.nightly),
             weekly_schedule(settings.schedules.weekly),
             overview_schedule(settings.schedules.overview),
             *([suites_schedule(settings.schedules.suites, settings.nightly_suites)] if agents else []),

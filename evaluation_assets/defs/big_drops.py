@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.parts import Parts, announced, announcement, divide
+from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import JUDGE_PART, PART
-from evaluation_assets.defs.per_judge import JudgingConfig
-from evaluation_assets.defs.step_functions import results
+from evaluation_assets.defs.stage import Stage
 from evaluation_assets.defs.storage_outage import retry_after_outage
 from evaluation_assets.resources.asset_keys import table_path
-from evaluation_assets.resources.drop_context import DropContext, PartContext
 from evaluation_assets.resources.drop_lock import claimed
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import write_table
 
@@ -33,9 +34,9 @@ class PartConfig(dg.Config):
 
 
 def judge_in_parts(
-    levels: Sequence[dg.AssetsDefinition],
-    context: DropContext,
-    config: JudgingConfig,
+    levels: Sequence[Stage],
+    drop: DropRun,
+    config: DropConfig,
     home: HomeResource,
     clips_per_part: int,
 ) -> Parts | None:
@@ -45,23 +46,22 @@ def judge_in_parts(
     killed is judged all the same. With a budget it works alone: other runs would not know what is left of it.
     """
     versions = _versions(levels)
-    chosen = {key: version for key, version in versions.items() if key in context.selected_asset_keys}
+    chosen = {key: version for key, version in versions.items() if key in drop.assets}
     read = [*_INGESTED, *(table_path(key) for key in versions if key not in chosen)]
-    parts = divide(home.home, context.partition_key, context.run.run_id, clips_per_part, read)
+    parts = divide(home.home, drop.key, drop.run_id, clips_per_part, read)
     if parts is None:
         return None
-    context.log.info(f"judging {context.partition_key} in {parts.count} parts")
+    drop.log.info(f"judging {drop.key} in {parts.count} parts")
     if not config.has_budget:
         parts.announce({key.to_user_string(): version for key, version in chosen.items()})
-    part_context = PartContext(context.op_execution_context, context.partition_key, chosen.keys())
     while waiting := [number for number in parts.numbers if not parts.is_judged(number)]:
-        judged = [_judge_unless_taken(levels, parts, number, part_context, config, home) for number in waiting]
+        judged = [_judge_unless_taken(levels, parts, number, drop, config, home) for number in waiting]
         if not any(judged):
             time.sleep(_WAIT_SECONDS)
     return parts
 
 
-def judge_part_job(levels: Sequence[dg.AssetsDefinition]) -> dg.JobDefinition:
+def judge_part_job(levels: Sequence[Stage]) -> dg.JobDefinition:
     """The job of a run that takes over a part of a big drop."""
     versions = {key.to_user_string(): version for key, version in _versions(levels).items()}
 
@@ -76,8 +76,8 @@ def judge_part_job(levels: Sequence[dg.AssetsDefinition]) -> dg.JobDefinition:
             return
         tables = {dg.AssetKey.from_user_string(table) for table in said.versions}
         parts = Parts(home.home, said.drop, said.run, said.count)
-        part_context = PartContext(context, said.drop, tables)
-        if not _judge_unless_taken(levels, parts, config.part, part_context, JudgingConfig(), home):
+        drop = DropRun(key=said.drop, run_id=context.run.run_id, log=context.log, assets=tables)
+        if not _judge_unless_taken(levels, parts, config.part, drop, DropConfig(), home):
             context.log.info(f"part {config.part} of {said.count} is judged, or another run is at work on it")
 
     @dg.job(
@@ -128,28 +128,28 @@ def _request(parts: Parts, number: int) -> dg.RunRequest:
 
 
 def _judge_unless_taken(
-    levels: Sequence[dg.AssetsDefinition],
+    levels: Sequence[Stage],
     parts: Parts,
     number: int,
-    context: PartContext,
-    config: JudgingConfig,
+    drop: DropRun,
+    config: DropConfig,
     home: HomeResource,
 ) -> bool:
     """Judge a part, unless it is judged or another run is at work on it; whether this run did."""
     with claimed(home.home, parts.name(number)) as is_ours:
         if not is_ours or parts.is_judged(number):
             return False
-        context.log.info(f"part {number} of {parts.count}")
+        drop.log.info(f"part {number} of {parts.count}")
         part = HomeResource(url=home.url, lake_url=str(parts.of(number).lake))
         for level in levels:
-            if level.keys & context.selected_asset_keys:
-                for each in results(level, context, config, part):
-                    if isinstance(each, dg.Output):
-                        write_table(part.home, level.keys_by_output_name[each.output_name], parts.drop, each.value)
-        parts.set_judged(number, context.run.run_id)
+            if level.is_chosen(drop):
+                for result in level.results(drop, config, part):
+                    if isinstance(result, dg.MaterializeResult) and isinstance(result.value, Stream):
+                        write_table(part.home, level.key_of(result), parts.drop, result.value)
+        parts.set_judged(number, drop.run_id)
     return True
 
 
-def _versions(levels: Sequence[dg.AssetsDefinition]) -> Mapping[dg.AssetKey, str]:
+def _versions(levels: Sequence[Stage]) -> Mapping[dg.AssetKey, str]:
     """The code version of every verdict table."""
-    return {spec.key: spec.code_version or "" for level in levels for spec in level.specs}
+    return {spec.key: spec.code_version or "" for level in levels for spec in level.assets}

@@ -1,8 +1,6 @@
 """[judging] Canary clips: what every model judge says about clips that never change, when its verdicts are paid for."""
 
-from collections.abc import Sequence
-
-import dagster as dg
+from collections.abc import AsyncIterator, Sequence
 
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.judging.canaries import MIN_ANSWERED, CanarySettings
@@ -12,8 +10,11 @@ from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.lake.tables import CANARY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS
 from evaluation_assets.core.pipeline.canaries import CanaryRun, asked_version
 from evaluation_assets.core.pipeline.checks.judging import canaries_answered
+from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import COVERAGE
-from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, outputs
+from evaluation_assets.defs.per_judge import chosen_judges, judges_stage, results_of
+from evaluation_assets.defs.stage import Result, Stage
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
 CHECKS = {COVERAGE: f"The judge scored {MIN_ANSWERED:.0%} of the requested canary clips."}
@@ -22,14 +23,13 @@ OWN = (CLIP_VERDICTS, TRAJECTORY_VERDICTS)
 """Verdicts of a judge that are paid for by the same model at the same time."""
 
 
-def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySettings) -> list[dg.AssetsDefinition]:
-    """One subsettable multi-asset with an output for every model judge; nothing where there is none."""
+def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySettings) -> list[Stage]:
+    """One stage with an asset for every model judge; nothing where there is none."""
     asked = canary_judges(judges)
     if not asked:
         return []
 
-    @judges_step(
-        name="judge_canaries",
+    @judges_stage(
         table=CANARY_VERDICTS,
         judges=asked,
         shared=("raw_trajectories",),
@@ -40,18 +40,15 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
         ),
         checks=CHECKS,
     )
-    async def judge_canaries(
-        context: dg.AssetExecutionContext, config: JudgingConfig, home: HomeResource
-    ):  # Dagster refuses an async annotation
-        drop = context.partition_key
-        (raw,) = home.tables(drop, "raw_trajectories")
+    async def judge_canaries(drop: DropRun, config: DropConfig, home: HomeResource) -> AsyncIterator[Result]:
+        (raw,) = home.tables(drop.key, "raw_trajectories")
         repeats = settings.repeats_of(DropFacts.of(raw).sidecar.suite)
-        chosen = chosen_judges(context, CANARY_VERDICTS, asked)
-        own = {judge.name: [home.home.table(drop, table.name, judge.name) for table in OWN] for judge in chosen}
-        earlier = {judge.name: home.home.table(drop, CANARY_VERDICTS.name, judge.name) for judge in chosen}
-        run = CanaryRun(drop, context.run.run_id, rubrics, repeats, config.budget())
+        chosen = chosen_judges(drop, CANARY_VERDICTS, asked)
+        own = {judge.name: [home.home.table(drop.key, table.name, judge.name) for table in OWN] for judge in chosen}
+        earlier = {judge.name: home.home.table(drop.key, CANARY_VERDICTS.name, judge.name) for judge in chosen}
+        run = CanaryRun(drop.key, drop.run_id, rubrics, repeats, config.budget())
         done = run.judge(chosen, own, earlier)
-        async for output in outputs(done, CANARY_VERDICTS, lambda each: {COVERAGE: canaries_answered(each)}):
-            yield output
+        async for result in results_of(done, CANARY_VERDICTS, lambda each: {COVERAGE: canaries_answered(each)}):
+            yield result
 
     return [judge_canaries]

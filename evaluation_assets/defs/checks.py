@@ -14,9 +14,13 @@ from evaluation_assets.core.pipeline.checks.names import (
     SUITE_PASS_RATE,
 )
 from evaluation_assets.core.sections.constraints.settings import Checks
+from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.freshness import REPORT
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.per_judge import LEVELS, judge_keys
+from evaluation_assets.defs.per_judge import LEVELS
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.defs.stage import Stage, stage
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
 DESCRIPTIONS = {
@@ -34,33 +38,28 @@ CONSTRAINTS = {
 }
 
 
-def report_checks(judges: Sequence[Judge], constraints: Checks) -> dg.AssetChecksDefinition:
+def report_checks(judges: Sequence[Judge], constraints: Checks) -> Stage:
     """Coverage, lost judges, the suite's pass rate and, if there are any, constraints, in one step."""
     has_constraints = any(rule.severity == "error" for rule in constraints.constraints.values())
     descriptions = {**DESCRIPTIONS, **(CONSTRAINTS if has_constraints else {})}
-    read = ("clips", "clip_scores", "tool_use_results", *(["constraint_results"] if has_constraints else []))
-    tables = [dg.AssetKey(name) for name in read]
 
-    @dg.multi_asset_check(
-        name="report_checks",
-        specs=[
+    @stage(
+        checks=[
             dg.AssetCheckSpec(
                 name,
-                asset="evaluation_report",
+                asset=REPORT,
                 partitions_def=DROPS,
                 blocking=True,
-                additional_deps=[*tables, *judge_keys(LEVELS, judges)],
                 description=description,
             )
             for name, description in descriptions.items()
         ],
     )
-    def checks(context: dg.AssetCheckExecutionContext, home: HomeResource) -> Iterator[dg.AssetCheckResult]:
-        drop, report = context.partition_key, dg.AssetKey("evaluation_report")
+    def checks(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[dg.AssetCheckResult]:
         clips, scores, results, constraint_results = home.tables(
-            drop, "clips", "clip_scores", "tool_use_results", "constraint_results"
+            drop.key, "clips", "clip_scores", "tool_use_results", "constraint_results"
         )
-        address = home.home.report_address(drop)
+        address = home.home.report_address(drop.key)
         judges_seen = {"report": address.section("judges")}
         links = {
             ENOUGH_SCORED: judges_seen,
@@ -72,11 +71,11 @@ def report_checks(judges: Sequence[Judge], constraints: Checks) -> dg.AssetCheck
             judges=judges,
             clips=clips,
             clip_scores=scores,
-            verdicts={j.name: [home.home.table(drop, level.name, j.name) for level in LEVELS] for j in judges},
+            verdicts={j.name: [home.home.table(drop.key, level.name, j.name) for level in LEVELS] for j in judges},
             tool_use_results=results,
             constraint_results=constraint_results,
         )
         for name in descriptions:
-            yield check_result(findings[name], name, report, links[name])
+            yield check_result(findings[name], name, REPORT, links[name])
 
     return checks

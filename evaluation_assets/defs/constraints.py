@@ -5,34 +5,38 @@ from collections.abc import Iterator
 import dagster as dg
 
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline import constraints
 from evaluation_assets.core.pipeline.checks.constraints import constraints_hold
 from evaluation_assets.core.sections.constraints.settings import Checks
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs import groups
+from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import CONSTRAINT_WARNINGS
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.defs.stage import Result, Stage, stage
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
 CONSTRAINTS_VERSION = "1"
 """Increment when the same trajectories and constraints would give other results."""
 
 
-def constraint_results(checks: Checks) -> dg.AssetsDefinition:
+def constraint_results(checks: Checks) -> Stage:
     """The results of all constraints, with a check on those of severity `warn`; `defs.checks` has the others."""
     has_warnings = any(rule.severity == "warn" for rule in checks.constraints.values())
     table = tables.CONSTRAINT_RESULTS
 
-    @dg.asset(
-        name=table.name,
-        partitions_def=DROPS,
-        group_name=groups.SESSIONS_AND_SUITES,
-        deps=["raw_trajectories"],
-        code_version=f"{CONSTRAINTS_VERSION}|{digest(checks.model_dump_json())}",
-        kinds={"parquet"},
-        check_specs=[
+    @stage(
+        dg.AssetSpec(
+            table.name,
+            group_name=groups.SESSIONS_AND_SUITES,
+            deps=["raw_trajectories"],
+            code_version=f"{CONSTRAINTS_VERSION}|{digest(checks.model_dump_json())}",
+            kinds={"parquet"},
+            description=f"Each row is {table.row}. None without a `checks.yaml`.",
+        ),
+        checks=[
             dg.AssetCheckSpec(
                 CONSTRAINT_WARNINGS,
                 asset=table.name,
@@ -42,15 +46,11 @@ def constraint_results(checks: Checks) -> dg.AssetsDefinition:
         ]
         if has_warnings
         else [],
-        description=f"Each row is {table.row}. None without a `checks.yaml`.",
     )
-    def results(
-        context: dg.AssetExecutionContext, home: HomeResource
-    ) -> Iterator[dg.Output[Stream] | dg.AssetCheckResult]:
-        drop = context.partition_key
-        (raw,) = home.tables(drop, "raw_trajectories")
-        yield dg.Output(constraints.constraint_results(drop, raw, checks))
+    def results(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
+        (raw,) = home.tables(drop.key, "raw_trajectories")
+        yield dg.MaterializeResult(value=constraints.constraint_results(drop.key, raw, checks))
         if has_warnings:
-            yield check_result(constraints_hold(home.home.table(drop, table.name), "warn"), CONSTRAINT_WARNINGS)
+            yield check_result(constraints_hold(home.home.table(drop.key, table.name), "warn"), CONSTRAINT_WARNINGS)
 
     return results

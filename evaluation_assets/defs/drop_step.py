@@ -2,27 +2,27 @@
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 
 import dagster as dg
-from pydantic import Field
 
+from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
+from evaluation_assets.core.intake.drops import InvalidDrop
 from evaluation_assets.core.lake.stored import DamagedTable, DiskFull, Stream
 from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.defs.big_drops import judge_in_parts
+from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.freshness import REPORT
-from evaluation_assets.defs.ingest import PreprocessConfig
-from evaluation_assets.defs.lineage import located
 from evaluation_assets.defs.names import EVALUATE_DROP, EVALUATED, RETRY_TAG
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.per_judge import JudgingConfig
-from evaluation_assets.defs.regression import GateConfig
-from evaluation_assets.defs.reports import FilesConfig
 from evaluation_assets.defs.results import explained
-from evaluation_assets.defs.step_functions import results
+from evaluation_assets.defs.stage import Stage
 from evaluation_assets.defs.storage_outage import is_outage
+from evaluation_assets.resources.dagster_private import CHECKS_MISSED
 from evaluation_assets.resources.data_versions import DropRecords
-from evaluation_assets.resources.drop_context import DropContext
 from evaluation_assets.resources.drop_lock import alone
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.drops_done import DropsDone, drops_done, keep_drops_done
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import write_table
@@ -30,83 +30,63 @@ from evaluation_assets.resources.parquet import write_table
 DROPS_PER_RUN = 100
 """Most drops that are evaluated in one run: few enough to share a backlog among several workers."""
 
-_MISSED = "did not yield or return expected outputs"
-"""What Dagster notes at the end of the step: checks are not reported as outputs."""
+_EXPLAINED = (InvalidDrop, UnreadableDrop, InvalidToolTypes, DamagedTable, DiskFull)
+"""Problems whose messages say what to do: nobody needs the frames that they came from."""
 
 Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
 
 
-class DropConfig(PreprocessConfig, JudgingConfig, FilesConfig, GateConfig):
-    """Settings of an evaluation: preprocessing, budget, split files, and the baseline of the gate.
+def drop_step(stages: Sequence[Stage], levels: Sequence[Stage], clips_per_part: int | None) -> dg.AssetsDefinition:
+    """A subsettable step that materialises the assets of all stages, in this order, and evaluates their checks.
 
-    `drops` are evaluated by a run without a partition, one after the other. Dagster writes 23 events for each partition
-    of a run before it launches it, which takes longer than to evaluate the drop.
-    """
-
-    drops: list[str] = Field(default=[])
-
-
-def drop_step(
-    steps: Sequence[dg.AssetsDefinition], levels: Sequence[dg.AssetsDefinition], clips_per_part: int | None
-) -> dg.AssetsDefinition:
-    """A subsettable step that materialises the assets of all steps, in this order, and evaluates their checks.
-
-    They are as they would be if Dagster ran them: functions of `context`, `home` and, for those that have settings,
-    `config`. A step of which nothing is selected does not run. Tables are written as soon as they are yielded, so that
-    later steps and checks can read them. `levels` are the steps that judge; drops of more than `clips_per_part` clips
-    are judged in parts, with `None` no drop is.
+    A stage of which nothing is selected does not run. Tables are written as soon as they are yielded, so that later
+    stages and checks can read them. `levels` are the stages that judge; drops of more than `clips_per_part` clips are
+    judged in parts, with `None` no drop is.
 
     A drop that fails does not keep the others of its run from being evaluated. What was materialised is therefore
     reported drop by drop, and not as outputs of the step, which would stand for all drops or none.
     """
-
-    def evaluated(
-        context: DropContext, chosen: Sequence[dg.AssetsDefinition], config: DropConfig, home: HomeResource
-    ) -> Generator[Event]:
-        records, first_level = DropRecords(context), next((step for step in chosen if step in levels), None)
-        try:
-            for step in chosen:
-                if step is first_level and clips_per_part is not None:
-                    context.parts = judge_in_parts(levels, context, config, home, clips_per_part)
-                yield from _materialized(step, context, records, config, home)
-        finally:
-            if context.parts is not None:
-                context.parts.remove()
 
     @dg.multi_asset(
         name=EVALUATE_DROP,
         partitions_def=DROPS,
         can_subset=True,
         backfill_policy=dg.BackfillPolicy.multi_run(DROPS_PER_RUN),
-        specs=[spec.replace_attributes(skippable=True) for step in steps for spec in _specs(step)],
-        check_specs=[_EVALUATED, *(_without_deps(spec) for step in steps for spec in step.check_specs)],
+        specs=[spec.replace_attributes(skippable=True) for stage in stages for spec in stage.assets],
+        check_specs=[_EVALUATED, *(spec for stage in stages for spec in stage.checks)],
     )
     def evaluate_drop(context: dg.AssetExecutionContext, config: DropConfig, home: HomeResource) -> Iterator[Event]:
         drops, failures = config.drops or context.partition_keys, dict[str, Exception]()
-        chosen = [step for step in steps if _is_chosen(step, context)]
-        context.log.addFilter(lambda record: _MISSED not in record.getMessage())
+        context.log.addFilter(lambda record: CHECKS_MISSED not in record.getMessage())
         done = _done_before(context)
-        for number, drop in enumerate(drops, 1):
-            if drop in done.finished:
+        for number, name in enumerate(drops, 1):
+            if name in done.finished:
                 continue
             if len(drops) > 1:
-                keep_drops_done(context.instance, context.run.run_id, done.at(drop))
-                context.log.info(f"{drop} ({number} of {len(drops)})")
-            of_drop = DropContext(context, drop)
+                keep_drops_done(context.instance, context.run.run_id, done.at(name))
+                context.log.info(f"{name} ({number} of {len(drops)})")
+            drop = DropRun(
+                key=name,
+                run_id=context.run.run_id,
+                log=context.log,
+                assets=context.selected_asset_keys,
+                checks=context.selected_asset_check_keys,
+            )
+            records, problem = DropRecords(context, name), None
             try:
-                with home.left_with_the_run() as entered, explained(DamagedTable, DiskFull):
-                    entered.enter_context(alone(home.home, drop, context.log.info))
-                    events = evaluated(of_drop, chosen, config, home)
+                with home.left_with_the_run() as entered, explained(*_EXPLAINED):
+                    entered.enter_context(alone(home.home, name, context.log.info))
+                    events = _evaluated(stages, levels, clips_per_part, drop, config, home, records)
                     yield from entered.enter_context(closing(events))
-                yield from _outcome(of_drop, None)
-                done = done.with_finished(drop)
-            except Exception as problem:
-                if is_outage(problem):
+                done = done.with_finished(name)
+            except Exception as raised:
+                if is_outage(raised):
                     raise  # the other drops would meet it too; the run is retried, and goes on with this one
-                failures[drop] = problem
-                yield from _outcome(of_drop, problem)
-                if len(drops) > 1:
-                    context.log.error(f"{drop}: {problem}", exc_info=problem)
+                problem = failures[name] = raised
+            if _EVALUATED.key in drop.checks:
+                yield records.evaluated(_EVALUATED.key, _outcome(problem))
+            if problem is not None and len(drops) > 1:
+                context.log.error(f"{name}: {problem}", exc_info=problem)
         if len(drops) == 1 and failures:
             raise failures[drops[0]]
         if failures:
@@ -127,66 +107,43 @@ _EVALUATED = dg.AssetCheckSpec(
 )
 
 
-def _outcome(context: DropContext, problem: Exception | None) -> Iterator[dg.AssetCheckEvaluation]:
-    """Say of each drop whether it was evaluated: the state of a run of many is that of none of them."""
-    if _EVALUATED.key in context.selected_asset_check_keys:
-        metadata = {} if problem is None else {"problem": str(problem)}
-        result = dg.AssetCheckResult(passed=problem is None, metadata=metadata)
-        yield DropRecords(context).evaluated(_EVALUATED.key, result)
+def _outcome(problem: Exception | None) -> dg.AssetCheckResult:
+    """Whether a drop was evaluated: the state of a run of many is that of none of them."""
+    return dg.AssetCheckResult(passed=problem is None, metadata={} if problem is None else {"problem": str(problem)})
+
+
+def _evaluated(
+    stages: Sequence[Stage],
+    levels: Sequence[Stage],
+    clips_per_part: int | None,
+    drop: DropRun,
+    config: DropConfig,
+    home: HomeResource,
+    records: DropRecords,
+) -> Generator[Event]:
+    """Run the stages for one drop, write its tables, and record them."""
+    chosen = [stage for stage in stages if stage.is_chosen(drop)]
+    first_level = next((stage for stage in chosen if stage in levels), None)
+    try:
+        for stage in chosen:
+            if stage is first_level and clips_per_part is not None:
+                drop = replace(drop, parts=judge_in_parts(levels, drop, config, home, clips_per_part))
+            for result in stage.results(drop, config, home):
+                if isinstance(result, dg.AssetCheckResult):
+                    if (check := stage.check_of(result)) in drop.checks:
+                        yield records.evaluated(check, result)
+                    continue
+                key, metadata = stage.key_of(result), dict(result.metadata or {})
+                if isinstance(result.value, Stream):
+                    metadata |= write_table(home.home, key, drop.key, result.value)
+                if key in drop.assets:
+                    yield records.materialized(key, metadata, result.data_version)
+    finally:
+        if drop.parts is not None:
+            drop.parts.remove()
 
 
 def _done_before(context: dg.AssetExecutionContext) -> DropsDone:
     """What the run had done that this one takes over from; one that somebody starts again does all."""
     parent = context.run.parent_run_id
     return DropsDone() if parent is None or RETRY_TAG not in context.run.tags else drops_done(context.instance, parent)
-
-
-def _specs(step: dg.AssetsDefinition) -> list[dg.AssetSpec]:
-    """The assets of a step, each with the place of its own code: that of the step would say nothing."""
-    if isinstance(step, dg.AssetChecksDefinition):
-        return []
-    return [spec for each in located([step]) for spec in each.specs]
-
-
-def _without_deps(spec: dg.AssetCheckSpec) -> dg.AssetCheckSpec:
-    """A check reads tables of its own step."""
-    return dg.AssetCheckSpec(
-        spec.name,
-        asset=spec.asset_key,
-        description=spec.description,
-        blocking=spec.blocking,
-        partitions_def=DROPS,
-    )
-
-
-def _is_chosen(step: dg.AssetsDefinition, context: dg.AssetExecutionContext) -> bool:
-    if isinstance(step, dg.AssetChecksDefinition):
-        return bool(step.check_keys & context.selected_asset_check_keys)
-    return bool(step.keys & context.selected_asset_keys)
-
-
-def _materialized(
-    step: dg.AssetsDefinition, context: DropContext, records: DropRecords, config: DropConfig, home: HomeResource
-) -> Iterator[Event]:
-    """Run a step for one drop, and write its tables."""
-    drop = context.partition_key
-    for each in results(step, context, config, home):
-        if isinstance(each, dg.AssetCheckResult):
-            check = _check_key(step, each)
-            if check in context.selected_asset_check_keys:
-                yield records.evaluated(check, each)
-            continue
-        key = step.keys_by_output_name[each.output_name] if isinstance(each, dg.Output) else each.asset_key or step.key
-        metadata = dict(each.metadata or {})
-        if isinstance(each.value, Stream):
-            metadata |= write_table(home.home, key, drop, each.value)
-        if key in context.selected_asset_keys:
-            yield records.materialized(key, metadata, each.data_version)
-
-
-def _check_key(step: dg.AssetsDefinition, result: dg.AssetCheckResult) -> dg.AssetCheckKey:
-    """The check of a result, which need not name the only one of its step."""
-    if result.check_name is None:
-        (only,) = step.check_keys
-        return only
-    return dg.AssetCheckKey(dg.AssetKey.from_coercible(result.asset_key or step.key), result.check_name)

@@ -1,13 +1,12 @@
 """[ingest] From a dropped file to clips."""
 
 from collections.abc import Iterator
-from typing import Literal
+from dataclasses import asdict
 
 import dagster as dg
-from pydantic import Field
 
-from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes, load_tool_types
-from evaluation_assets.core.intake.drops import InvalidDrop, find
+from evaluation_assets.core.intake.clips.tool_types import load_tool_types
+from evaluation_assets.core.intake.drops import find
 from evaluation_assets.core.intake.facts import PreprocessingFacts
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.lake import tables
@@ -16,12 +15,13 @@ from evaluation_assets.core.pipeline.checks import records
 from evaluation_assets.core.pipeline.preprocessing import PreprocessedDrop
 from evaluation_assets.core.pipeline.reading import ReadDrop
 from evaluation_assets.core.pipeline.segmentation import Segmentation
-from evaluation_assets.core.traces.formats.base import UnreadableDrop
-from evaluation_assets.core.traces.trajectories.trajectory_rows import Row
 from evaluation_assets.defs import groups
+from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import RECORDS_ADD_UP, REJECT_RATE, WELL_READ
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.results import check_result, explained
+from evaluation_assets.defs.results import check_result
+from evaluation_assets.defs.stage import Result, stage
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
 READER_VERSION = "9"
@@ -31,34 +31,22 @@ PREPROCESSING_VERSION = "2"
 """Raise it when the same trajectories come out differently."""
 
 
-class PreprocessConfig(dg.Config):
-    """Which trajectories are judged."""
-
-    beta_threshold: int = Field(
-        default=15, ge=0, description="Maximum number of tool calls; more violate the frequency rule."
-    )
-    on_violation: Literal["flag", "remove"] = Field(
-        default="flag", description="Flag trajectories that violate a rule, or remove them before judging."
-    )
-
-
-@dg.multi_asset(
-    name="read_drop",
-    partitions_def=DROPS,
-    group_name=groups.INGEST,
-    outs={
-        "raw_trajectories": dg.AssetOut(
-            description="Every trajectory of the drop, before preprocessing.",
-            code_version=READER_VERSION,
-            kinds={"parquet"},
-        ),
-        "unreadable_records": dg.AssetOut(
-            description="Records that could not be parsed: file, line, reason, and the raw record.",
-            code_version=READER_VERSION,
-            kinds={"parquet"},
-        ),
-    },
-    check_specs=[
+@stage(
+    dg.AssetSpec(
+        "raw_trajectories",
+        group_name=groups.INGEST,
+        description="Every trajectory of the drop, before preprocessing.",
+        code_version=READER_VERSION,
+        kinds={"parquet"},
+    ),
+    dg.AssetSpec(
+        "unreadable_records",
+        group_name=groups.INGEST,
+        description="Records that could not be parsed: file, line, reason, and the raw record.",
+        code_version=READER_VERSION,
+        kinds={"parquet"},
+    ),
+    checks=[
         dg.AssetCheckSpec(
             WELL_READ,
             asset="raw_trajectories",
@@ -67,51 +55,48 @@ class PreprocessConfig(dg.Config):
         )
     ],
 )
-def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[dg.Output | dg.AssetCheckResult]:
+def read_drop(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
     """Read the drop's files with the reader of their format."""
     with Spool(tables.UNREADABLE_RECORDS) as unreadable:
-        with explained(InvalidDrop, UnreadableDrop):
-            drop = ReadDrop(find(home.home.drops, context.partition_key), unreadable)
-        version = dg.DataVersion(drop.content)
+        read = ReadDrop(find(home.home.drops, drop.key), unreadable)
+        version = dg.DataVersion(read.content)
 
-        def readable() -> Iterator[Row]:
-            with explained(UnreadableDrop):
-                yield from drop.trajectories()
-
-        yield dg.Output(
-            Stream(
+        yield dg.MaterializeResult(
+            asset_key="raw_trajectories",
+            value=Stream(
                 tables.RAW_TRAJECTORIES,
-                batched(readable(), tables.RAW_TRAJECTORIES),
-                lambda: {**drop.metadata(), "unmapped": dg.MetadataValue.md(drop.unmapped_table())},
-                lambda: drop.facts.footer(),  # `facts` before the rows have passed would be those of an unread drop
+                batched(read.trajectories(), tables.RAW_TRAJECTORIES),
+                lambda: {**read.metadata(), "unmapped": dg.MetadataValue.md(read.unmapped_table())},
+                lambda: read.facts.footer(),  # `facts` before the rows have passed would be those of an unread drop
             ),
-            "raw_trajectories",
             data_version=version,
         )
-        yield dg.Output(
-            Stream(tables.UNREADABLE_RECORDS, unreadable.batches()), "unreadable_records", data_version=version
+        yield dg.MaterializeResult(
+            asset_key="unreadable_records",
+            value=Stream(tables.UNREADABLE_RECORDS, unreadable.batches()),
+            data_version=version,
         )
-        yield check_result(records.well_read(drop.reading), WELL_READ, dg.AssetKey("raw_trajectories"))
+        yield check_result(records.well_read(read.reading), WELL_READ, dg.AssetKey("raw_trajectories"))
 
 
-@dg.multi_asset(
-    name="preprocess",
-    partitions_def=DROPS,
-    group_name=groups.INGEST,
-    deps=["raw_trajectories", "unreadable_records"],
-    outs={
-        "preprocessed_trajectories": dg.AssetOut(
-            description="The trajectories that are judged, after applying the rules and repairing unbalanced tags.",
-            code_version=PREPROCESSING_VERSION,
-            kinds={"parquet"},
-        ),
-        "rejected_records": dg.AssetOut(
-            description="Every record that is not judged, with stage and reason: unreadable, or removed by a rule.",
-            code_version=PREPROCESSING_VERSION,
-            kinds={"parquet"},
-        ),
-    },
-    check_specs=[
+@stage(
+    dg.AssetSpec(
+        "preprocessed_trajectories",
+        group_name=groups.INGEST,
+        deps=["raw_trajectories", "unreadable_records"],
+        description="The trajectories that are judged, after applying the rules and repairing unbalanced tags.",
+        code_version=PREPROCESSING_VERSION,
+        kinds={"parquet"},
+    ),
+    dg.AssetSpec(
+        "rejected_records",
+        group_name=groups.INGEST,
+        deps=["raw_trajectories", "unreadable_records"],
+        description="Every record that is not judged, with stage and reason: unreadable, or removed by a rule.",
+        code_version=PREPROCESSING_VERSION,
+        kinds={"parquet"},
+    ),
+    checks=[
         dg.AssetCheckSpec(
             RECORDS_ADD_UP,
             asset="rejected_records",
@@ -126,49 +111,48 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
         ),
     ],
 )
-def preprocess(
-    context: dg.AssetExecutionContext, config: PreprocessConfig, home: HomeResource
-) -> Iterator[dg.Output | dg.AssetCheckResult]:
+def preprocess(drop: DropRun, config: DropConfig, home: HomeResource) -> Iterator[Result]:
     """Apply the rules and repairs; every record is kept or rejected with a reason."""
     key = dg.AssetKey("rejected_records")
     raw, unreadable, preprocessed, removed = home.tables(
-        context.partition_key,
+        drop.key,
         "raw_trajectories",
         "unreadable_records",
         "preprocessed_trajectories",
         "rejected_records",
     )
-    chosen = config.model_dump(include=set(PreprocessConfig.model_fields))
-    settings = Settings(**chosen)
+    settings = Settings(beta_threshold=config.beta_threshold, on_violation=config.on_violation)
+    chosen = asdict(settings)
     with Spool(tables.REJECTED_RECORDS) as rejected:
-        drop = PreprocessedDrop(context.partition_key, settings, rejected)
-        drop.add_unreadable(unreadable)
-        yield dg.Output(
-            Stream(
+        made = PreprocessedDrop(drop.key, settings, rejected)
+        made.add_unreadable(unreadable)
+        yield dg.MaterializeResult(
+            asset_key="preprocessed_trajectories",
+            value=Stream(
                 tables.PREPROCESSED_TRAJECTORIES,
-                drop.batches(raw),
-                lambda: {"settings": chosen, **drop.metadata()},
+                made.batches(raw),
+                lambda: {"settings": chosen, **made.metadata()},
                 PreprocessingFacts(settings=chosen).footer,
             ),
-            "preprocessed_trajectories",
         )
-        yield dg.Output(Stream(tables.REJECTED_RECORDS, rejected.batches()), "rejected_records")
+        yield dg.MaterializeResult(asset_key=key, value=Stream(tables.REJECTED_RECORDS, rejected.batches()))
     yield check_result(records.records_add_up(raw, unreadable, preprocessed, removed), RECORDS_ADD_UP, key)
     yield check_result(records.reject_rate(preprocessed, removed), REJECT_RATE, key)
 
 
-@dg.asset(
-    partitions_def=DROPS,
-    group_name=groups.INGEST,
-    deps=["preprocessed_trajectories"],
-    code_version=PREPROCESSING_VERSION,
-    kinds={"parquet"},
-    description="One clip per tool call, and the final clip. Concatenated, the clips of a trajectory are its text.",
+@stage(
+    dg.AssetSpec(
+        tables.CLIPS.name,
+        group_name=groups.INGEST,
+        deps=["preprocessed_trajectories"],
+        code_version=PREPROCESSING_VERSION,
+        kinds={"parquet"},
+        description="One clip per tool call, and the final clip. Concatenated, the clips of a trajectory are its text.",
+    )
 )
-def clips(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
+def clips(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Cut every trajectory into clips."""
-    with explained(InvalidToolTypes):
-        segmentation = Segmentation(context.partition_key, load_tool_types(home.home.tool_types))
-    (preprocessed,) = home.tables(context.partition_key, "preprocessed_trajectories")
+    segmentation = Segmentation(drop.key, load_tool_types(home.home.tool_types))
+    (preprocessed,) = home.tables(drop.key, "preprocessed_trajectories")
     rows_of_clips = segmentation.clips(preprocessed)
     return dg.MaterializeResult(value=Stream(tables.CLIPS, batched(rows_of_clips, tables.CLIPS), segmentation.metadata))

@@ -1,8 +1,6 @@
 """[judging] One verdict table per judge at every level; the judges of a level run side by side in one event loop."""
 
-from collections.abc import Callable, Iterator, Sequence
-
-import dagster as dg
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.rubrics.model import SESSION_LEVELS, Level, Rubrics
@@ -18,9 +16,11 @@ from evaluation_assets.core.lake.tables import (
 from evaluation_assets.core.pipeline.checks.judging import MIN_COVERAGE, MIN_TEXT_SEEN, coverage, text_seen
 from evaluation_assets.core.pipeline.verdicts import PanelRun
 from evaluation_assets.defs.cascading import Cascading
+from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import COVERAGE, TEXT_SEEN
-from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, outputs
-from evaluation_assets.resources.drop_context import parts_of
+from evaluation_assets.defs.per_judge import chosen_judges, judges_stage, results_of
+from evaluation_assets.defs.stage import Result, Stage
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
 CHECKS = {
@@ -29,9 +29,7 @@ CHECKS = {
 }
 
 
-def judging_assets(
-    judges: Sequence[Judge], rubrics: Rubrics, cascading: Cascading = Cascading()
-) -> list[dg.AssetsDefinition]:
+def judging_assets(judges: Sequence[Judge], rubrics: Rubrics, cascading: Cascading = Cascading()) -> list[Stage]:
     """The levels: clips, categories, trajectories, and sessions with their turns and interactions.
 
     What a judge says at a level hangs on what was ingested and on its own verdicts of the levels below. Which subjects
@@ -57,12 +55,11 @@ def _level(
     judges: Sequence[Judge],
     rubrics: Rubrics,
     cascading: Cascading,
-) -> dg.AssetsDefinition:
-    """The step of a level. `chains_of` makes a judge's chains of what was ingested, its own tables and the rubrics."""
+) -> Stage:
+    """The stage of a level. `chains_of` makes a judge's chains of what was ingested, its own tables and the rubrics."""
     versions = ",".join(version for level in levels for version in rubrics.versions(level).values())
 
-    @judges_step(
-        name=f"judge_{table.name.removesuffix('_verdicts')}",
+    @judges_stage(
         table=table,
         judges=judges,
         shared=ingested,
@@ -74,25 +71,22 @@ def _level(
         description=lambda judge: f"Each row is {table.row}: {judge.name} ({judge.provider}, {judge.model}).",
         checks=CHECKS,
     )
-    async def judge_level(
-        context: dg.AssetExecutionContext, config: JudgingConfig, home: HomeResource
-    ):  # Dagster refuses an async annotation
-        drop = context.partition_key
+    async def judge_level(drop: DropRun, config: DropConfig, home: HomeResource) -> AsyncIterator[Result]:
 
         def chains(judge: Judge) -> Iterator[Chain]:
-            below = [home.home.table(drop, each.name, judge.name) for each in own]
-            return judge.selection.chains(chains_of(*home.tables(drop, *ingested), *below, rubrics))
+            below = [home.home.table(drop.key, each.name, judge.name) for each in own]
+            return judge.selection.chains(chains_of(*home.tables(drop.key, *ingested), *below, rubrics))
 
-        chosen = chosen_judges(context, table, judges)
-        if (parts := parts_of(context)) is not None:
-            done = parts.judged(table, chosen)
+        chosen = chosen_judges(drop, table, judges)
+        if drop.parts is not None:
+            done = drop.parts.judged(table, chosen)
         else:
-            gates = cascading.gates(home.home, drop, table, chosen, context.log.warning)
-            run = PanelRun(table, drop, context.run.run_id, config.budget(), context.log.info, gates)
+            gates = cascading.gates(home.home, drop.key, table, chosen, drop.log.warning)
+            run = PanelRun(table, drop.key, drop.run_id, config.budget(), drop.log.info, gates)
             done = run.judge(chosen, chains)
-        async for output in outputs(
+        async for result in results_of(
             done, table, lambda each: {COVERAGE: coverage(each.tally), TEXT_SEEN: text_seen(each.tally)}
         ):
-            yield output
+            yield result
 
     return judge_level

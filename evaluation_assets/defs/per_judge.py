@@ -1,10 +1,9 @@
-"""Steps with one output per judge: each judge has its own asset, code version, metadata and checks."""
+"""Stages with one asset per judge: each judge has its own asset, code version, metadata and checks."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TypeVar
 
 import dagster as dg
-from pydantic import Field
 
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL
@@ -16,41 +15,20 @@ from evaluation_assets.core.lake.tables import (
     TRAJECTORY_VERDICTS,
     Table,
 )
-from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.pipeline.verdicts import JudgedTable
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.defs.stage import Result, Stage, Work, stage
 from evaluation_assets.resources.asset_keys import owned_key
+from evaluation_assets.resources.drop_run import DropRun
 
 LEVELS = (CLIP_VERDICTS, CATEGORY_VERDICTS, TRAJECTORY_VERDICTS, SESSION_VERDICTS)
 """The verdict tables that every judge has."""
 
 AnyTable = TypeVar("AnyTable", bound=JudgedTable)
-
-
-class JudgingConfig(dg.Config):
-    """What a run may spend."""
-
-    budget_usd: float | None = Field(
-        default=None, ge=0, description="US dollars, over all judges, levels and embeddings. Default: no limit."
-    )
-    budget_calls: int | None = Field(
-        default=None,
-        ge=0,
-        description="Model calls, over all judges, levels and embeddings (each text is one). Default: no limit.",
-    )
-
-    @property
-    def has_budget(self) -> bool:
-        """Whether there is a limit."""
-        return self.budget_usd is not None or self.budget_calls is not None
-
-    def budget(self) -> Budget:
-        """A budget with these limits."""
-        return Budget(self.budget_usd, limit_calls=self.budget_calls)
 
 
 def judge_key(table: Table, judge: str) -> dg.AssetKey:
@@ -68,9 +46,8 @@ def by_judge(home: Installation, drop: str, table: Table, judges: Sequence[Judge
     return {judge.name: home.table(drop, table.name, judge.name) for judge in judges}
 
 
-def judges_step(
+def judges_stage(
     *,
-    name: str,
     table: Table,
     judges: Sequence[Judge],
     shared: Sequence[str],
@@ -78,39 +55,31 @@ def judges_step(
     code_version: Callable[[Judge], str],
     description: Callable[[Judge], str],
     checks: Mapping[str, str],
-) -> Callable[..., dg.AssetsDefinition]:
-    """The decorator of a subsettable multi-asset with an output for every judge.
+) -> Callable[[Work], Stage]:
+    """The decorator of a stage with an asset for every judge.
 
     Args:
-        name: of the step.
-        table: what an output holds.
-        judges: one output each.
+        table: what an asset holds.
+        judges: one asset each.
         shared: tables that all judges read.
         own: tables of which each judge reads its own.
         code_version: changes whenever a judge's rows may.
         description: of a judge's asset.
-        checks: by name, what each judge's output is checked for.
+        checks: by name, what each judge's asset is checked for.
     """
-    return dg.multi_asset(
-        name=name,
-        partitions_def=DROPS,
-        can_subset=True,
-        deps=[*map(dg.AssetKey, shared), *judge_keys(own, judges)],
-        outs={
-            judge.name: dg.AssetOut(
-                key=judge_key(table, judge.name),
-                is_required=False,
+    return stage(
+        *(
+            dg.AssetSpec(
+                judge_key(table, judge.name),
+                deps=[*map(dg.AssetKey, shared), *(judge_key(each, judge.name) for each in own)],
                 group_name=groups.group_of_verdicts(table),
                 code_version=code_version(judge),
                 description=description(judge),
                 kinds={"parquet", "python" if judge.provider in WITHOUT_MODEL else "llm"},
             )
             for judge in judges
-        },
-        internal_asset_deps={
-            judge.name: {*map(dg.AssetKey, shared), *(judge_key(each, judge.name) for each in own)} for judge in judges
-        },
-        check_specs=[
+        ),
+        checks=[
             dg.AssetCheckSpec(
                 check, asset=judge_key(table, judge.name), partitions_def=DROPS, description=description_of_check
             )
@@ -120,18 +89,19 @@ def judges_step(
     )
 
 
-def chosen_judges(context: dg.AssetExecutionContext, table: Table, judges: Sequence[Judge]) -> list[Judge]:
-    """The judges whose output this run materialises."""
-    return [judge for judge in judges if judge_key(table, judge.name) in context.selected_asset_keys]
+def chosen_judges(drop: DropRun, table: Table, judges: Sequence[Judge]) -> list[Judge]:
+    """The judges whose table this run materialises."""
+    return [judge for judge in judges if judge_key(table, judge.name) in drop.assets]
 
 
-async def outputs(
+async def results_of(
     done: AsyncIterator[AnyTable], table: Table, findings: Callable[[AnyTable], Mapping[str, Finding]]
-) -> AsyncIterator[dg.Output[Stream] | dg.AssetCheckResult]:
+) -> AsyncIterator[Result]:
     """Each judge's table and the results of its checks, whichever judge is done first comes first."""
     async for each in done:
+        key = judge_key(table, each.judge.name)
         with each.verdicts as spool:
             stream = Stream(table, spool.batches(), each.tally.metadata, each.facts.footer)
-            yield dg.Output(stream, each.judge.name)
+            yield dg.MaterializeResult(asset_key=key, value=stream)
             for name, finding in findings(each).items():
-                yield check_result(finding, name, judge_key(table, each.judge.name))
+                yield check_result(finding, name, key)

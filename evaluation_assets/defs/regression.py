@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import dagster as dg
-from pydantic import Field
 from upath import UPath
 
 from evaluation_assets.core.gating import evaluated_drops
@@ -26,10 +25,13 @@ from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.review.judge_cards import disqualified_judges
 from evaluation_assets.defs import groups
+from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import NO_DRIFT
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import judge_keys
 from evaluation_assets.defs.results import check_result, explained
+from evaluation_assets.defs.stage import Stage, stage
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
@@ -40,12 +42,6 @@ _LINKED = 10
 """Fallen tasks that a failed gate links to; the report lists all."""
 
 GATE_CHECK = dg.AssetCheckKey(dg.AssetKey("evaluation_report"), REGRESSION_GATE)
-
-
-class GateConfig(dg.Config):
-    """What the gate compares with."""
-
-    baseline: str = Field(default="", description="Baseline file to compare with. Default: the suite's baseline.")
 
 
 class PromotionConfig(dg.Config):
@@ -66,7 +62,7 @@ def regression_assets(settings: Settings) -> list[dg.AssetsDefinition]:
     ]
 
 
-def task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings) -> dg.AssetsDefinition:
+def task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings) -> Stage:
     """The metrics of a drop's tasks."""
     inputs = (
         "raw_trajectories",
@@ -80,42 +76,48 @@ def task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, setting
     verdicts = judge_keys([tables.CLIP_VERDICTS, tables.TRAJECTORY_VERDICTS], judges)
     canaries = judge_keys([tables.CANARY_VERDICTS], canary_judges(judges))
 
-    @dg.asset(
-        name="task_metrics",
-        partitions_def=DROPS,
-        group_name=groups.GATE,
-        code_version=f"{REGRESSION_VERSION}|{settings.review.model_dump_json()}",
-        deps=[*map(dg.AssetKey, inputs), *verdicts, *canaries, dg.AssetKey("judge_cards")],
-        kinds={"parquet"},
-        description="Each row is one metric of one task. Judges whose kappa with human labels is too low are excluded.",
+    @stage(
+        dg.AssetSpec(
+            "task_metrics",
+            group_name=groups.GATE,
+            code_version=f"{REGRESSION_VERSION}|{settings.review.model_dump_json()}",
+            deps=[*map(dg.AssetKey, inputs), *verdicts, *canaries, dg.AssetKey("judge_cards")],
+            kinds={"parquet"},
+            description=(
+                "Each row is one metric of one task. Judges whose kappa with human labels is too low are excluded."
+            ),
+        )
     )
-    def metrics(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
+    def metrics(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
         disqualified = disqualified_judges(home.home, settings.review)
-        of_drop = MeasuredTables.of(home.home, context.partition_key, judges)
-        drop = MeasuredDrop(context.partition_key, of_drop, judges, rubrics, quorum, disqualified)
+        of_drop = MeasuredTables.of(home.home, drop.key, judges)
+        measured = MeasuredDrop(drop.key, of_drop, judges, rubrics, quorum, disqualified)
         table = tables.TASK_METRICS
         return dg.MaterializeResult(
-            value=Stream(table, batched(drop.rows(), table), drop.metadata, lambda: drop.facts().footer())
+            value=Stream(table, batched(measured.rows(), table), measured.metadata, lambda: measured.facts().footer())
         )
 
     return metrics
 
 
-@dg.asset(
-    partitions_def=DROPS,
-    group_name=groups.GATE,
-    deps=["task_metrics"],
-    code_version=REGRESSION_VERSION,
-    kinds={"parquet"},
-    description="Each row is one metric of the drop with its interval. Rows with another comparability key are kept.",
+@stage(
+    dg.AssetSpec(
+        tables.SCORE_HISTORY.name,
+        group_name=groups.GATE,
+        deps=["task_metrics"],
+        code_version=REGRESSION_VERSION,
+        kinds={"parquet"},
+        description=(
+            "Each row is one metric of the drop with its interval. Rows with another comparability key are kept."
+        ),
+    )
 )
-def score_history(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
+def score_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
     """The one table that says when."""
-    drop = context.partition_key
-    (task_metrics,) = home.tables(drop, "task_metrics")
+    (task_metrics,) = home.tables(drop.key, "task_metrics")
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    rows = list(history_rows(read_metrics(drop, task_metrics), now))
-    earlier = of_other_keys(home.home.table(drop, "score_history").rows(), rows)
+    rows = list(history_rows(read_metrics(drop.key, task_metrics), now))
+    earlier = of_other_keys(home.home.table(drop.key, "score_history").rows(), rows)
     table = tables.SCORE_HISTORY
     return dg.MaterializeResult(
         value=Stream(
@@ -152,24 +154,25 @@ def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: H
     )
 
 
-def gate_check(settings: Settings) -> dg.AssetChecksDefinition:
+def gate_check(settings: Settings) -> Stage:
     """The gate as a check on the report, so that the report is written before a regression fails the run."""
 
-    @dg.asset_check(
-        asset=GATE_CHECK.asset_key,
-        name=GATE_CHECK.name,
-        partitions_def=DROPS,
-        blocking=True,
-        additional_deps=["task_metrics", "judge_cards"],
-        description="The drop is not worse than its suite's baseline.",
+    @stage(
+        checks=[
+            dg.AssetCheckSpec(
+                GATE_CHECK.name,
+                asset=GATE_CHECK.asset_key,
+                partitions_def=DROPS,
+                blocking=True,
+                description="The drop is not worse than its suite's baseline.",
+            )
+        ]
     )
-    def regression_gate(
-        context: dg.AssetCheckExecutionContext, config: GateConfig, home: HomeResource
-    ) -> dg.AssetCheckResult:
+    def regression_gate(drop: DropRun, config: DropConfig, home: HomeResource) -> dg.AssetCheckResult:
         file = UPath(config.baseline) if config.baseline else None
         disqualified = disqualified_judges(home.home, settings.review)
-        outcome = evaluated_drops.gate_drop(home.home, context.partition_key, settings.gate, disqualified, file)
-        address = home.home.report_address(context.partition_key)
+        outcome = evaluated_drops.gate_drop(home.home, drop.key, settings.gate, disqualified, file)
+        address = home.home.report_address(drop.key)
         fallen = [] if outcome is None else outcome.fallen_tasks[:_LINKED]
         links = {
             "report": address.section("gate"),

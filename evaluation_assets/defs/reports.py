@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import dagster as dg
-from pydantic import Field
 
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.judging.canary_judges import canary_judges
@@ -17,12 +16,14 @@ from evaluation_assets.core.report.index import INDEX
 from evaluation_assets.core.report.preprocessed_files import write_preprocessed_files
 from evaluation_assets.core.report.render import as_markdown
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import linked
+from evaluation_assets.defs.stage import Stage, stage
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "8"
+REPORT_VERSION = "9"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -45,27 +46,22 @@ REPORTED = (
 )
 
 
-class FilesConfig(dg.Config):
-    """How preprocessed files are split."""
-
-    split_size: int = Field(default=0, ge=0, description="Records per numbered file; 0 writes one file only.")
-
-
-@dg.asset(
-    partitions_def=DROPS,
-    group_name=groups.INGEST,
-    deps=["preprocessed_trajectories"],
-    code_version=REPORT_VERSION,
-    kinds={"json"},
-    description="The kept records as JSON Lines with preprocessing metadata: one file, and split into numbered files.",
+@stage(
+    dg.AssetSpec(
+        "preprocessed_files",
+        group_name=groups.INGEST,
+        deps=["preprocessed_trajectories"],
+        code_version=REPORT_VERSION,
+        kinds={"json"},
+        description=(
+            "The kept records as JSON Lines with preprocessing metadata: one file, and split into numbered files."
+        ),
+    )
 )
-def preprocessed_files(
-    context: dg.AssetExecutionContext, config: FilesConfig, home: HomeResource
-) -> dg.MaterializeResult:
+def preprocessed_files(drop: DropRun, config: DropConfig, home: HomeResource) -> dg.MaterializeResult:
     """Write the kept records into the folder of the drop's reports."""
-    drop = context.partition_key
-    (preprocessed,) = home.tables(drop, "preprocessed_trajectories")
-    written = write_preprocessed_files(home.home.reports(drop), drop, preprocessed, config.split_size)
+    (preprocessed,) = home.tables(drop.key, "preprocessed_trajectories")
+    written = write_preprocessed_files(home.home.reports(drop.key), drop.key, preprocessed, config.split_size)
     return dg.MaterializeResult(
         metadata={"path": str(written.path), "records": written.records, "split_files": len(written.split)}
     )
@@ -78,36 +74,39 @@ def report_asset(
     evaluation_key: str,
     settings: Settings,
     redaction: Redaction | None,
-) -> dg.AssetsDefinition:
+) -> Stage:
     """The report over a panel's tables.
 
     `evaluation_key` stands for everything it is made with but the drop. It is the code version, because Dagster does
     not pass on staleness: with new code of the scores, a report with a version of its own would not be stale.
     """
 
-    @dg.asset(
-        partitions_def=DROPS,
-        group_name=groups.REPORT,
-        code_version=evaluation_key,
-        deps=[
-            *map(dg.AssetKey, REPORTED),
-            *judge_keys(LEVELS, judges),
-            *judge_keys([tables.CANARY_VERDICTS], canary_judges(judges)),
-        ],
-        kinds={"json", "markdown", "html"},
-        description="The report of a drop: JSON, Markdown, HTML, result records with evaluations, one file per judge.",
+    @stage(
+        dg.AssetSpec(
+            "evaluation_report",
+            group_name=groups.REPORT,
+            code_version=evaluation_key,
+            deps=[
+                *map(dg.AssetKey, REPORTED),
+                *judge_keys(LEVELS, judges),
+                *judge_keys([tables.CANARY_VERDICTS], canary_judges(judges)),
+            ],
+            kinds={"json", "markdown", "html"},
+            description=(
+                "The report of a drop: JSON, Markdown, HTML, result records with evaluations, one file per judge."
+            ),
+        )
     )
-    def evaluation_report(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
+    def evaluation_report(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult:
         """Write the report files."""
-        drop = context.partition_key
-        address = home.home.report_address(drop)
-        report, paths = write_drop_report(home.home, drop, judges, rubrics, quorum, settings, redaction)
+        address = home.home.report_address(drop.key)
+        report, paths = write_drop_report(home.home, drop.key, judges, rubrics, quorum, settings, redaction)
         return dg.MaterializeResult(
             metadata={
                 "report": dg.MetadataValue.md(as_markdown(report, address)),
                 **linked({"report_url": address.page, "all_reports": f"{home.home.reports_url}/{INDEX}"}),
                 "path": dg.MetadataValue.path(str(paths.html)),
-                "content": DropFacts.of(home.home.table(drop, "raw_trajectories")).content,
+                "content": DropFacts.of(home.home.table(drop.key, "raw_trajectories")).content,
                 "evaluation_key": evaluation_key,
                 **report_metadata(report),
             }

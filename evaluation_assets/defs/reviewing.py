@@ -17,11 +17,13 @@ from evaluation_assets.core.review.queue import by_reason, failing, queue_rows, 
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.cascading import Cascading
+from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import COLLECTED_LABELS, MAY_GATE, READABLE
-from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.resources.asset_keys import owned_key
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
@@ -46,32 +48,42 @@ def reviewing_assets(
 
 def review_queue(
     judges: Sequence[Judge], settings: ReviewSettings, cascading: Cascading, redaction: Redaction | None
-) -> dg.AssetsDefinition:
+) -> Stage:
     """The trajectories of a drop that people should review; `redaction` is covered in their texts."""
     covering = "" if redaction is None else redaction.fingerprint
     verdicts = judge_keys(LEVELS, judges) if cascading.fitted else []
 
-    @dg.asset(
-        name="review_queue",
-        partitions_def=DROPS,
-        group_name=groups.REPORT,
-        deps=["preprocessed_trajectories", "trajectory_scores", "constraint_results", "tool_use_results", *verdicts],
-        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}{cascading.fingerprint}{covering}",
-        kinds={"parquet", "csv"},
-        description="Each row is a trajectory to review, and why. Written to reports/ as review.csv and review.jsonl.",
+    @stage(
+        dg.AssetSpec(
+            "review_queue",
+            group_name=groups.REPORT,
+            deps=[
+                "preprocessed_trajectories",
+                "trajectory_scores",
+                "constraint_results",
+                "tool_use_results",
+                *verdicts,
+            ],
+            code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}{cascading.fingerprint}{covering}",
+            kinds={"parquet", "csv"},
+            description=(
+                "Each row is a trajectory to review, and why. Written to reports/ as review.csv and review.jsonl."
+            ),
+        )
     )
-    def queue(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        name = context.partition_key
+    def queue(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
         trajectories, scores, constraints, cases = home.tables(
-            name, "preprocessed_trajectories", "trajectory_scores", "constraint_results", "tool_use_results"
+            drop.key, "preprocessed_trajectories", "trajectory_scores", "constraint_results", "tool_use_results"
         )
         if redaction is not None:
             trajectories = covered_trajectories(trajectories, redaction)
-        undecided = cascading.undecided(home.home, name)
+        undecided = cascading.undecided(home.home, drop.key)
         rows = list(
-            queue_rows(name, trajectories, scores.rows(), settings, undecided, violating(constraints), failing(cases))
+            queue_rows(
+                drop.key, trajectories, scores.rows(), settings, undecided, violating(constraints), failing(cases)
+            )
         )
-        path = write_queue(home.home.reports(name), rows, home.home.report_address(name))
+        path = write_queue(home.home.reports(drop.key), rows, home.home.report_address(drop.key))
         table = tables.REVIEW_QUEUE
         return dg.MaterializeResult(
             value=Stream(table, batched(rows, table), lambda: {"path": str(path), **by_reason(rows)})

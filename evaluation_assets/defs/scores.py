@@ -18,14 +18,17 @@ from evaluation_assets.core.scoring.panel_reliability import largest_retest_std,
 from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets.core.scoring.score_summary import ScoreSummary
 from evaluation_assets.defs import groups
+from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import PANEL_AGREEMENT
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.defs.stage import Result, Stage, stage
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
 
-def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> list[dg.AssetsDefinition]:
+def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> list[Stage]:
     """Scores of clips, categories and trajectories, and how far the judges agree."""
     own = selections_of(judges)
     asked = "".join(f"|{judge.name}: {said}" for judge in judges if (said := judge.selection.described()))
@@ -37,36 +40,42 @@ def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> lis
         rows_of: Callable[..., Iterator[panel_scores.Row]],
         checks: Mapping[str, tuple[str, Callable[[Stored], Finding]]],
         majorities: Mapping[str, Ties],
-    ) -> dg.AssetsDefinition:
-        @dg.asset(
-            name=table.name,
-            partitions_def=DROPS,
-            group_name=groups.group_of_verdicts(verdicts),
-            code_version="|".join(
-                [SCORING_VERSION, f"quorum {quorum}{asked}", *(f"majority {name}" for name in majorities)]
+    ) -> Stage:
+        @stage(
+            dg.AssetSpec(
+                table.name,
+                group_name=groups.group_of_verdicts(verdicts),
+                code_version="|".join(
+                    [SCORING_VERSION, f"quorum {quorum}{asked}", *(f"majority {name}" for name in majorities)]
+                ),
+                deps=[*map(dg.AssetKey, inputs), *judge_keys([verdicts], judges)],
+                kinds={"parquet"},
+                description=f"Each row is {table.row}. Every mean states how many judges it is based on.",
             ),
-            deps=[*map(dg.AssetKey, inputs), *judge_keys([verdicts], judges)],
-            kinds={"parquet"},
-            check_specs=[
+            checks=[
                 dg.AssetCheckSpec(name, asset=table.name, partitions_def=DROPS, description=description)
                 for name, (description, _) in checks.items()
             ],
-            description=f"Each row is {table.row}. Every mean states how many judges it is based on.",
         )
-        def panel_scores(context: dg.AssetExecutionContext, home: HomeResource):  # Dagster refuses an annotation
-            drop, summary = context.partition_key, ScoreSummary()
+        def panel_scores(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
+            summary = ScoreSummary()
             rows = rows_of(
-                drop, *home.tables(drop, *inputs), by_judge(home.home, drop, verdicts, judges), quorum, own, majorities
+                drop.key,
+                *home.tables(drop.key, *inputs),
+                by_judge(home.home, drop.key, verdicts, judges),
+                quorum,
+                own,
+                majorities,
             )
-            yield dg.Output(
-                Stream(
+            yield dg.MaterializeResult(
+                value=Stream(
                     table,
                     batched(summary.over(rows), table),
                     lambda: {"scores": dg.MetadataValue.md(summary.markdown()), **summary.figures()},
                 )
             )
-            for name, (_, found_in) in checks.items():
-                yield check_result(found_in(home.home.table(drop, table.name)), name)
+            for name, (_description, found_in) in checks.items():
+                yield check_result(found_in(home.home.table(drop.key, table.name)), name)
 
         return panel_scores
 
@@ -113,22 +122,23 @@ def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> lis
     ]
 
 
-def _panel_reliability(judges: Sequence[Judge]) -> dg.AssetsDefinition:
+def _panel_reliability(judges: Sequence[Judge]) -> Stage:
     levels = {"clip": tables.CLIP_VERDICTS, "trajectory": tables.TRAJECTORY_VERDICTS}
 
-    @dg.asset(
-        partitions_def=DROPS,
-        group_name=groups.TRAJECTORIES,
-        code_version=f"{SCORING_VERSION}|effective judges",
-        deps=judge_keys(list(levels.values()), judges),
-        kinds={"parquet"},
-        description="Inter-rater agreement and reliability of the panel. Agreement is not validity.",
+    @stage(
+        dg.AssetSpec(
+            tables.PANEL_RELIABILITY.name,
+            group_name=groups.TRAJECTORIES,
+            code_version=f"{SCORING_VERSION}|effective judges",
+            deps=judge_keys(list(levels.values()), judges),
+            kinds={"parquet"},
+            description="Inter-rater agreement and reliability of the panel. Agreement is not validity.",
+        )
     )
-    def panel_reliability(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        drop = context.partition_key
-        verdicts = {level: by_judge(home.home, drop, table, judges) for level, table in levels.items()}
+    def panel_reliability(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
+        verdicts = {level: by_judge(home.home, drop.key, table, judges) for level, table in levels.items()}
         table = tables.PANEL_RELIABILITY
-        rows = list(reliability_rows(drop, verdicts))
+        rows = list(reliability_rows(drop.key, verdicts))
         return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: largest_retest_std(rows)))
 
     return panel_reliability

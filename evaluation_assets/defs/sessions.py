@@ -16,10 +16,13 @@ from evaluation_assets.core.scoring import analysed_sessions
 from evaluation_assets.core.scoring.session_summary import SessionSummary
 from evaluation_assets.core.sections.sessions.embedding_similarity import measure_name, opened_measure
 from evaluation_assets.defs import groups
+from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import COORDINATED, SESSIONS_JUDGED, UNAUTHORISED_CALLS
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.per_judge import JudgingConfig, by_judge, judge_keys
+from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.defs.stage import Result, Stage, stage
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
@@ -37,65 +40,66 @@ CHECKS = {
 }
 
 
-def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> dg.AssetsDefinition:
+def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> Stage:
     """The analyses over a panel's verdicts."""
     table = tables.SESSION_ANALYSES
     selections = selections_of(judges)
     asked = selections.asker([judge.name for judge in judges], ("turn", "interaction"))
 
-    @dg.asset(
-        name=table.name,
-        partitions_def=DROPS,
-        group_name=groups.SESSIONS_AND_SUITES,
-        code_version=f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}",
-        deps=["preprocessed_trajectories", *judge_keys([tables.SESSION_VERDICTS], judges)],
-        kinds={"parquet"},
-        check_specs=[
+    @stage(
+        dg.AssetSpec(
+            table.name,
+            group_name=groups.SESSIONS_AND_SUITES,
+            code_version=f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}",
+            deps=["preprocessed_trajectories", *judge_keys([tables.SESSION_VERDICTS], judges)],
+            kinds={"parquet"},
+            description=f"Each row is {table.row}. None for trajectories of one agent and one turn.",
+        ),
+        checks=[
             dg.AssetCheckSpec(name, asset=table.name, partitions_def=DROPS, description=description)
             for name, description in ((SESSIONS_JUDGED, JUDGED), *((name, told) for name, (told, _) in CHECKS.items()))
         ],
-        description=f"Each row is {table.row}. None for trajectories of one agent and one turn.",
     )
-    def analyses(
-        context: dg.AssetExecutionContext, config: JudgingConfig, home: HomeResource
-    ):  # no annotation: see scores
-        drop, summary = context.partition_key, SessionSummary()
-        (trajectories,) = home.tables(drop, "preprocessed_trajectories")
+    def analyses(drop: DropRun, config: DropConfig, home: HomeResource) -> Iterator[Result]:
+        summary = SessionSummary()
+        (trajectories,) = home.tables(drop.key, "preprocessed_trajectories")
 
         def rows() -> Iterator[analysed_sessions.Row]:
-            opened = opened_measure(panel.embeddings, ledger_url, context.run.run_id, config.budget(), panel.redaction)
+            opened = opened_measure(panel.embeddings, ledger_url, drop.run_id, config.budget(), panel.redaction)
             with opened as (measure, summary.taken):
                 yield from analysed_sessions.session_analyses(
-                    drop,
+                    drop.key,
                     trajectories,
-                    by_judge(home.home, drop, tables.SESSION_VERDICTS, judges),
+                    by_judge(home.home, drop.key, tables.SESSION_VERDICTS, judges),
                     panel.quorum,
                     measure,
-                    context.log.warning,
+                    drop.log.warning,
                     selections,
                 )
 
-        yield dg.Output(Stream(table, batched(summary.over(rows()), table), summary.metadata))
+        yield dg.MaterializeResult(value=Stream(table, batched(summary.over(rows()), table), summary.metadata))
         for name, (_, found_in) in CHECKS.items():
-            yield check_result(found_in(home.home.table(drop, table.name)), name)
-        yield check_result(sessions.sessions_judged(home.home.table(drop, table.name), asked), SESSIONS_JUDGED)
+            yield check_result(found_in(home.home.table(drop.key, table.name)), name)
+        yield check_result(sessions.sessions_judged(home.home.table(drop.key, table.name), asked), SESSIONS_JUDGED)
 
     return analyses
 
 
-@dg.asset(
-    partitions_def=DROPS,
-    group_name=groups.REPORT,
-    deps=["session_analyses", "task_metrics"],
-    code_version=SESSIONS_VERSION,
-    kinds={"parquet"},
-    description=f"Each row is {tables.SESSION_AGENTS.row}.",
+@stage(
+    dg.AssetSpec(
+        tables.SESSION_AGENTS.name,
+        group_name=groups.REPORT,
+        deps=["session_analyses", "task_metrics"],
+        code_version=SESSIONS_VERSION,
+        kinds={"parquet"},
+        description=f"Each row is {tables.SESSION_AGENTS.row}.",
+    )
 )
-def session_agents(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
+def session_agents(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Scores with their intervals, issues, latency and cost of every agent that acted."""
-    table, drop = tables.SESSION_AGENTS, context.partition_key
-    analyses, metrics = home.tables(drop, "session_analyses", "task_metrics")
-    rows = agents_in_sessions.session_agents(analyses, read_metrics(drop, metrics))
+    table = tables.SESSION_AGENTS
+    analyses, metrics = home.tables(drop.key, "session_analyses", "task_metrics")
+    rows = agents_in_sessions.session_agents(analyses, read_metrics(drop.key, metrics))
     return dg.MaterializeResult(value=Stream(table, batched(rows, table)))
 
 

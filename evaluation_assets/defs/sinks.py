@@ -1,6 +1,6 @@
 """[sinks] Scores sent to trace stores, pull requests and webhooks; labels collected from there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import dagster as dg
 
@@ -20,18 +20,21 @@ from evaluation_assets.core.report.sinks.settings import ScoreSinkSettings, Sink
 from evaluation_assets.core.report.sinks.sink import DropOutcome
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.defs import groups
+from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import COLLECTED_LABELS, DELIVERED, DELIVERIES
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.reports import REPORTED
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.resources.asset_keys import owned_key
+from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
 
 def delivery_assets(
     sinks: Mapping[str, SinkSettings], judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
-) -> list[dg.AssetsDefinition]:
+) -> list[Stage]:
     """The deliveries of each sink."""
     return [_deliveries(name, sink, judges, rubrics, quorum, settings) for name, sink in sinks.items()]
 
@@ -48,38 +51,40 @@ def stores_of(sinks: Mapping[str, SinkSettings]) -> dict[str, ScoreSinkSettings]
 
 def _deliveries(
     name: str, sink: SinkSettings, judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
-) -> dg.AssetsDefinition:
+) -> Stage:
     key = owned_key(DELIVERIES, name)
 
     # The report's blocking checks would keep a regression from the pull request, so that what the report and the gate
     # are made of is upstream, and not the report.
-    @dg.asset(
-        key=key,
-        partitions_def=DROPS,
-        group_name=groups.SINKS,
-        deps=[*map(dg.AssetKey, REPORTED), *judge_keys(LEVELS, judges)],
-        kinds={sink.type},
-        check_specs=[
+    @stage(
+        dg.AssetSpec(
+            key,
+            group_name=groups.SINKS,
+            deps=[*map(dg.AssetKey, REPORTED), *judge_keys(LEVELS, judges)],
+            kinds={sink.type},
+            description=f"What was sent to the sink {name} ({sink.type}: {sink.place}), and with what result.",
+        ),
+        checks=[
             dg.AssetCheckSpec(
                 DELIVERED, asset=key, partitions_def=DROPS, description="The sink has taken everything it was sent."
             )
         ],
-        description=f"What was sent to the sink {name} ({sink.type}: {sink.place}), and with what result.",
     )
-    def deliveries(context: dg.AssetExecutionContext, home: HomeResource):  # Dagster refuses an annotation
+    def deliveries(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
         """Send what is new, has changed or failed. A sink that is down fails a check, not the run."""
-        drop, tally = context.partition_key, Tally()
+        tally = Tally()
 
         def outcome() -> DropOutcome:
-            own = DropTables.of(home.home, drop, judges)
+            own = DropTables.of(home.home, drop.key, judges)
             return drop_outcome(
-                drop_report(home.home, drop, own, judges, rubrics, quorum, settings),
-                home.home.public_report_address(drop),
+                drop_report(home.home, drop.key, own, judges, rubrics, quorum, settings),
+                home.home.public_report_address(drop.key),
             )
 
-        consignment = Consignment(home.home, drop, name, sink, [judge.name for judge in judges], outcome)
+        consignment = Consignment(home.home, drop.key, name, sink, [judge.name for judge in judges], outcome)
         table = tables.DELIVERIES
-        yield dg.Output(Stream(table, batched(consignment.deliver(tally), table), lambda: {"deliveries": str(tally)}))
+        rows = batched(consignment.deliver(tally), table)
+        yield dg.MaterializeResult(value=Stream(table, rows, lambda: {"deliveries": str(tally)}))
         yield check_result(delivered(tally), DELIVERED)
 
     return deliveries

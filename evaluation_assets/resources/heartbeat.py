@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 import dagster as dg
 import sqlalchemy as sa
-from dagster._core.storage.runs.schema import KeyValueStoreTable
-from dagster._core.storage.runs.sql_run_storage import SqlRunStorage
 
 from evaluation_assets.core.system.cancellation import stop_thread
 from evaluation_assets.core.system.processes import Process
+from evaluation_assets.resources.dagster_private import KeyValueStoreTable, SqlRunStorage
 
 BEAT_SECONDS = 20.0
 

@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
+from evaluation_assets.resources.dagster_private import DagsterSqliteStorage
 
 _FILES = ("history/runs.db", "history/runs/index.db", "schedules/schedules.db")
 _NEW = ".new"

@@ -4,7 +4,7 @@ from typing import Any
 
 import dagster as dg
 
-from evaluation_assets.core.lake.stored import Stored, Stream, write
+from evaluation_assets.core.lake.stored import Stored, Stream, Written, write
 from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.plain_text import plain
@@ -25,7 +25,8 @@ class ParquetIOManager(dg.ConfigurableIOManager):
 
     def handle_output(self, context: dg.OutputContext, obj: Stream) -> None:
         """Write the stream and describe what was written."""
-        context.add_output_metadata(_write(self._stored(context), obj))
+        path = self._stored(context).path
+        context.add_output_metadata(_described(write(path, obj), obj))
 
     def load_input(self, context: dg.InputContext) -> Stored:
         """The table, to be read as a stream; a table that was never written reads as empty."""
@@ -37,14 +38,13 @@ class ParquetIOManager(dg.ConfigurableIOManager):
 
 def write_table(home: Installation, key: dg.AssetKey, drop: str, stream: Stream) -> dict[str, Any]:
     """Write a table of a drop, `<lake>/<asset path>/<drop>.parquet`; the metadata of its asset."""
-    return _write(home.table(drop, *table_path(key)), stream)
+    return _described(write(home.table(drop, *table_path(key)).path, stream), stream)
 
 
-def _write(stored: Stored, stream: Stream) -> dict[str, Any]:
-    written = write(stored.path, stream)
+def _described(written: Written, stream: Stream) -> dict[str, Any]:
     return {
         "dagster/row_count": written.rows,
-        "dagster/uri": str(stored.path),
+        "dagster/uri": str(written.path),
         "size": written.bytes,
         "preview": preview(written.head),
         **stream.summary(),

@@ -13,15 +13,18 @@ from typing import Any, Self
 
 import dagster as dg
 import yaml
-from dagster._core.instance.ref import InstanceRef
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
-from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
-from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
-from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
-from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection, Engine
 
+from evaluation_assets.resources.dagster_private import (
+    INDEX_SHARD_NAME,
+    SQLITE_BUSY_TIMEOUT_SECONDS,
+    DagsterSqliteStorage,
+    InstanceRef,
+    SqliteEventLogStorage,
+    SqliteRunStorage,
+    SqliteScheduleStorage,
+)
 from evaluation_assets.resources.new_databases import create_databases
 
 _OPEN_RUNS = 4

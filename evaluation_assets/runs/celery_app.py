@@ -7,9 +7,10 @@ workers cannot differ. Needs the extra `celery`.
 import os
 
 from celery import Celery
-from dagster._core.instance.ref import InstanceRef
 from dagster_celery.launcher import CeleryRunLauncher
 from dagster_celery.tasks import create_execute_job_task, create_resume_job_task
+
+from evaluation_assets.resources.dagster_private import InstanceRef
 
 
 def worker_app(dagster_home: str) -> Celery:

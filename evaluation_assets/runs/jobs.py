@@ -152,7 +152,15 @@ def run_suite(
         progress.start(suite)
         job = definitions.resolve_job_def(RUN_AGENTS)
         run_config = {"loggers": {"console": {}}, "ops": {AGENT_RUNS: {"config": dict(config)}}}
-        result = _execute(job, instance, suite, keys, run_config, progress, stop)
+        with _stoppable(instance, progress, stop) as run_id:
+            result = job.execute_in_process(
+                partition_key=suite,
+                instance=instance,
+                asset_selection=keys,
+                run_config=run_config,
+                raise_on_error=False,
+                run_id=run_id,
+            )
         progress.finish()
     status, message = _status(result)
     return SuiteOutcome(status, message, _metadata(result))
@@ -217,17 +225,9 @@ def _metadata(result: dg.ExecuteInProcessResult) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _execute(
-    job: dg.JobDefinition,
-    instance: dg.DagsterInstance,
-    partition: str,
-    selection: Sequence[dg.AssetKey] | None,
-    run_config: Mapping[str, Any],
-    progress: RunProgress,
-    stop: Stop,
-    tags: Mapping[str, str] | None = None,
-) -> dg.ExecuteInProcessResult:
-    """Execute a run. On a signal to stop it is canceled; it is never left in the state STARTED."""
+@contextmanager
+def _stoppable(instance: dg.DagsterInstance, progress: RunProgress, stop: Stop) -> Iterator[str]:
+    """The ID of a run to execute in the block. On a signal to stop it is canceled, and never left as STARTED."""
     stop.check()
     run_id = str(uuid.uuid4())
     stop.runs.append(run_id)
@@ -240,15 +240,7 @@ def _execute(
 
     stop.at_once = cancel
     try:
-        return job.execute_in_process(
-            partition_key=partition,
-            instance=instance,
-            asset_selection=selection,
-            run_config=run_config,
-            raise_on_error=False,
-            run_id=run_id,
-            tags=dict(tags or {}),
-        )
+        yield run_id
     finally:
         if stop.settled():
             run = instance.get_run_by_id(run_id)
@@ -269,8 +261,16 @@ def _run(
     job, selection = _job(definitions, options)
     if missing := missing_upstream(definitions, home, drop.key, selection or ()):
         return RunOutcome(drop, "unusable", _without_upstream(missing), (), {})
-    run_config = _run_config(options)
-    result = _execute(job, instance, drop.key, selection, run_config, progress, stop, run_tags(drop))
+    with _stoppable(instance, progress, stop) as run_id:
+        result = job.execute_in_process(
+            partition_key=drop.key,
+            instance=instance,
+            asset_selection=selection,
+            run_config=_run_config(options),
+            raise_on_error=False,
+            run_id=run_id,
+            tags=run_tags(drop),
+        )
     failed = tuple(
         FailedCheck(
             check.asset_key.to_user_string(),

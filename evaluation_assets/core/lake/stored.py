@@ -200,26 +200,24 @@ def write(path: UPath, stream: Stream) -> Written:
         SchemaMismatch: a batch has other columns or types than the table.
     """
     rows, head = 0, []
-
-    def pour(sink: IO[bytes]) -> None:
-        nonlocal rows
-        with pq.ParquetWriter(
+    with (
+        _without_cycle_collection(),
+        published(path) as sink,
+        pq.ParquetWriter(
             sink, stream.table.schema, compression="zstd", compression_level=1, write_page_checksum=True
-        ) as writer:
-            with ThreadPoolExecutor(1) as background:  # compression releases the GIL: it runs beside the reading
-                written = background.submit(int)
-                for group in _row_groups(stream):
-                    if not head:
-                        head.extend(group.slice(0, 5).to_pylist())
-                    rows += group.num_rows
-                    written.result()
-                    written = background.submit(writer.write_table, group, group.num_rows)
+        ) as writer,
+    ):
+        with ThreadPoolExecutor(1) as background:  # compression releases the GIL: it runs beside the reading
+            written = background.submit(int)
+            for group in _row_groups(stream):
+                if not head:
+                    head = group.slice(0, 5).to_pylist()
+                rows += group.num_rows
                 written.result()
-            if facts := stream.facts():
-                writer.add_key_value_metadata(dict(facts))
-
-    with _without_cycle_collection():
-        publish(path, pour)
+                written = background.submit(writer.write_table, group, group.num_rows)
+            written.result()
+        if facts := stream.facts():
+            writer.add_key_value_metadata(dict(facts))
     return Written(path, rows, path.stat().st_size, head)
 
 
@@ -251,8 +249,9 @@ def _row_groups(stream: Stream) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(pending)
 
 
-def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:
-    """Call `write_to` with an open file that appears under `path` once it is complete.
+@contextmanager
+def published(path: UPath) -> Iterator[IO[bytes]]:
+    """A new file that appears under `path` at the end of the block.
 
     Local files are renamed into place. For object stores the content is made in a local temporary file first: closing
     an upload commits it, also when the writer has failed.
@@ -264,12 +263,18 @@ def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:
     if path.protocol not in ("", "file", "local"):
         with tempfile.TemporaryFile() as whole:
             with _named_when_full(tempfile.gettempdir()):
-                write_to(whole)
+                yield whole
             whole.seek(0)
             with path.open("wb") as sink:
                 shutil.copyfileobj(whole, sink, 1 << 20)
         return
     with _named_when_full(path), staged(Path(path.path)) as sink:
+        yield sink
+
+
+def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:
+    """Call `write_to` with an open file that appears under `path` once it is complete: see `published`."""
+    with published(path) as sink:
         write_to(sink)
 
 
@@ -288,17 +293,14 @@ def _named_when_full(place: UPath | str) -> Iterator[None]:
 
 def publish_bytes(path: UPath, content: bytes) -> None:
     """Write a file; it appears whole."""
-
-    def pour(sink: IO[bytes]) -> None:
+    with published(path) as sink:
         sink.write(content)
-
-    publish(path, pour)
 
 
 def publish_copy(source: UPath, target: UPath) -> None:
     """Copy a file; it appears whole."""
-    with source.open("rb") as stream:
-        publish(target, lambda sink: shutil.copyfileobj(stream, sink, 1 << 20))
+    with source.open("rb") as stream, published(target) as sink:
+        shutil.copyfileobj(stream, sink, 1 << 20)
 
 
 class Spool:

@@ -247,37 +247,32 @@ def read_by(
     Conversations in the form of other formats are read after the others, unless the format `is_forced`.
     """
     with MixedRecords(chosen, {} if is_forced else FORMATS) as mixed:
-        yield from _read_by(chosen, files, unmapped, RecordWatch(on_record, mixed.takes), mixed)
-
-
-def _read_by(
-    chosen: Format, files: Sequence[DropFile], unmapped: UnmappedFields, watch: RecordWatch, mixed: MixedRecords
-) -> Iterator[Trajectory | Rejection]:
-    trials, told = TrialCounter(), 0
-    said: list[Rejection] = []
-    watched = [replace(file, watch=watch) for file in files]
-    while True:
-        counted = UnmappedFields()
-        try:
-            for item in islice(chosen.read(watched, counted), told, None):
-                told += 1
-                if isinstance(item, Rejection) and mixed.takes_back(item):
-                    continue
-                if isinstance(item, Rejection) and item in watch.broken:
-                    said.append(item)
-                yield item if isinstance(item, Rejection) else trials.numbered(item)
-            break
-        except (UnreadableDrop, OSError):
-            raise
-        except Exception as problem:
-            # The reader failed between records, e.g. while grouping them; see `attempted` for failures inside one.
-            if len(watch.broken) >= _MOST_BROKEN or not watch.reject_last(reader_failed(problem)):
-                raise UnreadableDrop(_broken(problem, chosen, files)) from problem
-    yield from (each for each in watch.broken if each not in said)  # records of a side table
-    for item in mixed.read(counted):
-        yield item if isinstance(item, Rejection) else trials.numbered(item)
-    counted.note("repeated_record", "records", len(watch.repeated))
-    unmapped.update(counted)
+        watch = RecordWatch(on_record, mixed.takes)
+        trials, told = TrialCounter(), 0
+        said: list[Rejection] = []
+        watched = [replace(file, watch=watch) for file in files]
+        while True:
+            counted = UnmappedFields()
+            try:
+                for item in islice(chosen.read(watched, counted), told, None):
+                    told += 1
+                    if isinstance(item, Rejection) and mixed.takes_back(item):
+                        continue
+                    if isinstance(item, Rejection) and item in watch.broken:
+                        said.append(item)
+                    yield item if isinstance(item, Rejection) else trials.numbered(item)
+                break
+            except (UnreadableDrop, OSError):
+                raise
+            except Exception as problem:
+                # The reader failed between records, e.g. while grouping them; see `attempted` for failures inside one.
+                if len(watch.broken) >= _MOST_BROKEN or not watch.reject_last(reader_failed(problem)):
+                    raise UnreadableDrop(_broken(problem, chosen, files)) from problem
+        yield from (each for each in watch.broken if each not in said)  # records of a side table
+        for item in mixed.read(counted):
+            yield item if isinstance(item, Rejection) else trials.numbered(item)
+        counted.note("repeated_record", "records", len(watch.repeated))
+        unmapped.update(counted)
 
 
 def _broken(problem: Exception, chosen: Format, files: Sequence[DropFile]) -> str:

@@ -1,0 +1,83 @@
+"""A stage of an evaluation: its assets, its checks, and the function that makes them of one drop."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.resources.drop_run import DropRun
+from evaluation_assets.resources.installation import HomeResource
+
+Result = dg.MaterializeResult[Any] | dg.AssetCheckResult
+"""An asset (of a table, the value is a `Stream`) or a check. It needs no key or name where the stage has only one."""
+
+Work = Callable[[DropRun, DropConfig, HomeResource], Result | Iterator[Result] | AsyncIterator[Result]]
+"""Reads tables of the drop from the installation; returns or yields results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What `work` makes of a drop. All stages are one step of a run: see `drop_step`."""
+
+    work: Work
+    assets: Sequence[dg.AssetSpec]
+    checks: Sequence[dg.AssetCheckSpec]
+
+    @property
+    def keys(self) -> frozenset[dg.AssetKey]:
+        """The keys of the assets."""
+        return frozenset(spec.key for spec in self.assets)
+
+    def is_chosen(self, drop: DropRun) -> bool:
+        """Whether any of the assets or checks is selected in a run; a stage without assets has only its checks."""
+        if not self.assets:
+            return any(spec.key in drop.checks for spec in self.checks)
+        return not self.keys.isdisjoint(drop.assets)
+
+    def results(self, drop: DropRun, config: DropConfig, home: HomeResource) -> Iterator[Result]:
+        """What the stage makes of a drop, one after the other."""
+        made = self.work(drop, config, home)
+        if isinstance(made, AsyncIterator):
+            with asyncio.Runner() as runner:
+                while (each := runner.run(_next(made))) is not None:
+                    yield each
+        elif isinstance(made, Iterator):
+            yield from made
+        else:
+            yield made
+
+    def key_of(self, result: dg.MaterializeResult) -> dg.AssetKey:
+        """The asset of a result."""
+        return result.asset_key or self.assets[0].key
+
+    def check_of(self, result: dg.AssetCheckResult) -> dg.AssetCheckKey:
+        """The check of a result."""
+        if result.check_name is None:
+            return self.checks[0].key
+        return dg.AssetCheckKey(result.asset_key or self.assets[0].key, result.check_name)
+
+
+def stage(*assets: dg.AssetSpec, checks: Sequence[dg.AssetCheckSpec] = ()) -> Callable[[Work], Stage]:
+    """Make a stage of a function. The UI links the assets to it."""
+
+    def decorate(work: Work) -> Stage:
+        return Stage(work, [_located(spec, work) for spec in assets], checks)
+
+    return decorate
+
+
+def _located(spec: dg.AssetSpec, work: Work) -> dg.AssetSpec:
+    file, line = Path(inspect.getsourcefile(work) or ""), inspect.getsourcelines(work)[1]
+    place = dg.LocalFileCodeReference(file_path=str(file.absolute()), line_number=line)
+    return spec.merge_attributes(
+        metadata={"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[place])}
+    )
+
+
+async def _next(made: AsyncIterator[Result]) -> Result | None:
+    return await anext(made, None)

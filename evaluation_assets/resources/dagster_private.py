@@ -1,0 +1,77 @@
+# ruff: noqa: F401  (what is imported here is used elsewhere)
+"""What Dagster keeps private and this project cannot do without, each with the reason. No other module imports it.
+
+A test names what a new version of Dagster has renamed or removed.
+"""
+
+from collections.abc import Callable
+from subprocess import Popen
+from typing import Any
+
+# The versions that an asset was made from, for staleness and lineage. Dagster stores them with the outputs of a step
+# alone; a run of many drops reports what it has materialised drop by drop, by events, which carry what they are given.
+# Asked for in public: https://github.com/dagster-io/dagster/issues/21436
+from dagster._core.definitions.asset_checks.asset_check_evaluation import (
+    AssetCheckEvaluationTargetMaterializationData,
+)
+from dagster._core.definitions.data_version import (
+    CODE_VERSION_TAG,
+    DATA_VERSION_IS_USER_PROVIDED_TAG,
+    DATA_VERSION_TAG,
+    DEFAULT_DATA_VERSION,
+    NULL_EVENT_POINTER,
+    compute_logical_data_version,
+    extract_data_version_from_entry,
+    get_input_data_version_tag,
+    get_input_event_pointer_tag,
+)
+
+# An instance with a storage that no `dagster.yaml` names, and its run launcher: `DagsterInstance.get` reads only files.
+from dagster._core.instance.ref import InstanceRef
+
+# Its SQLite files: connections that stay open, and creation that a killed process cannot leave half done.
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
+
+# Heartbeats of ended runs are deleted: the interface of the key-value storage can only overwrite them.
+from dagster._core.storage.runs.schema import KeyValueStoreTable
+from dagster._core.storage.runs.sql_run_storage import SqlRunStorage
+
+# SQLite files, as above.
+from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
+from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import (
+    SqliteScheduleStorage,
+)
+from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
+from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
+
+CHECKS_MISSED = "did not yield or return expected outputs"
+"""What Dagster logs at the end of a step whose checks were reported drop by drop; no setting leaves it out."""
+
+
+def run_dev(webserver: str) -> None:
+    """Run `dagster dev` with the webserver of another module: it has no option for one."""
+    from dagster._cli import dev  # noqa: PLC0415  (only this command needs it)
+    from dagster_shared.ipc import open_ipc_subprocess  # noqa: PLC0415
+
+    known = {"dagster_webserver": webserver, "dagster._daemon": "dagster._daemon"}
+
+    def start(command: list[str], **options: Any) -> "Popen[bytes]":
+        """Start one of the services; the third word of its command is its module."""
+        return open_ipc_subprocess([*command[:2], known[command[2]], *command[3:]], **options)
+
+    dev.open_ipc_subprocess = start  # pyright: ignore[reportPrivateImportUsage]
+    dev.dev_command()
+
+
+def run_webserver(add_to: Callable[[Any], None]) -> None:
+    """Run `dagster-webserver` after adding to its application: it has no other way to add middleware."""
+    from dagster_webserver import cli  # noqa: PLC0415  (only this command needs it)
+    from dagster_webserver.app import create_app_from_workspace_process_context  # noqa: PLC0415
+
+    def application(*arguments: Any, **options: Any) -> Any:
+        made = create_app_from_workspace_process_context(*arguments, **options)
+        add_to(made)
+        return made
+
+    cli.create_app_from_workspace_process_context = application  # pyright: ignore[reportPrivateImportUsage]
+    cli.main()
