@@ -4,8 +4,9 @@ PYTHON ?= python3
 HOME_DIR ?= .evaluation
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+IN_PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo ui test test-stores test-evaluators lint sbom audit format docs site screenshots bench bench-judging bench-rules clean
+.PHONY: demo ui test test-slow check test-stores test-evaluators lint sbom audit format docs site screenshots bench bench-judging bench-rules clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
@@ -13,8 +14,16 @@ demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 ui: .venv/.base  ## start the Dagster UI and daemon, which evaluates new files in $(HOME_DIR)/drops
 	$(BIN)/evaluation-assets ui --home $(HOME_DIR)
 
-test: .venv/.dev  ## run all tests
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+test: .venv/.dev  ## run the fast tests
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m "not slow"
+
+test-slow: .venv/.dev  ## run the slow tests (kills, simulations, browsers, several machines), and those of properties with more examples
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m "slow or hypothesis" --hypothesis-profile thorough
+
+check: .venv/.dev  ## lint with ruff and run the fast tests of what changed since main
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/python -m evaluation_assets_tests.changed main | xargs --no-run-if-empty $(BIN)/python -m pytest -m "not slow"
 
 test-stores: .venv/.dev  ## run the tests on real servers of trace stores, installed below ~/.cache/evaluation-assets
 	$(BIN)/python -m evaluation_assets_tests.trace_servers

@@ -10,30 +10,53 @@ from pathlib import Path
 import dagster as dg
 import orjson
 import pytest
+from hypothesis import HealthCheck, settings
 
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets_tests.environment import clear
+from evaluation_assets_tests.forked_commands import forked_command
 from evaluation_assets_tests.model_server import ModelServer, model_server
 
 KEY = "sk-secret-key-for-tests"
 SAMPLE = Path(__file__).parent.parent / "examples" / "drops" / "assistants.jsonl"
 
-
 LONGEST = (
     "test_many_machines.py",
-    "test_damaged_storage.py",
-    "test_claims_between_machines.py",
+    "test_killed_at_the_start.py",
+    "test_killed_services.py",
+    "test_main.py",
+    "test_plan.py",
+    "test_every_format.py",
     "test_model_judges.py",
-    "test_walkthroughs.py",
-    "test_viewer.py",
+    "test_panel.py",
+    "test_canaries.py",
+    "test_consent.py",
+    "test_budget.py",
+    "test_lost_runs.py",
     "test_ui.py",
-    "test_terminal.py",
-    "test_journal.py",
-    "test_big_drops.py",
 )
-"""Files with few tests that take minutes. They come first, so that no worker is left with one of them at the end."""
+"""Files that take longest. They come first, so that no worker is left with one of them at the end."""
+
+settings.register_profile(
+    "fast",
+    deadline=None,
+    database=None,
+    derandomize="CI" in os.environ,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("thorough", settings.get_profile("fast"), max_examples=100)
+settings.load_profile("fast")
+"""Without deadlines and without files in the checkout; in CI the examples are always the same, so that a change is
+judged by what it changed. `make test-slow` runs the profile `thorough`."""
+
+
+def pytest_configure() -> None:
+    """Run all tests in the same environment, whatever the caller's shell sets."""
+    clear(os.environ)
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -114,6 +137,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
 
 
 def command(*arguments: str | Path, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `evaluation-assets`, in a process that has imported it."""
+    return forked_command([*map(str, arguments)], os.environ | {"EVALUATION_HOME": str(home)} | environment)
+
+
+def command_of_its_own(*arguments: str | Path, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `python -m evaluation_assets.cli`, in a process that starts as those of users do."""
     return subprocess.run(
         [sys.executable, "-m", "evaluation_assets.cli", *map(str, arguments)],
         capture_output=True,

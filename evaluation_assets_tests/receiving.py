@@ -45,7 +45,9 @@ class Receiver:
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         """Send a signal and wait for the end; return the exit status."""
         self.process.send_signal(number)
-        _, self.rest = self.process.communicate(timeout=60)
+        self.process.wait(timeout=60)
+        assert self.process.stderr is not None
+        self.rest = self.process.stderr.read()  # `communicate` would lose what came with the first line
         return self.process.returncode
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import pytest
 import yaml
 
 from evaluation_assets.core.judging.panel import panel_of
@@ -12,6 +13,8 @@ from evaluation_assets.definitions import build_definitions
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import call, command, record
 from evaluation_assets_tests.test_ui import Server, wait_for
+
+pytestmark = pytest.mark.slow
 
 ONE: dict[str, Any] = {"judges": [{"name": "old", "provider": "rules"}]}
 BOTH: dict[str, Any] = {"judges": [*ONE["judges"], {"name": "stub", "provider": "rules"}]}

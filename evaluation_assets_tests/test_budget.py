@@ -21,6 +21,8 @@ from evaluation_assets_tests.defs.test_sessions import EXAMPLES
 from evaluation_assets_tests.model_judging import Judged, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer
 
+pytestmark = pytest.mark.slow
+
 PRICE = {"input": 2.0, "output": 10.0}
 DEAREST = 0.012
 """No question of these judges can cost more: 256 tokens out, and some 4,000 in."""

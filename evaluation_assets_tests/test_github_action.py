@@ -15,6 +15,8 @@ from evaluation_assets_tests.core.report.sinks.test_github import SHA, Github
 from evaluation_assets_tests.defs.test_regression import TASKS, runs
 from evaluation_assets_tests.http_server import http_server
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 WORKFLOW = yaml.safe_load((ROOT / "docs" / "ci" / "pull_request.yml").read_text())

@@ -15,6 +15,8 @@ from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server
 from evaluation_assets_tests.test_ui import Server, wait_for
 
+pytestmark = pytest.mark.slow
+
 TRAJECTORIES = 8
 QUESTIONS = TRAJECTORIES * (CLIPS + 3)
 

@@ -66,6 +66,13 @@ def riddles(text: str) -> list[str]:
     ]
 
 
+def assert_plain(texts: dict[str, str]) -> None:
+    """Fail with all riddles of all texts."""
+    assert texts
+    found = [f"{name}: {riddle}" for name, text in texts.items() for riddle in riddles(text)]
+    assert not found, "\n".join(found)
+
+
 def commands(command: click.Command, name: str = "evaluation-assets") -> Iterator[tuple[str, click.Command]]:
     """A command and those below it, by name."""
     yield name, command
@@ -115,37 +122,35 @@ def rendered(template: str) -> str:
     return re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", " ", template, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
-def test_pages_are_plain(page: Path) -> None:
-    assert riddles(page.read_text("utf-8")) == []
+def test_pages_are_plain() -> None:
+    assert_plain({page.name: page.read_text("utf-8") for page in (*PAGES, ROOT / "CHANGELOG.md")})
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_of_every_command_is_plain(name: str) -> None:
-    text = help_of(name)
-    assert riddles(" ".join(text.split())) == []
-    assert text.split("\n\n")[1].strip(), f"{name} does not say what it does"
+def test_the_help_of_every_command_is_plain() -> None:
+    texts = {name: help_of(name) for name in COMMANDS}
+    assert_plain({name: " ".join(text.split()) for name, text in texts.items()})
+    assert [name for name, text in texts.items() if not text.split("\n\n")[1].strip()] == []
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
-def test_reports_are_plain(template: Path) -> None:
-    assert riddles(rendered(template.read_text("utf-8"))) == []
+def test_reports_are_plain() -> None:
+    assert_plain({path.name: rendered(path.read_text("utf-8")) for path in TEMPLATES})
 
 
-@pytest.mark.parametrize("module", DEFINITIONS, ids=lambda path: path.stem)
-def test_descriptions_in_the_ui_are_plain(module: Path) -> None:
-    assert riddles("\n".join(descriptions(module))) == []
+def test_descriptions_in_the_ui_are_plain() -> None:
+    assert_plain({path.name: "\n".join(descriptions(path)) for path in DEFINITIONS})
 
 
-@pytest.mark.parametrize("module", READERS, ids=lambda path: "/".join(path.parts[-2:]))
-def test_docstrings_are_plain(module: Path) -> None:
-    assert riddles("\n".join(docstrings(module))) == []
+def test_docstrings_are_plain() -> None:
+    texts = {str(path.relative_to(PACKAGE)): "\n".join(docstrings(path)) for path in READERS}
+    assert_plain(texts)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_has_a_help_text(name: str) -> None:
-    options = [option for option in COMMANDS[name].params if isinstance(option, click.Option)]
-    assert [option.name for option in options if not option.help] == []
+def test_every_option_has_a_help_text() -> None:
+    options = [
+        (name, option) for name in COMMANDS for option in COMMANDS[name].params if isinstance(option, click.Option)
+    ]
+    assert options
+    assert [(name, option.name) for name, option in options if not option.help] == []
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server
 from evaluation_assets_tests.test_ui import wait_for
 
+pytestmark = pytest.mark.slow
+
 IN_FLIGHT = 2
 DROPS = 4
 CLIPS_PER_PART = 60

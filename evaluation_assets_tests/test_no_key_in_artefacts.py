@@ -20,6 +20,8 @@ from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.model_judging import drop_of
 from evaluation_assets_tests.model_server import ModelServer, rule
 
+pytestmark = pytest.mark.slow
+
 KEYS = {
     "KEY_OF_ECHO": "sk-echo-7Kq2x9Lm4Tn8Rw1Zb6",
     "KEY_OF_BROKEN": "sk-ant-broken-3Hd8v5Gs0Yf2Pj7Qc",

@@ -17,6 +17,8 @@ from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.conftest import record
 from evaluation_assets_tests.test_ui import Server, free_port, wait_for
 
+pytestmark = pytest.mark.slow
+
 CONFIGURATION = Path(__file__).parents[1] / "deploy" / "nginx" / "evaluation.conf"
 UI, REPORTS = "evaluation.example.com", "reports.example.com"
 USER, PASSWORD = "ada", "correct horse"

@@ -11,6 +11,8 @@ import pytest
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.every_section import DROPS, every_section
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 

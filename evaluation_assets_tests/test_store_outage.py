@@ -20,6 +20,8 @@ from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server
 from evaluation_assets_tests.s3_server import s3_server
 
+pytestmark = pytest.mark.slow
+
 COUNT = 6
 QUESTIONS = COUNT * (CLIPS + 3)
 

@@ -18,6 +18,8 @@ import pytest
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.conftest import SAMPLE, record
 
+pytestmark = pytest.mark.slow
+
 Found = TypeVar("Found")
 
 

@@ -19,6 +19,8 @@ from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.third_party import data
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 

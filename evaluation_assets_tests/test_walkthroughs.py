@@ -6,6 +6,8 @@ import pytest
 
 from evaluation_assets_tests.walkthrough import Command, File, follow, is_shown, steps
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parent.parent / "docs"
 
 

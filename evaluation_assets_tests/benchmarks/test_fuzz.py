@@ -6,6 +6,8 @@ import pytest
 
 from benchmarks.fuzz import Seed, damaged, fuzz, seeds
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("kind", ["drop", "suite", "reply"])
 def test_damaged_records_break_no_promise(kind: str) -> None:

@@ -107,6 +107,7 @@ class Quoting:
 PUBLIC = {"agentdataeva": "agentdataeva/testv1.json"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("protocol", "content"),
     [
@@ -230,6 +231,7 @@ def quotes_of(home: Path, panel: Path, file: Path) -> Calls:
     return planned.calls[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 def test_the_bill_of_every_level_is_within_a_twentieth_of_its_quote(
     tmp_path: Path, server: ModelServer, protocol: str
@@ -261,6 +263,7 @@ def test_the_bill_of_every_level_is_within_a_twentieth_of_its_quote(
     assert levels >= {"clip", "category", "trajectory", "interaction", "turn", "session"}
 
 
+@pytest.mark.slow
 def test_the_price_of_batches_is_their_bill_and_is_compared_with_conversations(
     tmp_path: Path, server: ModelServer
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from evaluation_assets_tests.conftest import command, record
+from evaluation_assets_tests.conftest import command, command_of_its_own, record
 
 
 def home_with(folder: Path, **sources: dict[str, Any]) -> Path:
@@ -92,7 +92,7 @@ def test_a_missing_client_is_one_sentence_with_the_command(tmp_path: Path) -> No
     home = home_with(tmp_path, prod={"type": "mlflow", "tracking_uri": "http://127.0.0.1:9"})
     (tmp_path / "absent").mkdir()
     (tmp_path / "absent" / "mlflow.py").write_text("raise ModuleNotFoundError('mlflow', name='mlflow')")
-    done = command("sources", "pull", home=home, PYTHONPATH=str(tmp_path / "absent"))
+    done = command_of_its_own("sources", "pull", home=home, PYTHONPATH=str(tmp_path / "absent"))
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.endswith("prod: mlflow needs an extra package: pip install 'evaluation-assets[mlflow]'")

@@ -10,6 +10,8 @@ import pytest
 
 from evaluation_assets_tests.conftest import SAMPLE
 
+pytestmark = pytest.mark.slow
+
 AT_AN_EVENT = """
 import os, sys
 at, number, seen = int(sys.argv.pop(1)), int(sys.argv.pop(1)), 0

@@ -23,6 +23,8 @@ from evaluation_assets_tests.model_judging import drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server
 from evaluation_assets_tests.test_ui import wait_for
 
+pytestmark = pytest.mark.slow
+
 
 def workspace(folder: Path, instance: dg.DagsterInstance, panel: Panel, clips_per_part: int | None = None) -> Workspace:
     home = Installation.at(str(folder))

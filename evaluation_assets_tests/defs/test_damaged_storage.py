@@ -21,6 +21,8 @@ from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = CLIPS + 1 + 2
 """Of one trajectory: clips, the category, the trajectory and its answer."""
 

@@ -28,6 +28,8 @@ from evaluation_assets_tests.conftest import Workspace, command, record
 from evaluation_assets_tests.defs.test_sensors import Ticker, drops_in
 from evaluation_assets_tests.test_ui import wait_for
 
+pytestmark = pytest.mark.slow
+
 RUN = """
 import json, sys
 from evaluation_assets.core.system.installation import Installation

@@ -24,6 +24,8 @@ from evaluation_assets_tests.model_judging import drop_of, judge
 from evaluation_assets_tests.model_server import model_server
 from evaluation_assets_tests.test_ui import Server, wait_for
 
+pytestmark = pytest.mark.slow
+
 STARTED, FAILURE = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.FAILURE
 
 

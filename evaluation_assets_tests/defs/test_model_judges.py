@@ -476,6 +476,7 @@ def run_in_a_process(home: Path, drop: Path, panel: Path) -> subprocess.Popen[by
     )
 
 
+@pytest.mark.slow
 def test_a_killed_run_pays_again_only_for_what_was_in_flight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_KEY", KEY)
     in_flight = 8

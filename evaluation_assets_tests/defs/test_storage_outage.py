@@ -16,6 +16,8 @@ from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.drop_lock import claimed
 from evaluation_assets_tests.conftest import Workspace, record
 
+pytestmark = pytest.mark.slow
+
 AWAY = "server closed the connection unexpectedly"
 
 

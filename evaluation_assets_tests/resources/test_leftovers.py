@@ -23,6 +23,8 @@ from evaluation_assets_tests.model_judging import drop_of
 from evaluation_assets_tests.model_server import ModelServer, model_server
 from evaluation_assets_tests.test_ui import wait_for
 
+pytestmark = pytest.mark.slow
+
 WRITER = """
 import sys
 import pytest

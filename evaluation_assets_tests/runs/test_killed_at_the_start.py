@@ -10,6 +10,8 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.small_disks import enlarge, small_disk
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import sys, warnings
 warnings.simplefilter("ignore")

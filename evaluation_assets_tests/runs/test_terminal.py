@@ -26,6 +26,8 @@ from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server
 from evaluation_assets_tests.test_ui import wait_for
 
+pytestmark = pytest.mark.slow
+
 
 def evaluation(tmp_path: Path, server: ModelServer) -> list[str]:
     """The arguments of a command that takes a while: two drops, of which the first is judged for seconds."""

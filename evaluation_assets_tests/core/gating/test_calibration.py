@@ -8,6 +8,8 @@ import pytest
 from evaluation_assets.core.gating.calibration import calibrate
 from evaluation_assets.core.gating.settings import GateSettings
 
+pytestmark = pytest.mark.slow
+
 RUNS = 300
 
 

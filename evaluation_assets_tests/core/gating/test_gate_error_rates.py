@@ -16,6 +16,8 @@ from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace
 from evaluation_assets_tests.third_party import data
 
+pytestmark = pytest.mark.slow
+
 RUNS = 20_000
 DROPS = {
     "airline": "tau-bench/gpt-4o-airline.even-tasks.json",

@@ -20,6 +20,8 @@ from evaluation_assets_tests.judging_alone import CLIPS, chains, judge_at, verdi
 from evaluation_assets_tests.machines import on_machine
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
+pytestmark = pytest.mark.slow
+
 AHEAD_S = 300.0
 
 

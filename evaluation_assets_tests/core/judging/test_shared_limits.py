@@ -5,6 +5,7 @@ import multiprocessing
 from collections import Counter
 from collections.abc import Sequence
 
+import pytest
 import sqlalchemy as sa
 
 from evaluation_assets.core.judging.panel import judges_of, panel_of
@@ -13,6 +14,8 @@ from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.verdicts import PanelRun
 from evaluation_assets_tests.judging_alone import CLIPS, chains, work
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
+
+pytestmark = pytest.mark.slow
 
 
 def most_within(seconds: float, at: Sequence[float]) -> int:

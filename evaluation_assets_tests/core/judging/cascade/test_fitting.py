@@ -19,6 +19,7 @@ from evaluation_assets_tests.core.judging.cascade.simulated import STAGES, drawn
 ALPHA, DELTA = 0.12, 0.2
 
 
+@pytest.mark.slow
 def test_the_bound_holds_as_often_as_promised_on_everything_that_could_be_drawn() -> None:
     """Errors are counted on 20,000 new clusters, so that chance plays no part in them."""
     random = np.random.default_rng(11)

@@ -136,6 +136,7 @@ runs_with_faults = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(runs_with_faults)
 def test_failures_and_crashes_leave_each_score_exactly_once(

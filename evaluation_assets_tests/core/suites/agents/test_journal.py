@@ -25,6 +25,8 @@ from evaluation_assets_tests.core.suites.agents.running import DONE, Running, ag
 from evaluation_assets_tests.mcp_server import ROOT
 from evaluation_assets_tests.model_server import ModelServer, rule
 
+pytestmark = pytest.mark.slow
+
 EXPRESSIONS = {
     "compound_interest": "10000 * (1 + 0.05 / 12) ** 36",
     "projectile": "hypot(50 * cos(pi / 4) * 2, 50 * sin(pi / 4) * 2 - 9.8 / 2 * 2 ** 2)",

@@ -61,14 +61,13 @@ def test_a_drop_of_the_same_bytes_is_read_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=100)
 @given(random=st.randoms(use_true_random=False), hits=st.integers(1, 6))
 def test_whatever_is_missing_or_mistyped_a_record_or_a_reason_comes_back(name: str, random: Random, hits: int) -> None:
     _read_damaged(name, lambda source, content: _with_damaged_fields(source, content, random, hits))
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=30)
+@settings(max_examples=settings().max_examples // 3)
 @given(random=st.randoms(use_true_random=False))
 def test_damaged_bytes_never_raise_anything_but_that_the_drop_is_unreadable(name: str, random: Random) -> None:
     _read_damaged(name, lambda _, content: _with_damaged_bytes(content, random))
