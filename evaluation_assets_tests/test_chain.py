@@ -182,7 +182,7 @@ def test_what_breaks_a_rule_is_kept_and_flagged_by_default(installation: Workspa
 
 
 def test_an_unreadable_drop_fails_with_its_reason_and_leaves_the_others_alone(installation: Workspace) -> None:
-    installation.drop("bad", b"\x00\x01 this is no JSON\n")
+    installation.drop("bad", b"\x00\x01 this is not JSON\n")
     installation.drop("good", record())
     result = installation.run("bad")
     assert not result.success

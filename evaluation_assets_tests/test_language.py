@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -47,21 +47,37 @@ RIDDLES = {
 }
 """Patterns that must not match, each with what to write instead."""
 
+IN_CODE = RIDDLES | {
+    r"(?<!there )\b(?:is|are) no (?!longer\b|more\b|less\b|such\b)": "say: is not a",
+    r"\bno (?:regular expression|YAML|JSON|JSONPath|XML|URL):": "say: not a ..., with the reason",
+    r"\bno address such as\b": "say what it is not, then give an example",
+    r"\breached on two ways\b": "say: in two ways",
+    r"^Not without\b": "say: only available inside",
+    r"\b(?:goes|go|went) before (?:this|it|that)\b": "say: takes precedence",
+    r"\bby lot\b": "say: at random",
+    r"\bunreadable or removed by a rule\b|\b(?:unreadable, or|kept,) removed by a rule\b": "say: preprocessing",
+    r"\bBlocks after\b": "say what a failure blocks",
+}
+"""What also must not be in the strings of the code: errors, log lines, findings, descriptions."""
+
 GENERATED = ("tables.md", "rubrics.md")
 """Pages made from the code. The wording of a rubric is versioned with its verdicts, so it stays."""
-PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.name not in GENERATED]
+PAGES = [page for page in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]) if page.name not in GENERATED]
 TEMPLATES = sorted((PACKAGE / "core" / "report" / "templates").glob("*.j2"))
 READERS = sorted((PACKAGE / "core").rglob("*.py"))
 """Modules whose docstrings are covered."""
 DEFINITIONS = sorted((PACKAGE / "defs").glob("*.py"))
+PROMPTS = ("prompts.py", "replies.py", "session_subjects.py")
+"""Modules whose strings are sent to judges. Other words are another question, which would be paid for again."""
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.name not in PROMPTS]
 
 
-def riddles(text: str) -> list[str]:
+def riddles(text: str, rules: Mapping[str, str] = RIDDLES) -> list[str]:
     """What is wrong with a text: each phrase, and what to write instead. Code in backticks may be called anything."""
     prose = re.sub(r"`[^`\n]*`", "`code`", text)
     return [
         f"{found[0]!r}: {instead}"
-        for pattern, instead in RIDDLES.items()
+        for pattern, instead in rules.items()
         for found in re.finditer(pattern, prose, re.IGNORECASE | re.MULTILINE)
     ]
 
@@ -117,13 +133,32 @@ def docstrings(module: Path) -> list[str]:
     ]
 
 
+def texts(module: str) -> Iterator[tuple[int, str]]:
+    """The texts in the code of a module, with their lines: strings with a space that are not docstrings.
+
+    The expressions of an f-string are `…`, so that a sentence is read across them.
+    """
+    tree = ast.parse(module)
+    skipped = {id(statement.value) for statement in ast.walk(tree) if isinstance(statement, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            skipped |= {id(part) for part in node.values}
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        else:
+            continue
+        if " " in text and id(node) not in skipped:
+            yield node.lineno, text
+
+
 def rendered(template: str) -> str:
     """The words of a template, without its expressions, statements and comments."""
     return re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", " ", template, flags=re.DOTALL)
 
 
 def test_pages_are_plain() -> None:
-    assert_plain({page.name: page.read_text("utf-8") for page in (*PAGES, ROOT / "CHANGELOG.md")})
+    assert_plain({page.name: page.read_text("utf-8") for page in PAGES})
 
 
 def test_the_help_of_every_command_is_plain() -> None:
@@ -143,6 +178,22 @@ def test_descriptions_in_the_ui_are_plain() -> None:
 def test_docstrings_are_plain() -> None:
     texts = {str(path.relative_to(PACKAGE)): "\n".join(docstrings(path)) for path in READERS}
     assert_plain(texts)
+
+
+def test_errors_and_messages_are_plain() -> None:
+    unclear = [
+        (path.name, line, why)
+        for path in MODULES
+        for line, text in texts(path.read_text("utf-8"))
+        if (why := riddles(text, IN_CODE))
+    ]
+    assert unclear == []
+
+
+def test_a_message_is_read_across_its_expressions() -> None:
+    code = 'def f(x: str) -> None:\n    """A word is no number."""\n    raise ValueError(f"{x!r} is no {x} number")\n'
+    assert list(texts(code)) == [(3, "… is no … number")]
+    assert riddles("… is no … number", IN_CODE)
 
 
 def test_every_option_has_a_help_text() -> None:

@@ -180,6 +180,8 @@ def test_an_address_that_cannot_be_read_is_refused_and_not_repeated(tmp_path: Pa
     else:
         panel["embeddings"] = {"model": "m", "base_url": address.format(key)}
     (tmp_path / "panel.yaml").write_text(json.dumps(panel))
-    with pytest.raises(InvalidPanel, match=r"base_url: this is no address such as http://localhost:8000/v1") as refused:
+    with pytest.raises(
+        InvalidPanel, match=r"base_url: not an HTTP address; write one such as http://localhost:8000/v1"
+    ) as refused:
         load_panel(UPath(tmp_path / "panel.yaml"))
     assert key not in str(refused.value)

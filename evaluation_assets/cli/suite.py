@@ -200,7 +200,7 @@ def _check_budgets(agents: list[AgentSettings], budget: float | None, budget_cal
     limited = budget is not None or budget_calls is not None
     for agent in agents if limited else ():
         if agent.is_own:
-            warn(f"{agent.name} pays for its own model calls, which no budget of ours limits")
+            warn(f"{agent.name} pays for its own model calls, which --budget does not limit")
         elif budget_calls is None and bound(agent, 1).usd is None:
             refuse(f"the price of {agent.name} ({agent.model_name}) is unknown, {NO_LIMIT}")
 

@@ -23,19 +23,16 @@ from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
+BLOCKING = "Blocking: a failure fails the run once its report exists."
+
 DESCRIPTIONS = {
-    ENOUGH_SCORED: (
-        f"At least {MIN_SCORED:.0%} of the clips that a judge is asked about have a score. Blocks after the "
-        "report is written."
-    ),
-    JUDGES_ANSWERED: "Every judge answered at least one of its questions. Blocks after the report is written.",
+    ENOUGH_SCORED: (f"At least {MIN_SCORED:.0%} of the clips that a judge is asked about have a score. {BLOCKING}"),
+    JUDGES_ANSWERED: f"Every judge answered at least one of its questions. {BLOCKING}",
     SUITE_PASS_RATE: "Every case of the drop's suite was run, and enough runs passed. Passes if the drop has no suite.",
 }
 
 
-CONSTRAINTS = {
-    CONSTRAINTS_HOLD: "The constraints of checks.yaml with severity `error` hold. Blocks after the report is written."
-}
+CONSTRAINTS = {CONSTRAINTS_HOLD: f"The constraints of checks.yaml with severity `error` hold. {BLOCKING}"}
 
 
 def report_checks(judges: Sequence[Judge], constraints: Checks) -> Stage:

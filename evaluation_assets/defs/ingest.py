@@ -92,7 +92,7 @@ def read_drop(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Resu
         "rejected_records",
         group_name=groups.INGEST,
         deps=["raw_trajectories", "unreadable_records"],
-        description="Every record that is not judged, with stage and reason: unreadable, or removed by a rule.",
+        description="Every record not judged, with stage and reason: unreadable, or removed in preprocessing.",
         code_version=PREPROCESSING_VERSION,
         kinds={"parquet"},
     ),

@@ -60,7 +60,7 @@ def python(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def calls_of(run: Trajectory) -> list[tuple[str, Any]]:
-    """Names and arguments; a call that is no JSON object, such as code, has its text as the one argument."""
+    """Names and arguments; a call that is not JSON object, such as code, has its text as the one argument."""
     return [
         (step.call.name, {"arguments": run.piece(step.call.raw)} if found is None else found)
         for step in run.calls

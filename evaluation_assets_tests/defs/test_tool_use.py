@@ -194,7 +194,7 @@ def test_a_suite_of_several_files_becomes_one(tmp_path: Path) -> None:
     ("content", "complaint"),
     [
         ("cases:\n  - id: 5\n", "s.yaml:2: cases.0.id: Input should be a valid string"),
-        ("cases: [", "s.yaml:1: no YAML"),
+        ("cases: [", "s.yaml:1: not YAML"),
     ],
 )
 def test_a_broken_suite_is_exit_status_2_with_its_line(tmp_path: Path, content: str, complaint: str) -> None:

@@ -163,7 +163,7 @@ class BatchGate:
             evidence = compare_outcomes(lost, gained, size, settings.delta, settings.alpha, settings.power)
         else:
             evidence = compare_scores(differences, settings.delta, settings.alpha, settings.power)
-        found = classify(
+        verdicts = classify(
             evidence,
             evidence.p_regression,
             (differences == 0).all(axis=1),
@@ -171,7 +171,7 @@ class BatchGate:
             max_undetected=settings.max_undetected,
             alpha=settings.alpha,
         )
-        return np.where((found == "pass") & self.has_fallen(base, current), "warn", found)
+        return np.where((verdicts == "pass") & self.has_fallen(base, current), "warn", verdicts)
 
     def has_fallen(self, base: np.ndarray, current: np.ndarray) -> np.ndarray:
         """Which comparisons have a single task that fell significantly."""
@@ -184,9 +184,9 @@ class BatchGate:
 
     def rates(self, base: np.ndarray, current: np.ndarray, effect: float) -> Rates:
         """Shares of the comparisons by verdict."""
-        found = self.verdicts(base, current)
+        verdicts = self.verdicts(base, current)
         fails, warns, passes, inconclusive = (
-            float((found == verdict).mean()) for verdict in ("fail", "warn", "pass", "inconclusive")
+            float((verdicts == verdict).mean()) for verdict in ("fail", "warn", "pass", "inconclusive")
         )
         return Rates(effect, fails, warns, passes, inconclusive)
 

@@ -50,8 +50,8 @@ class JudgeChange(BaseModel):
 def changed_judges(baseline: Mapping[str, CanaryScores], current: Mapping[str, CanaryScores]) -> list[JudgeChange]:
     """The judges whose scores changed significantly. Judges without canary scores in both runs are skipped."""
     both = sorted(baseline.keys() & current.keys())
-    found = (_change(judge, baseline[judge], current[judge], ALPHA / len(both)) for judge in both)
-    return [change for change in found if change is not None]
+    changes = (_change(judge, baseline[judge], current[judge], ALPHA / len(both)) for judge in both)
+    return [change for change in changes if change is not None]
 
 
 def unknown_change(judge: str, baseline: CanaryScores, current: CanaryScores, asked: int) -> tuple[str, bool] | None:

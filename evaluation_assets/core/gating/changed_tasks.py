@@ -23,7 +23,7 @@ def changed_tasks(
 ) -> list[ChangedTask]:
     """The tasks that changed in this direction by at least `fallen_drop` in every trial, largest change first."""
     sign = 1.0 if direction == "fell" else -1.0
-    found: list[ChangedTask] = []
+    compared: list[ChangedTask] = []
     p_values: list[np.ndarray] = []
     for metric in metrics:
         if metric not in baseline or metric not in current:
@@ -39,7 +39,7 @@ def changed_tasks(
             p_values.append(p_outcomes(values[worse], trials[worse], values[better], trials[better]))
         else:
             p_values.append(p_scores(sign * (values[1] - values[0])))
-        found += [
+        compared += [
             ChangedTask(
                 task_id=task,
                 metric=metric,
@@ -51,7 +51,7 @@ def changed_tasks(
         ]
     adjusted = benjamini_hochberg(np.concatenate(p_values)) if p_values else np.array([])
     changed: list[ChangedTask] = []
-    for each, p in zip(found, adjusted, strict=True):
+    for each, p in zip(compared, adjusted, strict=True):
         nearest = current[each.metric][each.task_id]
         moved = sign * (each.baseline - (nearest.best if direction == "fell" else nearest.worst))
         if moved >= settings.fallen_drop - 1e-9:

@@ -109,8 +109,10 @@ def without_damaged(drops: Iterable[str], read: Callable[[str], Read], damaged: 
 
 def suites(home: Installation, damaged: Tell = _log.warning) -> Iterator[tuple[str, list[DropMetrics]]]:
     """Every suite with its evaluated drops, oldest first."""
-    found = of_each_drop(home, "task_metrics", lambda drop: (metrics_of(home, drop), evaluated_at(home, drop)), damaged)
-    placed = [(metrics, when) for metrics, when in found if metrics.suite is not None]
+    evaluated = of_each_drop(
+        home, "task_metrics", lambda drop: (metrics_of(home, drop), evaluated_at(home, drop)), damaged
+    )
+    placed = [(metrics, when) for metrics, when in evaluated if metrics.suite is not None]
     placed.sort(key=lambda each: (each[0].suite or "", each[1], each[0].drop))
     for suite, group in groupby(placed, key=lambda each: each[0].suite or ""):
         yield suite, [metrics for metrics, _ in group]
@@ -146,23 +148,23 @@ def leaderboard_rows(home: Installation, damaged: Tell = _log.warning) -> Iterat
 def calibration_rows(home: Installation, settings: GateSettings, damaged: Tell = _log.warning) -> Iterator[Row]:
     """Rows of `gate_calibration`: every suite and gating metric with at least two comparable drops."""
     for suite, drops in suites(home, damaged):
-        for found in calibrations(drops, settings):
-            for rates in found.rates:
+        for calibration in calibrations(drops, settings):
+            for rates in calibration.rates:
                 yield {
                     "suite": suite,
-                    "metric": found.metric,
-                    "n_tasks": found.n_tasks,
-                    "n_runs": found.n_runs,
-                    "source": found.source,
+                    "metric": calibration.metric,
+                    "n_tasks": calibration.n_tasks,
+                    "n_runs": calibration.n_runs,
+                    "source": calibration.source,
                     "drop_size": rates.effect,
                     "fails": rates.fails,
                     "warns": rates.warns,
                     "passes": rates.passes,
                     "inconclusive": rates.inconclusive,
-                    "smallest_drop": found.smallest_decrease,
-                    "tolerance_false_alarms": found.tolerance_false_alarms,
-                    "pairs": found.pairs,
-                    "pairs_failed": found.pairs_failed,
+                    "smallest_drop": calibration.smallest_decrease,
+                    "tolerance_false_alarms": calibration.tolerance_false_alarms,
+                    "pairs": calibration.pairs,
+                    "pairs_failed": calibration.pairs_failed,
                 }
 
 
@@ -179,9 +181,9 @@ def calibrations(drops: Sequence[DropMetrics], settings: GateSettings) -> Iterat
                 values = {task: value.value for task, value in drop.metrics[metric].items()}
                 versions.setdefault(drop.version, []).append(values)
         trials = min((value.trials for value in drops[-1].metrics.get(metric, {}).values()), default=1)
-        found = calibrate(metric, list(versions.values()), settings, trials=trials)
-        if found is not None:
-            yield found
+        calibration = calibrate(metric, list(versions.values()), settings, trials=trials)
+        if calibration is not None:
+            yield calibration
 
 
 def drift_rows(home: Installation, settings: GateSettings, damaged: Tell = _log.warning) -> Iterator[Row]:
@@ -191,8 +193,8 @@ def drift_rows(home: Installation, settings: GateSettings, damaged: Tell = _log.
         if baseline is None:
             continue
         for metric in gating_metrics(settings, baseline.comparability):
-            found = drift_since(baseline, drops, metric, settings.alpha)
-            charts = zip(found.z, found.cusum, found.e_values, strict=True)
+            drift = drift_since(baseline, drops, metric, settings.alpha)
+            charts = zip(drift.z, drift.cusum, drift.e_values, strict=True)
             for number, (z, cusum, e_value) in enumerate(charts, 1):
                 yield {
                     "suite": suite,
@@ -201,7 +203,7 @@ def drift_rows(home: Installation, settings: GateSettings, damaged: Tell = _log.
                     "z": z,
                     "cusum": cusum,
                     "e_value": e_value,
-                    "alarm": found.alarm if number == len(found.z) else None,
+                    "alarm": drift.alarm if number == len(drift.z) else None,
                 }
 
 

@@ -34,10 +34,10 @@ class SuspectedFamilies:
 
 def families_of(tasks: Sequence[str], pattern: str) -> list[str]:
     """The family of each task: the match of `pattern` in its ID. A task without a match is a family of its own."""
-    found = [re.search(pattern, task) for task in tasks]
+    matches = [re.search(pattern, task) for task in tasks]
     return [
         f"task {task}" if match is None else match.group(1 if match.re.groups else 0)
-        for task, match in zip(tasks, found, strict=True)
+        for task, match in zip(tasks, matches, strict=True)
     ]
 
 
@@ -55,8 +55,8 @@ def suspected_families(pairs: Pairs) -> SuspectedFamilies | None:
     The test is the F-test of a one-way analysis of variance of the differences by family, the correlation its ICC(1):
     Shrout and Fleiss, Psychological Bulletin 86 (1979).
     """
-    found = [each for pattern in _PATTERNS if (each := _tested(pairs, pattern)) is not None]
-    return max(found, key=lambda each: each.correlation, default=None)
+    suspected = [each for pattern in _PATTERNS if (each := _tested(pairs, pattern)) is not None]
+    return max(suspected, key=lambda each: each.correlation, default=None)
 
 
 def _tested(pairs: Pairs, pattern: str) -> SuspectedFamilies | None:

@@ -99,29 +99,29 @@ def _changed_judges(baseline: Baseline, current: DropMetrics) -> list[str]:
 
 def _unknown_changes(baseline: Baseline, current: DropMetrics) -> list[tuple[str, bool]]:
     """Judges of both runs of which it is unknown whether they changed, and whether they scored canary clips."""
-    found = (
+    changes = (
         unknown_change(judge, before, current.canaries.get(judge, {}), current.canaries_asked.get(judge, 0))
         for judge, before in sorted(baseline.canaries.items())
         if f"judge {judge}" in current.comparability and judge not in current.kept_out
     )
-    return [each for each in found if each is not None]
+    return [each for each in changes if each is not None]
 
 
 def _beyond_limits(
     current: Mapping[str, Mapping[str, float]], floors: Mapping[str, float]
 ) -> list[tuple[str, GateVerdict]]:
     """Reasons for each limit that is violated or cannot be checked. Limits of cost and latency are upper limits."""
-    found: list[tuple[str, GateVerdict]] = []
+    violations: list[tuple[str, GateVerdict]] = []
     for metric, limit in sorted(floors.items()):
         values = current.get(metric)
         at_most = metric in RELATIVE
         if not values:
-            found.append((wording.unknown_limit(metric, limit, at_most=at_most), "inconclusive"))
+            violations.append((wording.unknown_limit(metric, limit, at_most=at_most), "inconclusive"))
             continue
         mean = fmean(values.values())
         if mean > limit + _ROUNDING if at_most else mean < limit - _ROUNDING:
-            found.append((wording.beyond_limit(metric, mean, len(values), limit, at_most=at_most), "fail"))
-    return found
+            violations.append((wording.beyond_limit(metric, mean, len(values), limit, at_most=at_most), "fail"))
+    return violations
 
 
 def _outcome(
@@ -191,8 +191,8 @@ def _missing(tasks: Sequence[str], total: int, tolerated: float) -> tuple[str, G
 
 
 def _gravest(verdicts: Iterable[GateVerdict]) -> GateVerdict:
-    found: GateVerdict = "pass"
+    gravest: GateVerdict = "pass"
     for verdict in verdicts:
-        if _GRAVITY.index(verdict) < _GRAVITY.index(found):
-            found = verdict
-    return found
+        if _GRAVITY.index(verdict) < _GRAVITY.index(gravest):
+            gravest = verdict
+    return gravest

@@ -291,9 +291,9 @@ def _in_words(problem: ValidationError) -> str:
     for error in problem.errors(include_url=False):
         field, value = ".".join(map(str, error["loc"])), str(error["input"])[:40]
         if not field:
-            said.append("it is no mapping of fields to values")
+            said.append("it is not a mapping of fields to values")
         elif error["type"] == "string_type" and not isinstance(error["input"], dict | list):
-            said.append(f"{field} is read as {value}, which is no text: put it in quotes")
+            said.append(f"{field} is read as {value}, which is not text: put it in quotes")
         else:
             said.append(
                 f"{field} is {value!r}: it should be a {'text' if error['type'] == 'string_type' else 'mapping'}"

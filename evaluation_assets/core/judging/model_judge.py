@@ -157,7 +157,7 @@ class ModelJudge:
         return ledger
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
-        """Not without connections."""
+        """Only available inside `opened()`."""
         raise RuntimeError("a model judge judges inside `opened` only")
 
 

@@ -19,7 +19,7 @@ def storable(verdict: Verdict) -> Verdict:
     """The verdict with well-formed texts.
 
     Raises:
-        NotStorable: a score is no number, a criterion no text, or a count too large.
+        NotStorable: a score is not a number, a criterion is not text, or a count is too large.
     """
     used = verdict.usage
     for name, count in (
@@ -52,18 +52,18 @@ def _shares(given: Mapping[str, float | None] | None) -> Any:
     shares: dict[str, float | None] = {}
     for criterion, share in given.items():
         if share is not None and not (isinstance(share, int | float) and math.isfinite(share)):
-            raise NotStorable(f"the score of {str(criterion)[:100]!r} is no number")
+            raise NotStorable(f"the score of {str(criterion)[:100]!r} is not a number")
         shares[_named(criterion)] = None if share is None else float(share)
     return shares
 
 
 def _named(criterion: Any) -> str:
     if not isinstance(criterion, str):
-        raise NotStorable(f"the criterion {str(criterion)[:100]!r} is no text")
+        raise NotStorable(f"the criterion {str(criterion)[:100]!r} is not text")
     return well_formed(criterion)
 
 
 def _text(given: Any, what: str) -> str | None:
     if given is not None and not isinstance(given, str):
-        raise NotStorable(f"{what} is no text")
+        raise NotStorable(f"{what} is not text")
     return None if given is None else well_formed(given)

@@ -18,7 +18,7 @@ def _address(value: str) -> str:
     except ValueError:  # of brackets, or the port
         is_usable = False
     if not is_usable:
-        raise ValueError("this is no address such as http://localhost:8000/v1")
+        raise ValueError("not an HTTP address; write one such as http://localhost:8000/v1")
     return value
 
 

@@ -294,7 +294,7 @@ def _vectors(answer: Any, expected: int) -> list[Vector]:
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         raise NoVectors("the answer holds no embedding for each text") from None
     if listed or any(vector.ndim != 1 or not _is_usable(vector) for vector in found):
-        raise NoVectors("an embedding is no list of numbers")
+        raise NoVectors("an embedding is not a list of numbers")
     return [vector.astype(np.float32) for vector in found]
 
 

@@ -344,7 +344,7 @@ _REFUSED = ("authentication failed", "does not exist", "pg_hba.conf")
 """What PostgreSQL says to those that it does not let in, however often they ask."""
 
 _REMEDIES = (
-    ("not a database", "it is no ledger: move the file away, or name another in EVALUATION_LEDGER_URL"),
+    ("not a database", "it is not a ledger: move the file away, or name another in EVALUATION_LEDGER_URL"),
     ("malformed", "it is damaged: keep what can be read with `evaluation-assets ledger repair`, or restore a copy"),
     ("invalid page in block", "it is damaged: restore a backup of the database"),
     ("disk is full", "the disk is full: free some space"),
@@ -359,7 +359,7 @@ def _what_to_do(url: str | sa.URL, problem: Exception) -> str:
     try:
         known = sa.make_url(url)
     except ArgumentError:
-        return "EVALUATION_LEDGER_URL is no database URL, e.g. postgresql+psycopg://user@host/database"
+        return "EVALUATION_LEDGER_URL is not a database URL; write one such as postgresql+psycopg://user@host/database"
     local = known.drivername.startswith("sqlite")
     where = known.database or "in memory" if local else known.set(query={}).render_as_string(hide_password=True)
     said = str(getattr(problem, "orig", None) or problem)

@@ -90,7 +90,7 @@ def _kept(earlier: Stored, version: str) -> tuple[CanaryFacts, list[Row]]:
         # Another judge may have had the name meanwhile.
         return noted, list(earlier.rows()) if noted.asked_of in (None, version) else []
     except DamagedTable:
-        _log.warning("%s is damaged: canary clips are judged anew", earlier.path)
+        _log.warning("%s is damaged: canary clips are judged again", earlier.path)
         return CanaryFacts(), []
 
 

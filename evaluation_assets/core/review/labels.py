@@ -91,7 +91,7 @@ def _json_lines(text: str) -> Iterator[tuple[int, Any]]:
             try:
                 yield line, orjson.loads(content)
             except orjson.JSONDecodeError as problem:
-                yield line, f"no JSON: {problem}"
+                yield line, f"not JSON: {problem}"
 
 
 def _label(source: str, line: int, fields: Any) -> Label | UnreadableLabel | None:
@@ -109,7 +109,7 @@ def _label(source: str, line: int, fields: Any) -> Label | UnreadableLabel | Non
         return UnreadableLabel(source, line, f"label {texts['label'][:40]!r} is neither pass, fail nor 0 to 1")
     clip = texts.get("clip_index") or None
     if clip is not None and not (clip.isascii() and clip.isdecimal() and len(clip) <= _LONGEST_INDEX):
-        return UnreadableLabel(source, line, f"clip_index {clip[:40]!r} is no number of a clip")
+        return UnreadableLabel(source, line, f"clip_index {clip[:40]!r} is not the number of a clip")
     return Label(
         drop=texts["drop"],
         trajectory_id=texts["trajectory_id"],

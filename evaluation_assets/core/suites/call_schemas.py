@@ -78,7 +78,7 @@ def defects(call: Call, tools: Iterable[Tool], *, are_all: bool = True) -> list[
     if schema is None:
         return []
     if call.arguments is None:
-        return [Defect("unreadable_arguments", call.name, None, "the arguments are no JSON object")]
+        return [Defect("unreadable_arguments", call.name, None, "the arguments are not a JSON object")]
     found = _undeclared(call, schema)
     try:
         for problem in schema_errors(schema, call.arguments):

@@ -70,7 +70,7 @@ def compare_call(expected: ExpectedCall, call: Call) -> CallComparison:
 
 def _missing(rule: ParameterRule, call: Call) -> str:
     expected = "" if rule.accepted is None else f"; expected {_any_of(rule)}"
-    return ("is missing: the arguments are no JSON object" if call.arguments is None else "is missing") + expected
+    return ("is missing: the arguments are not a JSON object" if call.arguments is None else "is missing") + expected
 
 
 def _outcome(name: str, rule: ParameterRule, value: Any) -> ParameterOutcome:

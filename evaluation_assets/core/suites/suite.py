@@ -81,7 +81,7 @@ class ParameterRule(_Model):
         try:
             regular_expressions.compile(pattern or "")
         except regular_expressions.error as problem:
-            raise ValueError(f"no regular expression: {problem}") from problem
+            raise ValueError(f"not a regular expression: {problem}") from problem
         return pattern
 
     @field_validator("json_schema")

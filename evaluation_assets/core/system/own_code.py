@@ -88,7 +88,7 @@ def _module(name: str, folder: Path | None) -> ModuleType:
         alias, file, submodule_search_locations=[str(file.parent)] if is_package else None
     )
     if spec is None or spec.loader is None:
-        raise ImportError(f"{file} is no Python file")
+        raise ImportError(f"{file} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[alias] = module
     try:

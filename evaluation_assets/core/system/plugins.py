@@ -44,7 +44,7 @@ def plugin(group: str, name: str) -> OwnFunction:
     try:
         function = entry.load()
         if not callable(function):
-            raise InvalidPlugin(f"{_place(entry)} is no function")
+            raise InvalidPlugin(f"{_place(entry)} is not a function")
         found = defined(name, function)
     except InvalidPlugin:
         raise

@@ -168,11 +168,11 @@ def test_a_sidecar_that_cannot_be_used_names_its_file(root: UPath, content: byte
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"agent_version: 1.10", "agent_version is read as 1.1, which is no text: put it in quotes"),
-        (b"agent: 2026-01-02", "agent is read as 2026-01-02, which is no text: put it in quotes"),
+        (b"agent_version: 1.10", "agent_version is read as 1.1, which is not text: put it in quotes"),
+        (b"agent: 2026-01-02", "agent is read as 2026-01-02, which is not text: put it in quotes"),
         (b"suite: [a]", r"suite is \"\['a'\]\": it should be a text"),
         (b"labels: x", "labels is 'x': it should be a mapping"),
-        (b"- a", "it is no mapping of fields to values"),
+        (b"- a", "it is not a mapping of fields to values"),
     ],
 )
 def test_a_field_of_a_sidecar_that_cannot_be_used_is_told_in_plain_words(

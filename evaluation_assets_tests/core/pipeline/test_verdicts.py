@@ -69,10 +69,10 @@ GOOD = Verdict(outcome="scored", scores={"a": 1.0}, summary="fine")
 @pytest.mark.parametrize(
     ("verdict", "why"),
     [
-        (Verdict(outcome="scored", scores={5: 1.0}), "criterion '5' is no text"),  # type: ignore[dict-item]
-        (Verdict(outcome="scored", scores={"a": "high"}), "score of 'a' is no number"),  # type: ignore[dict-item]
-        (Verdict(outcome="scored", scores={"a": float("nan")}), "score of 'a' is no number"),
-        (Verdict(outcome="scored", scores={"a": 1.0}, summary=7), "summary is no text"),  # type: ignore[arg-type]
+        (Verdict(outcome="scored", scores={5: 1.0}), "criterion '5' is not text"),  # type: ignore[dict-item]
+        (Verdict(outcome="scored", scores={"a": "high"}), "score of 'a' is not a number"),  # type: ignore[dict-item]
+        (Verdict(outcome="scored", scores={"a": float("nan")}), "score of 'a' is not a number"),
+        (Verdict(outcome="scored", scores={"a": 1.0}, summary=7), "summary is not text"),  # type: ignore[arg-type]
         (Verdict(outcome="scored", scores={"a": 1.0}, usage=Usage(output_tokens=10**30)), "output tokens"),
         (Verdict(outcome="scored", scores={"a": 1.0}, probabilities={"a": float("inf")}), "score of 'a'"),
         (None, ""),

@@ -125,7 +125,7 @@ def test_lines_that_are_no_labels_say_why_and_leave_the_others_alone(tmp_path: P
 def test_a_number_of_a_clip_that_no_table_holds_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(f"drop,trajectory_id,label,clip_index\nd,t,pass,{'9' * 30}")
     (unreadable,) = read_labels(UPath(tmp_path))
-    assert isinstance(unreadable, UnreadableLabel) and "is no number of a clip" in unreadable.reason
+    assert isinstance(unreadable, UnreadableLabel) and "is not the number of a clip" in unreadable.reason
 
 
 @given(st.text(max_size=200))

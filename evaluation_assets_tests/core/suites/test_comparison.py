@@ -62,4 +62,4 @@ def test_required_optional_forbidden_and_other_parameters() -> None:
 def test_arguments_that_are_no_object_are_missing_with_that_reason() -> None:
     want = ExpectedCall.model_validate(expected("t", code={}))
     (outcome,) = compare_call(want, Call("t", None)).parameters
-    assert outcome.reason.startswith("is missing: the arguments are no JSON object")
+    assert outcome.reason.startswith("is missing: the arguments are not a JSON object")

@@ -41,7 +41,7 @@ CODING_WORK = Table(
         Column(
             "failed_commands",
             INT,
-            "Number of command lines that failed. Searches without a match and differences are no failures.",
+            "Number of command lines that failed. Searches without a match and differences are not counted.",
         ),
         Column("test_runs", INT, "Number of command lines that ran tests."),
         Column("failing_test_runs", INT, "Number of test runs with a failure."),

@@ -92,7 +92,7 @@ UNREADABLE_RECORDS = Table(
 )
 REJECTED_RECORDS = Table(
     "rejected_records",
-    "a record that is not evaluated: unreadable, or removed by a rule",
+    "a record that is not evaluated: it could not be read, or a preprocessing rule removed it",
     (
         DROP,
         Column(

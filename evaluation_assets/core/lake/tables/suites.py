@@ -72,7 +72,7 @@ TOOL_USE_RESULTS = Table(
         Column(
             "completed",
             BOOL,
-            "Whether the run has an answer that is no refusal, and was not cut off at a limit; null if not measured.",
+            "Whether the run has an answer that is not a refusal, and was not cut off at a limit; null: not measured.",
         ),
         Column(
             "efficiency",

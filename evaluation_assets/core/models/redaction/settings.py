@@ -53,7 +53,7 @@ class Redaction(Section):
                 if regex.search(pattern, "", timeout=1.0):
                     raise ValueError(f"the pattern {name} also finds nothing at all; let it need a character")
             except (regex.error, TimeoutError) as problem:
-                raise ValueError(f"the pattern {name} is no regular expression: {problem}") from None
+                raise ValueError(f"the pattern {name} is not a regular expression: {problem}") from None
         return patterns
 
     @property

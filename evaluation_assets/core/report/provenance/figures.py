@@ -138,7 +138,7 @@ class _Figures:
         kept, total = len(evidence.origins), len(evidence.origins) + sum(evidence.rejected.values())
         read = "records of the drop's files, read again"
         for name, value, formula in (
-            ("total", total, "number of records: kept, removed by a rule, and unreadable"),
+            ("total", total, "number of records: kept, removed by preprocessing rules, and unreadable"),
             ("kept", kept, "number of records that are evaluated"),
             ("kept_share", kept / total if total else None, "kept records divided by all records"),
             ("repaired", evidence.repaired, "number of kept records into which closing tags were inserted"),

@@ -238,7 +238,7 @@ class Opening(Protocol):
 def _of_plugin(name: str, settings: object) -> type[SinkSettings]:
     """The settings of a sink of another package."""
     if not isinstance(settings, type) or not issubclass(settings, SinkSettings) or not hasattr(settings, "opened"):
-        raise TypeError("it is no subclass of SinkSettings or ScoreSinkSettings with a method `opened`")
+        raise TypeError("it is not a subclass of SinkSettings or ScoreSinkSettings with a method `opened`")
     return settings
 
 

@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.trajectories.identity import digest
 UNEXPECTED = (LookupError, TypeError, AttributeError, ValueError)
 """What reading a reply ends in that is not the one documented: the page of a proxy, say."""
 
-UNEXPECTED_REPLY = "the reply is not the one that this kind of server gives; check the URL"
+UNEXPECTED_REPLY = "unexpected reply for this kind of server; check the URL"
 
 _WORKERS = 4
 _GROUPS_AHEAD = 32

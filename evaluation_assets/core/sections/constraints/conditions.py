@@ -107,5 +107,5 @@ def is_below(folder: str, path: str) -> bool:
 
 
 def _same(expected: Any, value: Any) -> bool:
-    """Equality of JSON values: `true` is no number."""
+    """Equality of JSON values: `true` is not a number."""
     return isinstance(expected, bool) is isinstance(value, bool) and expected == value

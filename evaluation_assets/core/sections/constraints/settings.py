@@ -280,7 +280,7 @@ class Constraint(Section):
         if self.same and self.at_most is None and (self.before or self.after) is None:
             raise ValueError("same belongs to before, after and at_most")
         if self.before is not None and self.before.answer and self.same:
-            raise ValueError("same compares calls, and the answer is none")
+            raise ValueError("same compares calls, and the answer is not a call")
         if self.before is not None and self.before.answer and self.always is None:
             raise ValueError("before: answer belongs to always; to name a tool `answer`, write {tool: answer}")
         return self

@@ -59,7 +59,7 @@ def calculator(expression: str) -> str:
 def _value(node: ast.expr) -> int | float:
     match node:
         case ast.Constant(value=bool()):
-            raise ToolError("truth values are no numbers")
+            raise ToolError("truth values are not numbers")
         case ast.Constant(value=int() | float() as number):
             return _bounded(number)
         case ast.Name(id=name) if name in _CONSTANTS:

@@ -172,7 +172,7 @@ class Toolbox:
         try:
             values = loads(arguments) if arguments.strip() else {}
         except orjson.JSONDecodeError as problem:
-            raise ToolError(f"the arguments are no JSON: {problem}") from None
+            raise ToolError(f"the arguments are not JSON: {problem}") from None
         if not isinstance(values, dict):
             raise ToolError("the arguments have to be a JSON object")
         return await tool.call(values)

@@ -48,7 +48,7 @@ def read(source: Source) -> Draft:
 def _read_record(source: Source, item: Item, answers: Mapping[str, Any], draft: Draft) -> None:
     record = item.data
     if not isinstance(record, dict) or "id" not in record:
-        draft.leave_out(source, item.line, f"line {item.line}", "it is no object with an id")
+        draft.leave_out(source, item.line, f"line {item.line}", "it is not an object with an id")
         return
     name = str(record["id"])
     if "function" not in record:

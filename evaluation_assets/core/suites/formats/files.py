@@ -25,7 +25,7 @@ def read_source(path: UPath) -> Source:
     """A suite file.
 
     Raises:
-        InvalidSuite: it is no text, or no YAML, JSON or XML.
+        InvalidSuite: it is not text, or not YAML, JSON or XML.
     """
     try:
         text = path.read_text("utf-8-sig")
@@ -71,7 +71,7 @@ def _parsed(source: Source, text: str, first_line: int) -> Any:
         return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_number)
     except json.JSONDecodeError as problem:
         line = first_line + problem.lineno - 1
-        raise source.broken(line, f"no JSON: {problem.msg} in column {problem.colno}") from None
+        raise source.broken(line, f"not JSON: {problem.msg} in column {problem.colno}") from None
     except _NotJson as problem:
         raise source.broken(first_line if "\n" not in text.strip() else None, str(problem)) from None
 
@@ -84,13 +84,13 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for key, value in pairs:
         if key in data:
-            raise _NotJson(f"the key {key!r} stands twice in one object")
+            raise _NotJson(f"the key {key!r} appears twice in one object")
         data[key] = value
     return data
 
 
 def _no_number(name: str) -> None:
-    raise _NotJson(f"{name} is no JSON")
+    raise _NotJson(f"{name} is not JSON")
 
 
 def _item_lines(text: str) -> Iterator[int]:
@@ -112,10 +112,10 @@ class _Loader(yaml.SafeLoader):
         for index, key in enumerate(keys):
             if not isinstance(key, str):
                 place = node.value[index][0].start_mark
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is no text; quote it", place)
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is not text; quote it", place)
             if key in keys[:index]:
                 place = node.value[index][0].start_mark
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", place)
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} appears twice", place)
         return super().construct_mapping(node, deep)
 
 
@@ -135,9 +135,9 @@ def _yaml(source: Source) -> tuple[Item, ...]:
         documents = list(yaml.load_all(source.text, _Loader))
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
-        raise source.broken(None if mark is None else mark.line + 1, f"no YAML: {problem.problem}") from None
+        raise source.broken(None if mark is None else mark.line + 1, f"not YAML: {problem.problem}") from None
     except yaml.YAMLError as problem:
-        raise source.broken(None, f"no YAML: {problem}") from None
+        raise source.broken(None, f"not YAML: {problem}") from None
     if len(documents) == 1 and isinstance(documents[0], list):
         nodes = yaml.compose(source.text, _Loader)
         return tuple(

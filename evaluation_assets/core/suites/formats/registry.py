@@ -117,7 +117,7 @@ def find_suite(folder: UPath, name: str) -> UPath | None:
     found = [place for place in places if place.exists()]
     if len(found) > 1:
         names = ", ".join(place.name for place in found)
-        raise InvalidSuite(f"{folder}: the suite {name!r} stands in several files: {names}; remove all but one")
+        raise InvalidSuite(f"{folder}: the suite {name!r} is in several files: {names}; remove all but one")
     return found[0] if found else None
 
 

@@ -77,7 +77,7 @@ def _tasks(source: Source, element: str) -> list[Task]:
     except DefusedXmlException as problem:
         raise source.broken(handler.line, f"document types and entities are not read: {problem}") from None
     except SAXParseException as problem:
-        raise source.broken(problem.getLineNumber(), f"no XML: {problem.getMessage()}") from None
+        raise source.broken(problem.getLineNumber(), f"not XML: {problem.getMessage()}") from None
     return handler.tasks
 
 

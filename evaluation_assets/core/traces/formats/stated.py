@@ -63,7 +63,7 @@ class Comparisons:
         self.contradictions[what] += len({each for each in statements if each is not None}) > 1
 
     def in_sequence(self, what: str, numbers: Sequence[int | None]) -> None:
-        """Note the numbers that are left out between numbered things, such as steps. Numbering may begin anew."""
+        """Note the numbers that are left out between numbered things, such as steps. Numbering may begin again."""
         known = [number for number in numbers if number is not None]
         missing = sum(max(0, after - before - 1) for before, after in pairwise(known))
         self.compare(what, len(known) + missing, len(known))
