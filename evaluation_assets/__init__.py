@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evaluation_assets.api.comparing import Comparison, TaskChange, compare
+    from evaluation_assets.api.comparing import compare
+    from evaluation_assets.api.comparison import Comparison, TaskChange
     from evaluation_assets.api.errors import (
-        BudgetSpent,
         EvaluationError,
         GateFailed,
         QuoteTooHigh,
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
         UnusableInput,
     )
     from evaluation_assets.api.evaluating import evaluate
-    from evaluation_assets.api.home import Home, load_home
+    from evaluation_assets.api.home import Home, StoredResult, load_home
     from evaluation_assets.api.reading import Reading, read
-    from evaluation_assets.api.result import Result, StoredResult
+    from evaluation_assets.api.result import BudgetSpent, Result
     from evaluation_assets.component import EvaluationComponent
     from evaluation_assets.core.judging.panel import Panel
     from evaluation_assets.core.traces.formats.base import Rejection
@@ -56,9 +56,9 @@ __all__ = [
 ]
 
 _MODULES = {
-    "api.comparing": ("Comparison", "TaskChange", "compare"),
+    "api.comparing": ("compare",),
+    "api.comparison": ("Comparison", "TaskChange"),
     "api.errors": (
-        "BudgetSpent",
         "EvaluationError",
         "GateFailed",
         "QuoteTooHigh",
@@ -67,9 +67,9 @@ _MODULES = {
         "UnusableInput",
     ),
     "api.evaluating": ("evaluate",),
-    "api.home": ("Home", "load_home"),
+    "api.home": ("Home", "StoredResult", "load_home"),
     "api.reading": ("Reading", "read"),
-    "api.result": ("Result", "StoredResult"),
+    "api.result": ("BudgetSpent", "Result"),
     "component": ("EvaluationComponent",),
     "core.traces.formats.base": ("Rejection",),
     "core.judging.panel": ("Panel",),

@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from evaluation_assets.api.comparing import Comparison
+from evaluation_assets.api.comparison import Comparison
 from evaluation_assets.api.errors import EvaluationError
 from evaluation_assets.api.evaluating import evaluate
-from evaluation_assets.api.result import Result, StoredResult
+from evaluation_assets.api.home import StoredResult
+from evaluation_assets.api.result import Result
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.text.plain_text import for_terminal
 

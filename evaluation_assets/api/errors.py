@@ -2,10 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from evaluation_assets.api.result import Result
 
 
 class EvaluationError(Exception):
@@ -29,14 +25,6 @@ class QuoteTooHigh(EvaluationError):
     def __init__(self, message: str, expected_usd: float) -> None:
         super().__init__(message)
         self.expected_usd = expected_usd
-
-
-class BudgetSpent(EvaluationError):
-    """The budget was spent before the evaluation was complete. Paid replies are kept; `result` is what there is."""
-
-    def __init__(self, message: str, result: "Result") -> None:
-        super().__init__(message)
-        self.result = result
 
 
 class RunFailed(EvaluationError, RuntimeError):

@@ -8,7 +8,6 @@ from typing import Any
 from upath import UPath
 
 from evaluation_assets.api.errors import (
-    BudgetSpent,
     QuoteTooHigh,
     RunFailed,
     UnusableInput,
@@ -16,7 +15,7 @@ from evaluation_assets.api.errors import (
 )
 from evaluation_assets.api.home import Home, installation_at
 from evaluation_assets.api.one_drop import only_drop
-from evaluation_assets.api.result import Result
+from evaluation_assets.api.result import BudgetSpent, Result
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.copies import Conflict
 from evaluation_assets.core.intake.copying.drops import annotate, take_in

@@ -1,20 +1,32 @@
-"""An installation as a Python object: its drops, tables and results."""
+"""An installation as a Python object, and its evaluated drops: tables as data frames, the report, the gate."""
 
+import getpass
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation_assets.api.errors import UnknownName, UnusableInput
+from upath import UPath
+
+from evaluation_assets.api.errors import UnknownName, UnusableInput, as_unusable
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.system.installation import Installation
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evaluation_assets.api.result import StoredResult
+    from evaluation_assets.api.comparison import Comparison
     from evaluation_assets.core.lake.tables import Table
+    from evaluation_assets.core.report.report import DropReport
+
+
+_LEVELS = {
+    "clip": "clip_verdicts",
+    "category": "category_verdicts",
+    "trajectory": "trajectory_verdicts",
+    "session": "session_verdicts",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +65,6 @@ class Home:
         Raises:
             UnknownName: no drop of this key has been evaluated.
         """
-        from evaluation_assets.api.result import StoredResult  # noqa: PLC0415
-
         self.check_evaluated(drop)
         return StoredResult(self, drop)
 
@@ -91,6 +101,116 @@ class Home:
         from evaluation_assets.api.html import home_html  # noqa: PLC0415
 
         return home_html(str(self.installation.root), self.drops)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResult:
+    """The result of an evaluated drop, read from the home folder when it is asked for."""
+
+    home: Home
+    drop: str
+
+    @property
+    def trajectories(self) -> "pd.DataFrame":
+        """The evaluated trajectories, with their texts: the table `preprocessed_trajectories`."""
+        return self.table("preprocessed_trajectories")
+
+    @property
+    def clips(self) -> "pd.DataFrame":
+        """The clips that the trajectories were cut into, with their texts: the table `clips`."""
+        return self.table("clips")
+
+    @property
+    def verdicts(self) -> "pd.DataFrame":
+        """Every judge's verdicts. `level` is `clip`, `category`, `trajectory` or `session`, the table of the verdict.
+
+        `scores` is a dictionary from criterion to score, 0..1. `subject` is null at the level `clip`, `clip_index` at
+        the others.
+        """
+        from evaluation_assets.api.frames import arrow_of, labelled_frame, table_named  # noqa: PLC0415  (pandas)
+
+        tables = {level: table_named(name) for level, name in _LEVELS.items()}
+        found = ((level, arrow_of(self.home.stored(table, self.drop), table)) for level, table in tables.items())
+        return labelled_frame(found, "level")
+
+    @property
+    def scores(self) -> "pd.DataFrame":
+        """The panel's scores of each trajectory, a row for each criterion: the table `trajectory_scores`."""
+        return self.table("trajectory_scores")
+
+    def table(self, name: str, columns: Sequence[str] | None = None) -> "pd.DataFrame":
+        """A table of this drop, as `Home.table` reads it."""
+        return self.home.table(name, self.drop, columns)
+
+    @property
+    def report(self) -> UPath:
+        """Path of the HTML report; the same report in Markdown and JSON is beside it."""
+        from evaluation_assets.core.report.files import report_files  # noqa: PLC0415
+
+        return report_files(self.home.installation.reports(self.drop), self.drop).html
+
+    @property
+    def summary(self) -> "DropReport":
+        """The figures of the report: headline, scores by tool type and criterion, judges, cost, gate.
+
+        Raises:
+            UnknownName: the drop has no report, because its evaluation was stopped.
+        """
+        from evaluation_assets.core.report.files import report_files  # noqa: PLC0415
+        from evaluation_assets.core.report.report import DropReport  # noqa: PLC0415  (pydantic: 0.3 s to import)
+
+        file = report_files(self.home.installation.reports(self.drop), self.drop).json
+        if not file.exists():
+            raise UnknownName(f"{self.drop} has no report in {file.parent}; evaluate it again")
+        return DropReport.model_validate_json(file.read_text("utf-8"))
+
+    def gate(self, baseline: "StoredResult | str | Path | None" = None) -> "Comparison":
+        """Compare this drop with a baseline. Nothing is run or written.
+
+        Args:
+            baseline: a promoted baseline by its suite, a baseline file (`.json`), an evaluated drop by its key, or a
+                result. A promoted baseline goes before a drop of the same name. Default: that of the drop's suite.
+
+        Raises:
+            UnknownName: there is no such baseline.
+        """
+        from evaluation_assets.api.comparison import compared  # noqa: PLC0415  (statistics: 0.5 s to import)
+
+        against = (baseline.home.installation, baseline.drop) if isinstance(baseline, StoredResult) else baseline
+        return compared(self.home.installation, self.drop, against)
+
+    def promote(self, *, reason: str = "", by: str | None = None) -> Path:
+        """Accept this drop as the baseline of its suite, and return the file. Commit it.
+
+        Args:
+            reason: why the drop is accepted; stored in the file.
+            by: who accepts it (default: the name of the system user).
+
+        Raises:
+            UnusableInput: the drop has no suite, or no evaluated tasks.
+        """
+        from evaluation_assets.runs.own_loop import quiet  # noqa: PLC0415  (Dagster: 1 s to import)
+
+        config = {"promoted_by": by or getpass.getuser(), "reason": reason, "with_drops": []}
+        with as_unusable(), quiet():
+            from evaluation_assets.core.judging.panel import load_panel  # noqa: PLC0415
+            from evaluation_assets.defs.names import PROMOTE_BASELINE  # noqa: PLC0415
+            from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
+
+            home = self.home.installation
+            panel = load_panel(home.panel_file)
+            done = run_job(home, panel, PROMOTE_BASELINE, drop=self.drop, ops={"baseline": {"config": config}})
+        if not done.success:
+            raise UnusableInput("; ".join(done.failures))
+        return Path(str(done.metadata["baseline"]["path"]))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.drop!r}, report={str(self.report)!r})"
+
+    def _repr_html_(self) -> str:
+        from evaluation_assets.api.html import result_html  # noqa: PLC0415
+
+        return result_html(self.summary, self.report, "")
 
 
 def load_home(home: str | Path | None = None) -> Home:
