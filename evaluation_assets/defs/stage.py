@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,10 +74,11 @@ def stage(*assets: dg.AssetSpec, checks: Sequence[dg.AssetCheckSpec] = ()) -> Ca
 
 def _located(spec: dg.AssetSpec, work: Work) -> dg.AssetSpec:
     file, line = Path(inspect.getsourcefile(work) or ""), inspect.getsourcelines(work)[1]
-    place = dg.LocalFileCodeReference(file_path=str(file.absolute()), line_number=line)
-    return spec.merge_attributes(
-        metadata={"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[place])}
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.BetaWarning)  # ten times at each start, and no user's concern
+        place = dg.LocalFileCodeReference(file_path=str(file.absolute()), line_number=line)
+        references = dg.CodeReferencesMetadataValue(code_references=[place])
+    return spec.merge_attributes(metadata={"dagster/code_references": references})
 
 
 async def _next(made: AsyncIterator[Result]) -> Result | None:
