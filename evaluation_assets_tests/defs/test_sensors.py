@@ -227,12 +227,12 @@ def test_a_drop_is_stale_when_it_would_be_judged_differently(installation: Works
     assert is_stale(installation.instance, drop, "another key")
 
 
-@pytest.mark.parametrize("version", ["regression.REGRESSION_VERSION", "reviewing.REVIEWING_VERSION"])
+@pytest.mark.parametrize("version", ["REGRESSION_VERSION", "REVIEWING_VERSION"])
 def test_a_raised_version_makes_drops_stale(kept: Workspace, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     kept.drop("a", record())
     assert kept.run("a").success
     assert nightly(kept) == []
-    monkeypatch.setattr(f"evaluation_assets.defs.{version}", "raised")
+    monkeypatch.setattr(f"evaluation_assets.defs.evaluation_key.{version}", "raised")
     raised = Workspace(kept.home, build_definitions(kept.home, Panel()), kept.instance)
     assert nightly(raised) == ["a"]
 

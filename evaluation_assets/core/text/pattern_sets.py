@@ -25,6 +25,26 @@ Texts = frozenset[str]
 _EMPTY: Texts = frozenset({""})
 
 
+class RequiredTexts:
+    """Tells in one pass which of many patterns a text can match at all."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        needed = [required_texts(pattern) for pattern in patterns]
+        self._always = {number for number, texts in enumerate(needed) if not texts}
+        pairs = [(text, number) for number, texts in enumerate(needed) for text in texts]
+        self._numbers = [number for _, number in pairs]
+        self._needed = AhoCorasick([text for text, _ in pairs])
+
+    def in_any(self, text: str) -> bool:
+        """Whether a text contains what one of the patterns requires; if not, none matches any part of it."""
+        return bool(self._always or self._needed.find_matches_as_indexes(_searchable(text)))
+
+    def possible(self, text: str) -> set[int]:
+        """The patterns, by number, of which a text has what they require."""
+        contained = self._needed.find_matches_as_indexes(_searchable(text), overlapping=True)
+        return self._always.union([self._numbers[place] for place, _, _ in contained])
+
+
 class PatternSet:
     """Finds what an alternation of the patterns, `(?:first)|(?:second)|...`, would find.
 
@@ -33,30 +53,21 @@ class PatternSet:
 
     def __init__(self, patterns: Sequence[str], flags: re.RegexFlag = re.NOFLAG) -> None:
         self._patterns = [re.compile(pattern, flags) for pattern in patterns]
-        needed = [required_texts(pattern) for pattern in patterns]
-        self._always = {number for number, texts in enumerate(needed) if not texts}
-        pairs = [(text, number) for number, texts in enumerate(needed) for text in texts]
-        self._numbers = [number for _, number in pairs]
-        self._needed = AhoCorasick([text for text, _ in pairs])
+        self._required = RequiredTexts(patterns)
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first match in a text; where several patterns match at the same place, that of the first one."""
-        possible = sorted(self._possible(text))
+        possible = sorted(self._required.possible(text))
         found = [match for number in possible if (match := self._patterns[number].search(text)) is not None]
         return min(found, key=re.Match.start, default=None)
 
     def matches(self, text: str) -> bool:
         """Whether there is a match in a text."""
-        return any(self._patterns[number].search(text) is not None for number in self._possible(text))
+        return any(self._patterns[number].search(text) is not None for number in self._required.possible(text))
 
     def may_match(self, text: str) -> bool:
         """Whether a text contains what one of the patterns requires; if not, none matches any part of it."""
-        return bool(self._always or self._needed.find_matches_as_indexes(_searchable(text)))
-
-    def _possible(self, text: str) -> set[int]:
-        """The patterns of which a text has what they require."""
-        contained = self._needed.find_matches_as_indexes(_searchable(text), overlapping=True)
-        return self._always.union([self._numbers[place] for place, _, _ in contained])
+        return self._required.in_any(text)
 
 
 def _searchable(text: str) -> str:

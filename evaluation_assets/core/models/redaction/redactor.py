@@ -126,11 +126,10 @@ class Redactor:
 
     def _all(self, text: str) -> Iterator[tuple[Span, str]]:
         for kind, shapes in self._shapes:
-            for shape in shapes:
-                for span in shape.spans(text):
-                    if shape.needs_surroundings or self._also_parts:
-                        self._remember(text[slice(*span)], kind)
-                    yield span, kind
+            for shape, span in shapes.found_in(text):
+                if shape.needs_surroundings or self._also_parts:
+                    self._remember(text[slice(*span)], kind)
+                yield span, kind
         yield from self._repeated(text)
         for name, pattern in self._patterns.items():
             try:

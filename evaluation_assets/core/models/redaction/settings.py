@@ -7,7 +7,7 @@ from typing import Annotated
 import regex
 from pydantic import BeforeValidator, Field, field_validator
 
-from evaluation_assets.core.models.redaction.kinds import CREDENTIALS, EMAIL, PAYMENT_CARD, TELEPHONE, Shape
+from evaluation_assets.core.models.redaction.kinds import CREDENTIALS, EMAIL, PAYMENT_CARD, TELEPHONE, Shapes
 from evaluation_assets.core.models.redaction.presidio import PresidioSettings
 from evaluation_assets.core.system.configuration import Section
 
@@ -57,7 +57,7 @@ class Redaction(Section):
         return patterns
 
     @property
-    def shapes(self) -> Sequence[tuple[str, Sequence[Shape]]]:
+    def shapes(self) -> Sequence[tuple[str, Shapes]]:
         """The kinds that are replaced, with the forms they have; own patterns are not among them."""
         return [kinds for name, kinds in _BUILT_IN.items() if getattr(self, name)]
 
