@@ -1,6 +1,7 @@
 """No client of ours follows a redirect to another server: what it sends, and its keys, stay where they were sent."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -102,8 +103,7 @@ def test_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         servers.check(str(problem.value))
 
 
-@pytest.mark.parametrize("status", [302, 307])
-@pytest.mark.parametrize(
+STORES = pytest.mark.parametrize(
     "settings",
     [
         lambda url: LangfuseSettings(type="langfuse", url=url, public_key_env="TEST_KEY", secret_key_env="TEST_KEY"),
@@ -112,6 +112,10 @@ def test_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=["langfuse", "langsmith", "phoenix"],
 )
+
+
+@pytest.mark.parametrize("status", [302, 307])
+@STORES
 def test_sources(
     settings: Callable[[str], SourceSettings], status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +174,61 @@ def test_a_redirect_within_a_server_is_followed(tmp_path: Path) -> None:
         judge = judge_at(f"{url}/old/v1", f"sqlite:///{tmp_path}/ledger.sqlite", provider="openai_compatible")
         given = asyncio.run(verdicts(judge, chains(1)))
     assert "arrived" in (given[0].error or "")
+
+
+@pytest.mark.parametrize("provider", ["openai_compatible", "anthropic_compatible"])
+def test_a_judge_at_an_endpoint_that_redirects_to_itself_stops_after_a_handful_of_requests(
+    provider: str, tmp_path: Path
+) -> None:
+    asked: list[Request] = []
+    with http_server(to_itself(asked)) as url:
+        address = url + ("/v1" if provider.startswith("openai") else "")
+        judge = judge_at(address, f"sqlite:///{tmp_path}/ledger.sqlite", provider=provider)
+        given = asyncio.run(verdicts(judge, chains(3)))
+    assert given[0].outcome == "failed"
+    assert "redirects more than" in (given[0].error or "") and "base_url" in (given[0].error or "")
+    assert {(verdict.outcome, verdict.error_kind) for verdict in given} <= {
+        ("failed", "not_found"),
+        ("not_run", "not_found"),
+    }
+    assert len(asked) < 10
+
+
+def test_embeddings_of_an_endpoint_that_redirects_to_itself_are_asked_for_a_handful_of_times(tmp_path: Path) -> None:
+    asked: list[Request] = []
+    with http_server(to_itself(asked)) as url:
+        vectors = EndpointVectors(
+            model="m",
+            base_url=f"{url}/v1",
+            key_variable=None,
+            ledger=Ledger(f"sqlite:///{tmp_path}/ledger.sqlite"),
+            pricing=PublicPrice(None, "m"),
+            run="run",
+            budget=Budget(),
+        )
+        for _ in range(2):
+            with pytest.raises(NoVectors, match="redirects more than"):
+                vectors.of(["private"])
+    assert len(asked) < 10
+
+
+@STORES
+def test_a_source_that_redirects_to_itself_is_asked_for_a_handful_of_times(
+    settings: Callable[[str], SourceSettings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", SECRET)
+    asked: list[Request] = []
+    with http_server(to_itself(asked)) as url, pytest.raises(StoreError):
+        fetched(settings(url), tmp_path)
+    assert max(Counter(request.target for request in asked).values()) <= 16, "four tries of four requests"
+
+
+def to_itself(asked: list[Request]) -> Callable[[Request], Reply]:
+    def answer(request: Request) -> Reply:
+        asked.append(request)
+        return Reply(307, headers={"Location": request.target}, text="")
+
+    return answer
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ class Budget:
             raise Stopped("budget", f"the budget of {counted(self.limit_calls, 'model call')} is spent")
 
     def pay(self, cost_usd: float | None) -> None:
-        """Add what was paid; an unknown price adds nothing."""
+        """Add what one reply cost; an unknown price adds nothing."""
         self.spent_usd += cost_usd or 0.0
         self.calls += 1
 

@@ -322,7 +322,8 @@ class Client:
         price = self._pricing.cost(reply.usage)
         if price is None:
             self._pay_estimate(request)
-        self._budget.pay(price)
+        else:
+            self._budget.pay(price)
         if reply.usage_problem is not None:
             self._say_once("usage", f"{reply.usage_problem}; tokens and cost of such replies are unknown")
         commit = partial(
@@ -344,8 +345,9 @@ class Client:
 
     def _pay_estimate(self, request: Request) -> None:
         """Count a reply that does not say what it took, or cannot be read, as what it can cost at most."""
-        if self._budget.limit_usd is not None and (most := most_of(request, self._pricing)):
-            self._budget.pay(most)
+        most = None if self._budget.limit_usd is None else most_of(request, self._pricing)
+        self._budget.pay(most)
+        if most:
             with suppress(LedgerError):  # this process knows it
                 self._ledger.add_estimate(self.run, most)
 

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+MOST_REDIRECTS = 3
+"""Redirects of a request within its server that are followed: for `http`, a moved path, and a slash at its end."""
+
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 

@@ -215,6 +215,19 @@ def test_a_reply_without_believable_usage_counts_against_the_budget(
     ledger.close()
 
 
+def test_a_reply_without_usage_is_one_call_of_the_budget(url: str) -> None:
+    budget = Budget(10.0)
+    rows = []
+
+    async def work() -> int:
+        async with endpoint(answering(lambda criteria: completion(evaluation(criteria), None))) as made:
+            rows.extend(await rows_at(judge_at(made.url, url, max_concurrency=1), 1, budget=budget))
+            return len(made.asked)
+
+    assert budget.calls == 0
+    assert asyncio.run(work()) == budget.calls == len(rows)
+
+
 DRAFT = '{"reasoning": "a draft", "scores": [], "summary": ""}'
 
 

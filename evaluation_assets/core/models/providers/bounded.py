@@ -8,7 +8,7 @@ import httpx2
 
 from evaluation_assets.core.models.allowed_hosts import refusal_of
 from evaluation_assets.core.models.errors import ProviderError
-from evaluation_assets.core.system.one_origin import OtherOrigin, only_to
+from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to
 
 LARGEST_REPLY = 32 * 2**20
 """Bytes of an answer, unpacked: thousands of times a usual reply, several times the longest output of today's
@@ -24,12 +24,15 @@ def bounded(client: type[httpx2.AsyncClient], base_url: str) -> httpx2.AsyncClie
 
     class Bounded(client):
         def __init__(self) -> None:
-            super().__init__(event_hooks={"request": [check_soon]})
+            super().__init__(event_hooks={"request": [check_soon]}, max_redirects=MOST_REDIRECTS)
 
         async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
             """Send a request, and read its answer in full."""
             options["stream"] = True
-            response = await super().send(request, **options)
+            try:
+                response = await super().send(request, **options)
+            except httpx2.TooManyRedirects:
+                raise _circle() from None
             try:
                 return await _in_full(response)
             except BaseException:
@@ -44,12 +47,15 @@ def bounded_in_threads(client: type[httpx2.Client], base_url: str, seconds: floa
 
     class Bounded(client):
         def __init__(self) -> None:
-            super().__init__(event_hooks={"request": [_check_of(base_url)]})
+            super().__init__(event_hooks={"request": [_check_of(base_url)]}, max_redirects=MOST_REDIRECTS)
 
         def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
             """Send a request, and read its answer in full."""
             options["stream"] = True
-            response = super().send(request, **options)
+            try:
+                response = super().send(request, **options)
+            except httpx2.TooManyRedirects:
+                raise _circle() from None
             until = time.monotonic() + seconds
             parts, size = [], 0
             try:
@@ -93,6 +99,11 @@ async def _in_full(response: httpx2.Response) -> httpx2.Response:
             raise _too_long()
         parts.append(part)
     return _rebuilt(response, parts)
+
+
+def _circle() -> ProviderError:
+    message = f"the endpoint redirects more than {MOST_REDIRECTS} times, perhaps to itself: check base_url"
+    return ProviderError("not_found", message, retryable=False)
 
 
 def _too_long() -> ProviderError:

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from evaluation_assets.core.intake.sources.secrets import secret
 from evaluation_assets.core.intake.sources.settings import LangfuseSettings, SourceSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
-from evaluation_assets.core.system.one_origin import OtherOrigin, only_to
+from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _PAGE = 1000
@@ -54,7 +54,12 @@ class LangfuseTraces:
     def __init__(self, settings: LangfuseSettings) -> None:
         self._settings = settings
         url = str(settings.url).rstrip("/")
-        client = httpx.Client(timeout=_TIMEOUT_S, follow_redirects=True, event_hooks={"request": [only_to(url)]})
+        client = httpx.Client(
+            timeout=_TIMEOUT_S,
+            follow_redirects=True,
+            max_redirects=MOST_REDIRECTS,
+            event_hooks={"request": [only_to(url)]},
+        )
         self._api = LangfuseAPI(
             base_url=url,
             httpx_client=client,

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from evaluation_assets.core.intake.sources.secrets import secret
 from evaluation_assets.core.intake.sources.settings import LangsmithSettings, SourceSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
-from evaluation_assets.core.system.one_origin import OtherOrigin, only_to, refusal_in
+from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to, refusal_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _PAGE = 100
@@ -54,7 +54,9 @@ class LangsmithTraces:
         self._key = secret(settings.api_key_env)
         self._url = str(settings.url).rstrip("/")
         base_url = self._url.removesuffix("/v1").removesuffix("/api")  # LANGSMITH_ENDPOINT of self-hosted servers
-        client = langsmith.DefaultHttpxClient(event_hooks={"request": [only_to(base_url)]})
+        client = langsmith.DefaultHttpxClient(
+            max_redirects=MOST_REDIRECTS, event_hooks={"request": [only_to(base_url)]}
+        )
         self._api = langsmith.Langsmith(
             api_key=self._key, base_url=base_url, max_retries=_RETRIES, timeout=_TIMEOUT_S, http_client=client
         )
@@ -116,6 +118,7 @@ class _OneServer(requests.Session):
 
     def __init__(self, url: str) -> None:
         super().__init__()
+        self.max_redirects = MOST_REDIRECTS
         self._check = only_to(url)
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:

@@ -12,7 +12,7 @@ from phoenix.client.exceptions import PhoenixException
 
 from evaluation_assets.core.intake.sources.settings import PhoenixSettings, SourceSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
-from evaluation_assets.core.system.one_origin import OtherOrigin, only_to, refusal_in
+from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to, refusal_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _TIMEOUT = 20
@@ -46,6 +46,7 @@ def open_store(settings: SourceSettings) -> "PhoenixStore":
         headers=headers,
         timeout=_TIMEOUT,
         follow_redirects=True,
+        max_redirects=MOST_REDIRECTS,
         event_hooks={"request": [only_to(str(settings.url))]},
     )
     return PhoenixStore(Client(http_client=http), http, settings)
