@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation_assets.api.errors import UnknownName, UnusableInput
+from evaluation_assets.api.errors import UnknownName, as_unusable
 from evaluation_assets.core.lake.stored import Stored
-from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.installation import Installation, UnusableHome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +112,8 @@ def installation_at(home: str | Path | None) -> Installation:
         UnusableInput: a folder of it cannot be used.
     """
     lake = os.environ.get("EVALUATION_LAKE_URL")
-    found = Installation.from_environment() if home is None else Installation.at(str(home), lake)
-    if (problem := found.problem) is not None:
-        raise UnusableInput(f"the home folder cannot be used: {problem}; choose another home")
+    with as_unusable():
+        found = Installation.from_environment() if home is None else Installation.at(str(home), lake)
+        if (problem := found.problem) is not None:
+            raise UnusableHome(problem)
     return found
