@@ -2,6 +2,7 @@
 
 import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -164,6 +165,10 @@ class Installation:
             UnusableHome: it cannot be created.
         """
         make_folder(self.local_folder, mode=0o700)
+        for file in self.local_folder.glob("*.sqlite*"):  # the ledger and the spool, which hold prompts and traces
+            with suppress(OSError):  # of another user
+                if stat.S_ISREG(file.lstat().st_mode):
+                    file.chmod(0o600)
 
     @property
     def is_readable_by_others(self) -> bool:
