@@ -63,3 +63,11 @@ def test_a_home_that_others_can_read_keeps_its_mode_and_is_named_once(tmp_path: 
         started.stop()
         assert started.rest.count(f"others on this machine can read {home}") == 1
     assert mode(home) == 0o755
+
+
+@pytest.mark.parametrize("name", ["ledger.sqlite", "received.sqlite"])
+def test_a_database_of_an_existing_home_that_others_can_read_is_tightened(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    (tmp_path / name).chmod(0o644)
+    prepare(Installation.at(str(tmp_path)))
+    assert mode(tmp_path / name) == 0o600

@@ -47,10 +47,13 @@ def as_unusable() -> Iterator[None]:
     from evaluation_assets.core.models.errors import LedgerError  # noqa: PLC0415
     from evaluation_assets.core.pipeline.settings import InvalidSettings  # noqa: PLC0415
     from evaluation_assets.core.suites.suite import InvalidSuite  # noqa: PLC0415
+    from evaluation_assets.core.system.installation import UnusableHome  # noqa: PLC0415
     from evaluation_assets.core.traces.formats.base import UnreadableDrop  # noqa: PLC0415
 
     try:
         yield
+    except UnusableHome as problem:
+        raise UnusableInput(f"the home folder cannot be used: {problem}; choose another home") from problem
     except (
         DamagedTable,
         InvalidBaseline,

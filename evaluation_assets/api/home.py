@@ -11,7 +11,7 @@ from upath import UPath
 
 from evaluation_assets.api.errors import UnknownName, UnusableInput, as_unusable
 from evaluation_assets.core.lake.stored import Stored
-from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.installation import Installation, UnusableHome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,7 +232,8 @@ def installation_at(home: str | Path | None) -> Installation:
         UnusableInput: a folder of it cannot be used.
     """
     lake = os.environ.get("EVALUATION_LAKE_URL")
-    found = Installation.from_environment() if home is None else Installation.at(str(home), lake)
-    if (problem := found.problem) is not None:
-        raise UnusableInput(f"the home folder cannot be used: {problem}; choose another home")
+    with as_unusable():
+        found = Installation.from_environment() if home is None else Installation.at(str(home), lake)
+        if (problem := found.problem) is not None:
+            raise UnusableHome(problem)
     return found

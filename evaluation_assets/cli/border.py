@@ -79,9 +79,13 @@ class Commands(click.Group):
         except Exception as problem:
             from evaluation_assets.core.lake.stored import DamagedTable  # noqa: PLC0415  (pyarrow)
             from evaluation_assets.core.system.configuration import InvalidConfiguration  # noqa: PLC0415  (pydantic)
+            from evaluation_assets.core.system.installation import UnusableHome  # noqa: PLC0415
 
             told = isinstance(problem, (DamagedTable, InvalidConfiguration))
             said = str(problem) if told else storage_problem(problem)
+            if isinstance(problem, UnusableHome):
+                of_storage = storage_problem(problem)
+                said = of_storage or f"the home folder cannot be used: {problem}. Choose another --home."
             if said is None:
                 raise
             refuse(said)

@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.system.configuration import duration
-from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.installation import Installation, UnusableHome
 from evaluation_assets.core.traces.formats.registry import FORMATS
 
 
@@ -81,7 +80,7 @@ def with_home(command: Any) -> Any:
     def run(home_url: str, **options: Any) -> None:
         home = Installation.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
         if (problem := home.problem) is not None:
-            refuse(f"the home folder cannot be used: {problem}. Choose another --home.")
+            raise UnusableHome(problem)
         command(home=home, **options)
 
     return run

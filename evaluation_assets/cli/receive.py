@@ -73,13 +73,11 @@ def receive(
     if token is None and not _is_loopback(host):
         refuse(f"--host {host} accepts connections from other machines: give --token-env, the variable with a token")
     listener = _listening(host, port)
+    home.make()
     try:
-        home.make()
         spool = Spool(home.received, int(max_spool_gb * 1e9))
     except SpoolError as problem:
         refuse(str(problem))
-    except OSError as problem:
-        refuse(f"{home.local_folder} cannot be made: {problem.strerror or problem}")
     tally = Tally()
     _print_start(listener, host, home, token_env)
     warn_if_readable(home)

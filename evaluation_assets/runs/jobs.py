@@ -16,7 +16,7 @@ from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.intake.triggers.run_tags import run_tags
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.suites.agents.settings import AgentSettings
-from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.installation import Installation, make_folder
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.lost_runs import fail_gone_runs
 from evaluation_assets.defs.names import (
@@ -86,7 +86,7 @@ def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
     os.environ["DAGSTER_HOME"] = str(home.dagster)
     try:
         home.make()
-        home.dagster.mkdir(exist_ok=True)
+        make_folder(home.dagster)
         with (home.dagster / "opening.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster creates its tables on first use, in several transactions
             instance = open_instance(Path(str(home.dagster)))

@@ -31,7 +31,7 @@ def evaluated_on(mount: str, place: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     ("mount", "said"),
-    [("mount -o remount,ro {place}", "Make it writable, or choose another --home"), ("true", "Free some space")],
+    [("mount -o remount,ro {place}", "is not writable. Choose another --home"), ("true", "Free some space")],
 )
 def test_a_home_that_cannot_be_written_takes_one_line(tmp_path: Path, mount: str, said: str) -> None:
     place = tmp_path / "mounted"

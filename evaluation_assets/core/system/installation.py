@@ -2,6 +2,7 @@
 
 import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -10,13 +11,15 @@ from upath import UPath
 
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import TABLES
+from evaluation_assets.core.system.configuration import InvalidConfiguration
+from evaluation_assets.core.system.regular_files import is_local, is_of_the_system
 from evaluation_assets.core.text.report_addresses import ReportAddress
 
 _DEFAULT = ".evaluation"
 
 
-def _is_local(path: UPath) -> bool:
-    return path.protocol in ("", "file", "local")
+class UnusableHome(InvalidConfiguration):
+    """A folder of an installation cannot be used; the message says which and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +35,33 @@ class Installation:
 
     @classmethod
     def at(cls, url: str, lake_url: str | None = None) -> Self:
-        """The installation at a path or URL."""
-        root = UPath(url)
-        if _is_local(root):
+        """The installation at a path or URL.
+
+        Raises:
+            UnusableHome: there is no such kind of URL.
+        """
+        if not url:
+            raise UnusableHome("its path is empty")
+        try:
+            root = UPath(url)
+            lake = UPath(lake_url) if lake_url else None
+        except (ImportError, ValueError) as problem:
+            raise UnusableHome(str(problem)) from problem
+        if is_local(root):
             root = UPath(os.path.realpath(root.path))
-        return cls(root, UPath(lake_url) if lake_url else root / "lake")
+        return cls(root, lake or root / "lake")
 
     @classmethod
     def from_environment(cls) -> Self:
         """The installation that `EVALUATION_HOME` and `EVALUATION_LAKE_URL` name; default `.evaluation`."""
-        return cls.at(os.environ.get("EVALUATION_HOME", _DEFAULT), os.environ.get("EVALUATION_LAKE_URL"))
+        return cls.at(os.environ.get("EVALUATION_HOME") or _DEFAULT, os.environ.get("EVALUATION_LAKE_URL"))
 
     @property
     def problem(self) -> str | None:
-        """Why the folders on this machine cannot be used, `None` if they can be read. Nothing is created."""
-        return _problem_of(self.local_folder) or (_problem_of(Path(self.lake.path)) if _is_local(self.lake) else None)
+        """Why its folders cannot be used, `None` if they can be read or created. Nothing is created."""
+        apart = [] if self.lake == self.root / "lake" else [self.lake]
+        found = (_problem_of(folder) for folder in (UPath(self.local_folder), self.root, *apart))
+        return next((problem for problem in found if problem is not None), None)
 
     @property
     def drops(self) -> UPath:
@@ -141,11 +156,19 @@ class Installation:
     @property
     def local_folder(self) -> Path:
         """The home folder, or where files are kept that have to be on this machine."""
-        return Path(self.root.path) if _is_local(self.root) else Path(_DEFAULT).resolve()
+        return Path(self.root.path) if is_local(self.root) else Path(_DEFAULT).resolve()
 
     def make(self) -> None:
-        """Make the local folder where it is missing. Only its owner can enter it, which protects all that is in it."""
-        self.local_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """Make the local folder where it is missing. Only its owner can enter it, which protects all that is in it.
+
+        Raises:
+            UnusableHome: it cannot be created.
+        """
+        make_folder(self.local_folder, mode=0o700)
+        for file in self.local_folder.glob("*.sqlite*"):  # the ledger and the spool, which hold prompts and traces
+            with suppress(OSError):  # of another user
+                if stat.S_ISREG(file.lstat().st_mode):
+                    file.chmod(0o600)
 
     @property
     def is_readable_by_others(self) -> bool:
@@ -205,17 +228,48 @@ class Installation:
         return sorted(path.name for path in folder.iterdir() if self.table(drop, "clip_verdicts", path.name).exists)
 
 
-def _problem_of(folder: Path) -> str | None:
-    """Why there is no folder at a path and none can be created."""
+def make_folder(folder: Path | UPath, mode: int = 0o777) -> None:
+    """Create a folder of an installation where it is missing.
+
+    Raises:
+        UnusableHome: it cannot be created.
+    """
+    try:
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+    except Exception as problem:  # each store has errors of its own: no credentials, no route, no bucket
+        raise UnusableHome(f"{folder} cannot be created: {_said(problem)}") from problem
+
+
+def _problem_of(folder: UPath) -> str | None:
+    """Why a folder cannot be read, or why there is none and none can be created."""
+    return _problem_here(Path(folder.path)) if is_local(folder) else _problem_there(folder)
+
+
+def _problem_here(folder: Path) -> str | None:
     for path in (folder, *folder.parents):
         try:
             if not stat.S_ISDIR(path.stat().st_mode):
                 return f"{path} is not a folder"
             if path == folder:
                 next(path.iterdir(), None)
+            elif is_of_the_system(str(folder)) or not os.access(path, os.W_OK | os.X_OK):
+                return f"{folder} cannot be created: {path} is not writable"
             return None
         except (FileNotFoundError, NotADirectoryError):
             continue  # the first parent that is there decides
         except OSError as problem:
             return f"{path}: {problem.strerror}"
     return None
+
+
+def _problem_there(folder: UPath) -> str | None:
+    try:
+        folder.exists()
+    except Exception as problem:  # noqa: BLE001  # see above
+        return f"{folder}: {_said(problem)}"
+    return None
+
+
+def _said(problem: Exception) -> str:
+    said = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
+    return " ".join(said.split()) or type(problem).__name__

@@ -21,10 +21,15 @@ def is_local(path: UPath) -> bool:
     return path.protocol in ("", "file", "local")
 
 
+def is_of_the_system(path: str) -> bool:
+    """Whether a path leads into `/proc` or `/sys`, where nobody creates files, whatever their modes allow."""
+    return path.startswith(_OF_THE_SYSTEM)
+
+
 def why_not_regular(path: UPath) -> str | None:
     """Why a file is not read, wherever it lies; `None` where it can be."""
     real = os.path.realpath(path.path)
-    if real.startswith(_OF_THE_SYSTEM):
+    if is_of_the_system(real):
         return "it is a system file"
     try:
         return None if stat.S_ISREG(Path(real).stat().st_mode) else "it is not a regular file"
@@ -50,4 +55,4 @@ def is_plain(entry: os.DirEntry[str]) -> bool:
 
     Links and files of the system may be readable too: `why_not_of` tells.
     """
-    return entry.is_file(follow_symlinks=False) and not entry.path.startswith(_OF_THE_SYSTEM)
+    return entry.is_file(follow_symlinks=False) and not is_of_the_system(entry.path)
