@@ -1,5 +1,6 @@
 """An installation in a folder of its own, and runs in it."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -57,6 +58,12 @@ judged by what it changed. `make test-slow` runs the profile `thorough`."""
 def pytest_configure() -> None:
     """Run all tests in the same environment, whatever the caller's shell sets."""
     clear(os.environ)
+    gc.disable()  # until the tests are collected: what is imported stays, and searching it for garbage takes 6 s
+
+
+def pytest_collection_finish() -> None:
+    """Search for garbage while tests run, as in any process."""
+    gc.enable()
 
 
 def pytest_xdist_auto_num_workers() -> int:
