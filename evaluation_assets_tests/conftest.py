@@ -58,12 +58,16 @@ judged by what it changed. `make test-slow` runs the profile `thorough`."""
 def pytest_configure() -> None:
     """Run all tests in the same environment, whatever the caller's shell sets."""
     clear(os.environ)
-    gc.disable()  # until the tests are collected: what is imported stays, and searching it for garbage takes 6 s
 
 
-def pytest_collection_finish() -> None:
-    """Search for garbage while tests run, as in any process."""
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Search for no garbage until all tests are imported: they stay, and searching them takes 6 s of CPU."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_xdist_auto_num_workers() -> int:
