@@ -47,7 +47,7 @@ CODING_WORK = Table(
             total="sum",
         ),
         Column("test_runs", INT, "Number of command lines that ran tests.", total="sum"),
-        Column("failing_test_runs", INT, "Number of test runs with a failure."),
+        Column("failing_test_runs", INT, "Number of test runs with a failure.", total="sum"),
         Column(
             "last_test_result",
             NAME,

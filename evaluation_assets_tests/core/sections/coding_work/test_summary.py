@@ -142,3 +142,9 @@ def test_a_row_has_every_column_of_the_table(quiet: Row, tmp_path: Path) -> None
     from evaluation_assets.core.lake.tables import CODING_WORK
 
     assert list(quiet) == CODING_WORK.schema.names
+
+
+def test_failing_test_runs_are_added_up_and_stand_with_each_session(quiet: Row) -> None:
+    summary = _summary(_session(quiet, "a", failing_test_runs=2), _session(quiet, "b", failing_test_runs=1))
+    assert summary.totals["failing_test_runs"] == 3
+    assert {entry["trajectory_id"]: entry["failing_test_runs"] for entry in summary.sessions} == {"a": 2, "b": 1}
