@@ -63,7 +63,7 @@ IN_CODE = RIDDLES | {
 GENERATED = ("tables.md", "rubrics.md")
 """Pages made from the code. The wording of a rubric is versioned with its verdicts, so it stays."""
 PAGES = [page for page in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]) if page.name not in GENERATED]
-TEMPLATES = sorted((PACKAGE / "core" / "report" / "templates").glob("*.j2"))
+TEMPLATES = sorted((PACKAGE / "core").rglob("*.j2"))
 READERS = sorted((PACKAGE / "core").rglob("*.py"))
 """Modules whose docstrings are covered."""
 DEFINITIONS = sorted((PACKAGE / "defs").glob("*.py"))

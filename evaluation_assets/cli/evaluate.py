@@ -26,10 +26,10 @@ from evaluation_assets.core.judging.panel import InvalidPanel, Panel
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.lake.stored import publish_copy
 from evaluation_assets.core.models.errors import LedgerError
-from evaluation_assets.core.report.coding_report import coding_lines
 from evaluation_assets.core.report.constraint_report import constraint_lines
 from evaluation_assets.core.report.files import JUDGE_FILES, report_files
 from evaluation_assets.core.report.report import DropReport
+from evaluation_assets.core.sections.coding_work.summary import coding_lines
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, percent

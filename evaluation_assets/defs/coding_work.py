@@ -4,7 +4,7 @@ import dagster as dg
 
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Stream
-from evaluation_assets.core.pipeline.coding_work import coding_sessions
+from evaluation_assets.core.sections.coding_work.stream import coding_sessions
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.stage import stage

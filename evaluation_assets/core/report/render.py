@@ -9,14 +9,16 @@ from typing import Protocol
 import jinja2
 from jinja2.bccache import Bucket
 
+from evaluation_assets.core import report
 from evaluation_assets.core.gating.figures import both_changes, change, p_value, signed, size
 from evaluation_assets.core.report.attention import look_at_first
-from evaluation_assets.core.report.coding_report import dollars, duration
 from evaluation_assets.core.report.constraint_report import in_words
 from evaluation_assets.core.report.distributions import TENTHS, Statistic
 from evaluation_assets.core.report.places import rows_counted, rows_where, rows_with
 from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.report.viewer.script import script_hash
+from evaluation_assets.core.sections import coding_work
+from evaluation_assets.core.sections.coding_work.summary import dollars, duration
 from evaluation_assets.core.text.counted import counted, percent
 from evaluation_assets.core.text.plain_text import markdown_cell, plain
 from evaluation_assets.core.text.report_addresses import ReportAddress, task_place, trajectory_place
@@ -73,11 +75,15 @@ def _compiled_templates() -> jinja2.BytecodeCache | None:
         return None
 
 
+_PACKAGES = (report, coding_work)
+"""Packages with templates: the report itself, and its sections."""
+
+
 @cache
 def environment() -> jinja2.Environment:
     """The Jinja environment of all report templates."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader(__package__ or "evaluation_assets.core.report", "templates"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package.__name__) for package in _PACKAGES]),
         autoescape=lambda name: name is not None and name.endswith(".html.j2"),  # noqa: S701 (Markdown has its own)
         bytecode_cache=_compiled_templates(),  # compiling the templates takes 0.3 s
         undefined=jinja2.StrictUndefined,

@@ -4,13 +4,13 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.intake.sidecar import Sidecar
-from evaluation_assets.core.report.coding_report import CodingSummary
 from evaluation_assets.core.report.constraint_report import ConstraintsSummary
 from evaluation_assets.core.report.distributions import Statistic
 from evaluation_assets.core.report.headline import Headline
 from evaluation_assets.core.report.judges_report import EffectiveNumber, PanelSummary
 from evaluation_assets.core.report.sampled_judges import SampledMean
 from evaluation_assets.core.report.session_report import AgentRank, SessionsSummary
+from evaluation_assets.core.sections.coding_work.summary import CodingSummary
 from evaluation_assets.core.traces.formats.import_report import ImportSummary
 
 

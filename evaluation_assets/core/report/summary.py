@@ -17,7 +17,6 @@ from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.report.clip_summaries import Lowest, Values, clip_summaries, excerpt
-from evaluation_assets.core.report.coding_report import CodingSummary, coding_summary
 from evaluation_assets.core.report.constraint_report import constraints_summary
 from evaluation_assets.core.report.distributions import statistic
 from evaluation_assets.core.report.headline import criterion_rate, headline, rate
@@ -36,6 +35,7 @@ from evaluation_assets.core.report.sampled_judges import sampled_means
 from evaluation_assets.core.report.session_report import sessions_summary
 from evaluation_assets.core.report.suite_report import tool_use_summary
 from evaluation_assets.core.scoring.panel_scores import OVERALL
+from evaluation_assets.core.sections.coding_work.summary import CodingSummary, coding_summary
 from evaluation_assets.core.suites.call_metrics import TrialRates, trial_rates
 
 Row = dict[str, Any]

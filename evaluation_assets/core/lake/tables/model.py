@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import pyarrow as pa
 
@@ -18,12 +19,14 @@ class Column:
     """A column of a table.
 
     `meaning` is for the reader of this table: what the value says, in which unit, and what null stands for. It appears
-    in the documentation and in the UI, never in the stored files.
+    in the documentation and in the UI, never in the stored files. `total` is how the figure of a drop follows from
+    its rows: the sum of all, or of those that are `known`. It is shown wherever totals of the table are.
     """
 
     name: str
     type: pa.DataType
     meaning: str
+    total: Literal["sum", "known"] | None = None
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,10 @@ class Table:
     def schema(self) -> pa.Schema:
         """Names and types of the columns, in the order in which they are stored."""
         return pa.schema([(column.name, column.type) for column in self.columns])
+
+    def totalled(self, *kinds: Literal["sum", "known"]) -> list[str]:
+        """Names of the columns with a total of these kinds, in their order."""
+        return [column.name for column in self.columns if column.total in kinds]
 
 
 def records(**fields: pa.DataType) -> pa.DataType:

@@ -6,8 +6,7 @@ from typing import Any
 
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.pipeline.tool_use import suite_of
-from evaluation_assets.core.sections.coding_work.work import FORMATS, coding_work_of
-from evaluation_assets.core.sections.coding_work.work_rows import work_row
+from evaluation_assets.core.sections.coding_work.work import FORMATS, coding_work_of, work_row
 from evaluation_assets.core.sections.constraints.constraint_rows import constraint_row
 from evaluation_assets.core.sections.constraints.evaluation import Evaluator
 from evaluation_assets.core.sections.constraints.scope import DropScope

@@ -7,6 +7,7 @@ from operator import add
 from statistics import fmean
 from typing import Any
 
+from evaluation_assets.core.lake.tables import CODING_WORK
 from evaluation_assets.core.report.provenance.figure import Figure, Value, address, statistic
 from evaluation_assets.core.scoring.intervals import sampled_mean
 from evaluation_assets.core.sections.sessions.analysis import AgentScores
@@ -19,15 +20,10 @@ _CODING = "sessions of the drop's files, measured again"
 _SESSIONS = "rows of `session_analyses` with the analyst `panel`"
 
 _STATUSES = ("passed", "failed", "not_applicable", "not_checked")
-_COUNTS = (
-    "edits", "failed_edits", "edits_undone", "commands", "failed_commands", "test_runs", "repeated_reads",
-    "corrections", "interruptions", "denied_calls", "compactions", "sub_agents",
-)  # fmt: skip
+_COUNTS = CODING_WORK.totalled("sum")
+_KNOWN = CODING_WORK.totalled("known")
 _TESTS = {"passing": "tests_passing", "failing": "tests_failing", "unknown": "tests_unknown", None: "without_tests"}
-_ENTRY = (
-    "edits", "edits_undone", "failed_commands", "repeated_reads", "corrections", "interruptions", "active_s",
-    "input_tokens", "output_tokens", "cost_usd",
-)  # fmt: skip
+_USED = ("input_tokens", "output_tokens", "cost_usd")
 _SESSION_SCORES = (
     "overall_score", "conversation_score", "tool_use_score", "coordination_score", "reasoning_score",
     "intent_drift_score", "tool_chain",
@@ -80,7 +76,7 @@ def coding_figures(rows: Sequence[Row]) -> Iterator[Figure]:
         total = len(groups.keys() | used.keys())
         yield Figure(address(*at, f"{name}_total"), total, len(rows), f"number of {name}", _CODING)
     for row in rows:
-        for column in _ENTRY:
+        for column in (*_COUNTS, *_KNOWN):
             place = address(*at, "sessions", row["trajectory_id"], column)
             yield Figure(place, row[column], 1, f"`{column}` of the session", _CODING)
 
@@ -92,8 +88,8 @@ def _coding_totals(at: Sequence[str], rows: Sequence[Row], used: Sequence[tuple[
     found: dict[str, Value] = {"sessions": len(rows)}
     found |= {name: sum(row[name] for row in rows) for name in _COUNTS}
     found |= {name: tests[name] for name in _TESTS.values()}
-    found |= {name: _sum(row[name] for row in rows) for name in ("wall_s", "active_s")}
-    found |= {name: _sum(spent[name] for spent, _ in used) for name in ("input_tokens", "output_tokens", "cost_usd")}
+    found |= {name: _sum(row[name] for row in rows) for name in _KNOWN if name not in _USED}
+    found |= {name: _sum(spent[name] for spent, _ in used) for name in _USED}
     found["n_timed"] = sum(row["active_s"] is not None for row in rows)
     found["n_priced"] = sum(sessions for _, sessions in priced)
     found["is_list_price"] = any(spent["is_list_price"] is True for spent, _ in priced)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.lake.tables import CODING_WORK
 from evaluation_assets.core.report.session_report import SCORES as SESSION_SCORES
 from evaluation_assets.core.report.suite_report import METRICS
 from evaluation_assets.core.report.summary import DropTables
@@ -14,10 +15,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 
 Row = Mapping[str, Any]
 
-_CODING = (
-    "edits", "edits_undone", "failed_commands", "commands", "repeated_reads", "corrections", "interruptions",
-    "denied_calls", "active_s", "input_tokens", "output_tokens", "cost_usd",
-)  # fmt: skip
+_CODING = CODING_WORK.totalled("sum", "known")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
-"""What a coding agent did in one session, computed from its trajectory."""
+"""What a coding agent did in one session, computed from its trajectory, and its row of `coding_work`."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from evaluation_assets.core.sections.coding_work.costs import Spent, spent_by_model
 from evaluation_assets.core.sections.coding_work.denials import is_denied
@@ -13,7 +14,9 @@ from evaluation_assets.core.sections.coding_work.reads import ReadLog
 from evaluation_assets.core.sections.coding_work.shell import Effects, commands_of, effects_of
 from evaluation_assets.core.sections.coding_work.test_runs import TestResult, TestRun, result_of, runs_tests
 from evaluation_assets.core.sections.coding_work.tools import Edited, Looked, Ran, action_of
-from evaluation_assets.core.traces.trajectories.model import Step, Trajectory
+from evaluation_assets.core.traces.trajectories.model import Step, Trajectory, Usage
+
+Row = dict[str, Any]
 
 FORMATS = frozenset(
     {
@@ -84,6 +87,62 @@ class CodingWork:
 def coding_work_of(trajectory: Trajectory) -> CodingWork:
     """The work of a session of a coding agent."""
     return _Reading(trajectory).work()
+
+
+def work_row(drop: str, trajectory: Trajectory, work: CodingWork) -> Row:
+    """Encode the work of a session as a row of `coding_work`."""
+    used = trajectory.usage or Usage()
+    cost, is_list_price = _cost(used, work.spent)
+    return {
+        "drop": drop,
+        "trajectory_id": trajectory.id,
+        "task_id": trajectory.task_id,
+        "format": trajectory.format,
+        "project": work.project,
+        "git_branch": work.git_branch,
+        "model": work.model,
+        "started_at": trajectory.started_at,
+        "turns": work.turns,
+        "edits": work.edits,
+        "failed_edits": work.failed_edits,
+        "files": len(work.files),
+        "edits_undone": work.edits_undone,
+        "undone_replaced_back": work.undone_by["replaced_back"],
+        "undone_restored": work.undone_by["restored"],
+        "undone_removed": work.undone_by["removed"],
+        "commands": work.commands,
+        "failed_commands": work.failed_commands,
+        "test_runs": len(work.test_runs),
+        "failing_test_runs": sum(run.result == "failing" for run in work.test_runs),
+        "last_test_result": work.last_test_result,
+        "reads": work.reads,
+        "repeated_reads": work.repeated_reads,
+        "most_reread": work.reread.most_common(1)[0][0] if work.reread else None,
+        "corrections": len(work.corrections),
+        "correction_quotes": list(work.corrections),
+        "interruptions": work.interruptions,
+        "denied_calls": work.denials,
+        "compactions": work.compactions,
+        "sub_agents": work.sub_agents,
+        "wall_s": trajectory.duration_s,
+        "active_s": work.active_s,
+        "input_tokens": used.input_tokens,
+        "cached_tokens": used.cached_tokens,
+        "output_tokens": used.output_tokens,
+        "cost_usd": cost,
+        "is_list_price": is_list_price,
+        "by_model": [asdict(spent) for spent in work.spent],
+    }
+
+
+def _cost(used: Usage, spent: Sequence[Spent]) -> tuple[float | None, bool | None]:
+    """The cost of a session and whether it is a list price: as recorded, else that of all its models."""
+    if used.recorded_cost_usd is not None:
+        return used.recorded_cost_usd, False
+    costs = [one.cost_usd for one in spent if one.cost_usd is not None]
+    if not costs or len(costs) < len(spent):
+        return None, None
+    return sum(costs), any(one.is_list_price for one in spent)
 
 
 class _Reading:

@@ -3,11 +3,13 @@
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.lake.tables import CODING_WORK
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.nullable import sum_of
 
@@ -18,11 +20,12 @@ LISTED = 20
 
 LISTED_GROUPS = 50
 
-_COUNTS = (
-    "edits", "failed_edits", "edits_undone", "commands", "failed_commands", "test_runs", "repeated_reads",
-    "corrections", "interruptions", "denied_calls", "compactions", "sub_agents",
-)  # fmt: skip
+_COUNTS = CODING_WORK.totalled("sum")
+_KNOWN = CODING_WORK.totalled("known")
 _RESULTS = {"passing": "tests_passing", "failing": "tests_failing", "unknown": "tests_unknown", None: "without_tests"}
+_NAMED = (
+    "trajectory_id", "project", "git_branch", "model", "started_at", "last_test_result", "correction_quotes",
+)  # fmt: skip
 _USED = ("input_tokens", "output_tokens", "cost_usd")
 
 
@@ -30,69 +33,27 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class CodingTotals(_Model):
-    """Sums over sessions. `tests_*` and `without_tests` count sessions by the result of their last test run.
+Totals = dict[str, Any]
+"""Sums over sessions: one for each column of `coding_work` that has a total, and these.
 
-    Times, tokens and cost are sums over those that are known; `n_timed`, `n_priced` of `sessions` have a time, a cost.
-    `is_list_price`: the cost has list prices in it.
-    """
-
-    sessions: int
-    edits: int
-    failed_edits: int
-    edits_undone: int
-    commands: int
-    failed_commands: int
-    test_runs: int
-    tests_passing: int
-    tests_failing: int
-    tests_unknown: int
-    without_tests: int
-    repeated_reads: int
-    corrections: int
-    interruptions: int
-    denied_calls: int
-    compactions: int
-    sub_agents: int
-    wall_s: float | None
-    active_s: float | None
-    n_timed: int
-    input_tokens: int | None
-    output_tokens: int | None
-    cost_usd: float | None
-    n_priced: int
-    is_list_price: bool
+`sessions`; `tests_passing`, `tests_failing`, `tests_unknown` and `without_tests`, which count sessions by the result of
+their last test run; `n_timed` and `n_priced`, the sessions that have a time and a cost; `is_list_price`, whether list
+prices are in the cost.
+"""
 
 
 class CodingGroup(_Model):
     """The sessions of one project or model; `name` is `None` for those without one."""
 
     name: str | None
-    totals: CodingTotals
+    totals: Totals
 
 
-class CodingEntry(_Model):
-    """One session. `reasons` say why it is worth a look; none if nothing stands out."""
+Entry = dict[str, Any]
+"""One session: what has a total and names of `coding_work`, its `task`, and `reasons`.
 
-    trajectory_id: str
-    task: str
-    project: str | None
-    git_branch: str | None
-    model: str | None
-    started_at: str | None
-    edits: int
-    edits_undone: int
-    last_test_result: str | None
-    failed_commands: int
-    repeated_reads: int
-    corrections: int
-    correction_quotes: list[str]
-    interruptions: int
-    active_s: float | None
-    input_tokens: int | None
-    output_tokens: int | None
-    cost_usd: float | None
-    reasons: list[str]
+`reasons` say why it is worth a look; none if nothing stands out.
+"""
 
 
 class CodingSummary(_Model):
@@ -101,12 +62,12 @@ class CodingSummary(_Model):
     A session counts for the model of its main agent; tokens and cost of `models` are those of each model.
     """
 
-    totals: CodingTotals
+    totals: Totals
     projects: list[CodingGroup]
     projects_total: int
     models: list[CodingGroup]
     models_total: int
-    sessions: list[CodingEntry]
+    sessions: list[Entry]
 
 
 @dataclass(slots=True)
@@ -128,8 +89,9 @@ class _Sums:
         for name in _COUNTS:
             self.counts[name] += row[name]
         self.counts[_RESULTS[row["last_test_result"]]] += 1
-        for name in ("wall_s", "active_s"):
-            self.known[name] = sum_of((self.known.get(name), row[name]))
+        for name in _KNOWN:
+            if name not in _USED:
+                self.known[name] = sum_of((self.known.get(name), row[name]))
         self.n_timed += row["active_s"] is not None
 
     def add_usage(self, used: Mapping[str, Any], sessions: int) -> None:
@@ -140,23 +102,21 @@ class _Sums:
             self.n_priced += sessions
             self.is_list_price |= used["is_list_price"] is True
 
-    def totals(self) -> CodingTotals:
-        known: dict[str, Any] = {name: self.known.get(name) for name in ("wall_s", "active_s", *_USED)}
-        counts: dict[str, Any] = dict(self.counts)
-        return CodingTotals(
-            sessions=self.sessions,
-            n_timed=self.n_timed,
-            n_priced=self.n_priced,
-            is_list_price=self.is_list_price,
-            **counts,
-            **known,
-        )
+    def totals(self) -> Totals:
+        return {
+            "sessions": self.sessions,
+            **self.counts,
+            **{name: self.known.get(name) for name in _KNOWN},
+            "n_timed": self.n_timed,
+            "n_priced": self.n_priced,
+            "is_list_price": self.is_list_price,
+        }
 
 
 def coding_summary(work: Stored, tasks: Mapping[str, str]) -> CodingSummary | None:
     """Summarise `coding_work`; `None` for a drop without coding agents. `tasks` are by trajectory."""
     whole, projects, models = _Sums(), dict[str | None, _Sums](), dict[str | None, _Sums]()
-    worst: list[tuple[tuple[int, ...], int, CodingEntry]] = []
+    worst: list[tuple[tuple[int, ...], int, Entry]] = []
     for number, row in enumerate(work.rows()):
         whole.add(row)
         projects.setdefault(row["project"], _Sums()).add(row)
@@ -189,9 +149,9 @@ def _weight(row: Row) -> tuple[int, ...]:
     return (row["corrections"], int(is_failing), row["repeated_reads"], row["edits_undone"], row["failed_commands"])
 
 
-def _entry(row: Row, task: str) -> CodingEntry:
-    named = {name: row[name] for name in CodingEntry.model_fields if name not in ("task", "reasons")}
-    return CodingEntry(task=" ".join(task[:400].split())[:200], reasons=list(_reasons(row)), **named)
+def _entry(row: Row, task: str) -> Entry:
+    task = " ".join(task[:400].split())[:200]
+    return {**{name: row[name] for name in (*_NAMED, *_COUNTS, *_KNOWN)}, "task": task, "reasons": list(_reasons(row))}
 
 
 def _reasons(row: Row) -> Iterator[str]:
@@ -209,20 +169,26 @@ def _reasons(row: Row) -> Iterator[str]:
 
 def coding_lines(summary: CodingSummary) -> Iterator[tuple[str, str]]:
     """A summary for the terminal: labels and texts of a few lines."""
-    all_ = summary.totals
+    all_ = SimpleNamespace(**summary.totals)
     projects = counted(sum(group.name is not None for group in summary.projects), "project")
     yield "coding sessions", f"{all_.sessions:,} in {projects}, {duration(all_.active_s)} active"
     undone = f"{all_.edits_undone:,} undone with evidence"
-    yield "edits", f"{all_.edits:,}, {undone}; {counted(all_.failed_commands, 'failed command')} of {all_.commands:,}"
+    yield (
+        "edits",
+        f"{all_.edits:,}, {undone}; {counted(all_.failed_commands, 'failed command')} of {all_.commands:,}",
+    )
     yield (
         "tests at the end",
         f"{all_.tests_passing:,} passing, {all_.tests_failing:,} failing, {all_.tests_unknown:,} unknown; "
         f"{counted(all_.without_tests, 'session')} without tests",
     )
     denied = counted(all_.denied_calls, "denied call")
-    yield "user", f"{counted(all_.corrections, 'correction')}, {counted(all_.interruptions, 'interruption')}, {denied}"
+    yield (
+        "user",
+        f"{counted(all_.corrections, 'correction')}, {counted(all_.interruptions, 'interruption')}, {denied}",
+    )
     tokens = f"{_count(all_.input_tokens)} tokens in, {_count(all_.output_tokens)} out"
-    yield "usage", f"{tokens}, {cost(all_)}"
+    yield "usage", f"{tokens}, {_cost(all_)}"
 
 
 def duration(seconds: float | None) -> str:
@@ -242,7 +208,7 @@ def dollars(amount: float | None) -> str:
     return "<$0.01" if 0 < amount < 0.005 else f"${amount:,.2f}"
 
 
-def cost(totals: CodingTotals) -> str:
+def _cost(totals: SimpleNamespace) -> str:
     """The cost of sessions, with what it covers; a dash if unknown."""
     if totals.cost_usd is None:
         return "cost -"

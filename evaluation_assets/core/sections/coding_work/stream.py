@@ -5,14 +5,10 @@ from collections.abc import Iterator
 
 from evaluation_assets.core.lake.stored import Stored, Stream, batched
 from evaluation_assets.core.lake.tables import CODING_WORK
-from evaluation_assets.core.sections.coding_work.work import FORMATS, coding_work_of
-from evaluation_assets.core.sections.coding_work.work_rows import Row, work_row
+from evaluation_assets.core.sections.coding_work.work import FORMATS, Row, coding_work_of, work_row
 from evaluation_assets.core.traces.trajectories.trajectory_rows import trajectory_of
 
-_SUMMED = (
-    "edits", "edits_undone", "commands", "failed_commands", "repeated_reads", "corrections", "interruptions",
-    "denied_calls", "compactions",
-)  # fmt: skip
+_SUMMED = CODING_WORK.totalled("sum")
 
 
 def coding_sessions(drop: str, trajectories: Stored) -> Stream:

@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.report.coding_report import (
+from evaluation_assets.core.report.render import environment
+from evaluation_assets.core.sections.coding_work.summary import (
     CodingSummary,
     coding_lines,
     coding_summary,
     dollars,
     duration,
 )
-from evaluation_assets.core.report.render import environment
-from evaluation_assets.core.sections.coding_work.work import coding_work_of
-from evaluation_assets.core.sections.coding_work.work_rows import Row, work_row
+from evaluation_assets.core.sections.coding_work.work import Row, coding_work_of, work_row
 from evaluation_assets_tests.coding_sessions import ClaudeSession, read
 
 
@@ -66,9 +65,9 @@ def test_sessions_with_corrections_come_first_then_failing_tests_then_repeated_r
         _session(quiet, "corrected_more", corrections=2),
     ]
     found = _summary(*rows).sessions
-    names = [entry.trajectory_id for entry in found]
+    names = [entry["trajectory_id"] for entry in found]
     assert names == ["corrected_more", "corrected", "failing", "reads", "quiet"]
-    assert [entry.reasons for entry in found[2:]] == [["tests failing at the end"], ["9 repeated reads"], []]
+    assert [entry["reasons"] for entry in found[2:]] == [["tests failing at the end"], ["9 repeated reads"], []]
 
 
 def test_unknown_figures_are_dashes_and_never_zero(quiet: Row) -> None:
@@ -79,7 +78,7 @@ def test_unknown_figures_are_dashes_and_never_zero(quiet: Row) -> None:
     lines = dict(coding_lines(summary))
     assert lines["coding sessions"] == "1 in 0 projects, - active"
     assert lines["usage"] == "- tokens in, - out, cost -"
-    assert (summary.totals.cost_usd, summary.totals.n_priced, summary.projects[0].name) == (None, 0, None)
+    assert (summary.totals["cost_usd"], summary.totals["n_priced"], summary.projects[0].name) == (None, 0, None)
     assert "$0" not in _html(summary)
 
 
@@ -92,8 +91,13 @@ def test_tokens_are_those_of_each_model_and_sessions_those_of_the_main_one(quiet
     used = {"input_tokens": 10, "cached_tokens": 0, "output_tokens": 1, "cost_usd": 0.5, "is_list_price": True}
     row = _session(quiet, "a", model="big", edits=3, by_model=[{"model": "big", **used}, {"model": "small", **used}])
     big, small = _summary(row).models
-    assert (big.name, big.totals.sessions, big.totals.edits, big.totals.input_tokens) == ("big", 1, 3, 10)
-    assert (small.name, small.totals.sessions, small.totals.edits, small.totals.cost_usd) == ("small", 0, 0, 0.5)
+    assert (big.name, big.totals["sessions"], big.totals["edits"], big.totals["input_tokens"]) == ("big", 1, 3, 10)
+    assert (small.name, small.totals["sessions"], small.totals["edits"], small.totals["cost_usd"]) == (
+        "small",
+        0,
+        0,
+        0.5,
+    )
 
 
 HOSTILE = "<script>alert(1)</script>"
@@ -117,8 +121,8 @@ def test_projects_add_up_to_the_total(quiet: Row, sessions: list[tuple[str | Non
     ]
     summary = _summary(*rows)
     for name in ("sessions", "edits", "corrections", "without_tests", "input_tokens"):
-        parts = [getattr(group.totals, name) for group in summary.projects]
-        assert sum(parts) == getattr(summary.totals, name)
+        parts = [group.totals[name] for group in summary.projects]
+        assert sum(parts) == summary.totals[name]
 
 
 def test_words_for_times_and_costs() -> None:
@@ -138,3 +142,9 @@ def test_a_row_has_every_column_of_the_table(quiet: Row, tmp_path: Path) -> None
     from evaluation_assets.core.lake.tables import CODING_WORK
 
     assert list(quiet) == CODING_WORK.schema.names
+
+
+def test_failing_test_runs_are_added_up_and_stand_with_each_session(quiet: Row) -> None:
+    summary = _summary(_session(quiet, "a", failing_test_runs=2), _session(quiet, "b", failing_test_runs=1))
+    assert summary.totals["failing_test_runs"] == 3
+    assert {entry["trajectory_id"]: entry["failing_test_runs"] for entry in summary.sessions} == {"a": 2, "b": 1}
