@@ -71,3 +71,11 @@ def test_a_database_of_an_existing_home_that_others_can_read_is_tightened(tmp_pa
     (tmp_path / name).chmod(0o644)
     prepare(Installation.at(str(tmp_path)))
     assert mode(tmp_path / name) == 0o600
+
+
+def test_a_group_that_shares_a_home_keeps_its_databases(tmp_path: Path) -> None:
+    tmp_path.chmod(0o2770)
+    (tmp_path / "ledger.sqlite").touch()
+    (tmp_path / "ledger.sqlite").chmod(0o664)
+    prepare(Installation.at(str(tmp_path)))
+    assert mode(tmp_path / "ledger.sqlite") == 0o660

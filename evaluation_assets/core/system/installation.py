@@ -161,14 +161,18 @@ class Installation:
     def make(self) -> None:
         """Make the local folder where it is missing. Only its owner can enter it, which protects all that is in it.
 
+        In a folder that is there, the databases become readable only by its owner, and by its group if that may write.
+
         Raises:
             UnusableHome: it cannot be created.
         """
         make_folder(self.local_folder, mode=0o700)
+        is_shared = self.local_folder.stat().st_mode & stat.S_IWGRP
         for file in self.local_folder.glob("*.sqlite*"):  # the ledger and the spool, which hold prompts and traces
             with suppress(OSError):  # of another user
-                if stat.S_ISREG(file.lstat().st_mode):
-                    file.chmod(0o600)
+                mode = file.lstat().st_mode
+                if stat.S_ISREG(mode):
+                    file.chmod(stat.S_IMODE(mode) & (0o660 if is_shared else 0o600))
 
     @property
     def is_readable_by_others(self) -> bool:
