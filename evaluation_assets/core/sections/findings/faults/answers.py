@@ -50,7 +50,8 @@ def answer_of(trajectory: Trajectory) -> Answer:
             raise NotApplicable("no answer")
         return Answer(last, last.step.message)
     for at in reversed(steps):
-        for start, end in _written(trajectory, at):
+        is_end = at is steps[-1] and len(trajectory.turns) == 1
+        for start, end in _written(trajectory, at, is_end=is_end):
             for form in dict.fromkeys((final, orjson.dumps(final).decode()[1:-1])):
                 found = trajectory.text.rfind(form, start, end)
                 if found >= 0:
@@ -58,16 +59,17 @@ def answer_of(trajectory: Trajectory) -> Answer:
     raise NotApplicable("the answer is not in what an agent wrote")
 
 
-def _written(trajectory: Trajectory, at: At) -> Iterator[Span]:
-    """What the agent wrote in a step: its message, arguments, and the text after them that is no result."""
+def _written(trajectory: Trajectory, at: At, *, is_end: bool) -> Iterator[Span]:
+    """What the agent wrote in a step: its message, its arguments, and the text after them and the result."""
     step = at.step
-    result_end = step.start if step.result is None else step.result.content[1]
-    last = at.step.end == max(each.end for each in trajectory.steps)
-    yield result_end, len(trajectory.text) if last else step.end
-    if step.call is not None:
-        yield step.call.raw
+    call, result = step.call and step.call.raw, step.result and step.result.content
     if step.message is not None:
         yield step.message
+    if call is not None:
+        yield call
+    known = [span[1] for span in (step.thought, step.message, call, result) if span is not None]
+    if known:
+        yield max(known), len(trajectory.text) if is_end else step.end
 
 
 def contradicting_figure(trajectory: Trajectory, random: Random) -> Changed:

@@ -25,7 +25,9 @@ def wrong_argument(trajectory: Trajectory, random: Random) -> Changed:
     calls = [at for at in located(trajectory) if at.step.call is not None]
     if not calls:
         raise NotApplicable("no call")
-    candidates = [(at, type_, value) for at in calls for type_, value in _values(trajectory, at)]
+    candidates: list[tuple[At, ValueType, str]] = [
+        (at, type_, value) for at in calls for type_, value in _values(trajectory, at)
+    ]
     random.shuffle(candidates)
     for at, type_, value in candidates[:_MOST_VALUES]:
         assert at.step.call is not None

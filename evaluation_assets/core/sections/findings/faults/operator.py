@@ -27,7 +27,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """Plants faults of one `kind` of finding; a control has none.
+    """Plants faults of one `kind` of finding; a control has none. `also` are kinds that such a fault can be found as.
 
     `change` makes the changed run. It raises `NotApplicable` if the run has nothing to change.
     """
@@ -36,6 +36,12 @@ class Operator:
     description: str
     kind: str | None
     change: Callable[[Trajectory, Random], Changed]
+    also: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of findings that notice the fault; none for a control."""
+        return frozenset() if self.kind is None else frozenset((self.kind, *self.also))
 
     @property
     def is_control(self) -> bool:
