@@ -117,10 +117,12 @@ def inject(
             refuse(f"{source}: nothing can be planted into {counted(found.runs, 'run')}{_first_reason(found)}")
         if output is not None:
             _write(output, found)
+        if not _is_free(chosen):
+            home.make()  # for the ledger
         check_ledger(home, chosen)
         check_evaluators(chosen)
         if _is_agreed(home, chosen, found, dry_run, budget, budget_calls, yes):
-            judges = judges_of(chosen, home.ledger_url if home.has_ledger or not _is_free(chosen) else "sqlite://")
+            judges = judges_of(chosen, home.ledger_url)
             _measure(home, judges, found, Budget(budget, limit_calls=budget_calls), source, output_format)
     except (InvalidDrop, InvalidPanel, LedgerError, UnreadableDrop) as problem:
         refuse(str(problem))
