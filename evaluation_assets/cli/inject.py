@@ -1,0 +1,248 @@
+"""`inject`: plant faults into copies of runs, and measure how well judges notice them."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+import click
+import orjson
+from upath import UPath
+
+from evaluation_assets.cli.consent import ask_for_consent
+from evaluation_assets.cli.options import AMOUNT, with_panel
+from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.quotes import quote_line
+from evaluation_assets.core.intake.clips.tool_types import load_tool_types
+from evaluation_assets.core.intake.copying.drops import inspect
+from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, one_file
+from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor, Removal
+from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, InvalidPanel, JudgeSettings, Panel, judges_of
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.lake.stored import publish
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.pipeline.injection import Pairs, asks_about_runs, chosen_runs, pairs_of, run_judge
+from evaluation_assets.core.report.injection_table import figures, injection_lines
+from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
+from evaluation_assets.core.traces.formats.readers.canonical import line_of
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
+
+_RULES = JudgeSettings(name=EMBEDDED, provider=EMBEDDED)
+
+
+@click.command()
+@click.argument("source", metavar="DROP_OR_FILE")
+@with_panel
+@click.option(
+    "--kind",
+    "names",
+    multiple=True,
+    type=click.Choice(list(OPERATORS)),
+    metavar="NAME",
+    help=f"Plant only this; can be repeated. Choose from: {', '.join(OPERATORS)} (default: all).",
+)
+@click.option(
+    "--runs",
+    "most",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Use at most N runs, drawn by the seed.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn.")
+@click.option(
+    "--judge",
+    "judge_names",
+    multiple=True,
+    metavar="NAME",
+    help="Measure this judge of the panel; can be repeated (default: the embedded judge, which is free).",
+)
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write the runs and their damaged copies, with labels, as canonical JSON Lines.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be planted, and the price; no model is called.")
+@click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this.")
+@click.option("--budget-calls", metavar="N", type=click.IntRange(min=0), help="Stop before more model calls.")
+@click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
+def inject(
+    home: Installation,
+    panel: Panel,
+    source: str,
+    names: tuple[str, ...],
+    most: int,
+    seed: int,
+    judge_names: tuple[str, ...],
+    output: Path | None,
+    dry_run: bool,
+    budget: float | None,
+    budget_calls: int | None,
+    yes: bool,
+    output_format: str,
+) -> None:
+    """Plant faults into copies of runs and measure how well judges notice them.
+
+    DROP_OR_FILE is a file, a directory, or a drop of the installation. Each copy has one fault at a known place, or is
+    a control that means the same. `falls` and `rises` are the shares of copies that score below and above their run;
+    `net` is the difference, 0 for a judge that scores all runs alike; `place` is the share of faults whose clip scores
+    lower than before. The drop stays as it is.
+    """
+    operators = [OPERATORS[name] for name in names] or list(OPERATORS.values())
+    chosen = _chosen(panel, judge_names)
+    try:
+        found = pairs_of(chosen_runs(_runs(home, source), most, seed), operators, seed)
+        if not found.pairs:
+            refuse(f"{source}: nothing can be planted into {counted(found.runs, 'run')}{_first_reason(found)}")
+        if output is not None:
+            _write(output, found)
+        if not _is_free(chosen):
+            home.make()  # for the ledger
+        check_ledger(home, chosen)
+        check_evaluators(chosen)
+        if _is_agreed(home, chosen, found, dry_run, budget, budget_calls, yes):
+            judges = judges_of(chosen, home.ledger_url)
+            _measure(home, judges, found, Budget(budget, limit_calls=budget_calls), source, output_format)
+    except (InvalidDrop, InvalidPanel, LedgerError, UnreadableDrop) as problem:
+        refuse(str(problem))
+
+
+def _is_free(panel: Panel) -> bool:
+    return all(judge.provider == EMBEDDED for judge in panel.judges)
+
+
+def _chosen(panel: Panel, names: Sequence[str]) -> Panel:
+    """The panel of the judges to measure, each asked about all runs, and about clips alone where it is asked them."""
+    known = {judge.name: judge for judge in panel.judges}
+    if missing := [name for name in names if name not in known and name != EMBEDDED]:
+        refuse(f"no judge {missing[0]!r} in the panel; choose one of: {', '.join(known)}")
+    judges = []
+    for name in dict.fromkeys(names or (EMBEDDED,)):
+        judge = known.get(name, _RULES)
+        if judge.provider == RECORDED:
+            refuse(f"judge {name} is recorded; it has no verdicts on damaged runs")
+        if not asks_about_runs(judge.selection):
+            refuse(f"judge {name} is asked neither about clips nor about trajectories; it gives runs no score")
+        levels = judge.levels
+        if not judge.selection.is_quick:
+            levels = ("clip",) if "clip" in judge.selection.levels else ("trajectory",)
+        preset = judge.preset if judge.selection.is_quick else None
+        judges.append(judge.model_copy(update={"sample": None, "levels": levels, "preset": preset}))
+    return panel.model_copy(update={"judges": tuple(judges), "cascade": (), "quorum": 1, "embeddings": None})
+
+
+def _runs(home: Installation, source: str) -> Iterator[Trajectory]:
+    if not Path(source).exists():
+        stored = home.table(source, "preprocessed_trajectories")
+        if stored.exists:
+            yield from map(trajectory_of, stored.rows(TREE_AND_TEXT))
+            return
+        drops = [find(home.drops, source)]
+    else:
+        drops = inspect([Path(source)], say=warn)
+    preprocessor, rejected = Preprocessor(Settings()), 0
+    for drop in drops:
+        for item in read_trajectories(drop.sources, UnmappedFields(), drop.sidecar().format):
+            if isinstance(item, Rejection):
+                rejected += 1
+            elif not isinstance(kept := preprocessor.process(item), Removal):
+                yield kept
+    if rejected:
+        warn(f"{source}: {counted(rejected, 'record')} could not be read; `import` lists them")
+
+
+def _first_reason(found: Pairs) -> str:
+    reasons = [reason for each in found.not_applicable.values() for reason in each]
+    return f": {reasons[0]}" if reasons else ""
+
+
+def _write(output: Path, found: Pairs) -> None:
+    def pour(sink: IO[bytes]) -> None:
+        for trajectory in found.trajectories():
+            sink.write(line_of(trajectory))
+
+    publish(UPath(output), pour)
+    echo(
+        f"{output}: {counted(len(found.trajectories()), 'trajectory')}, damaged ones with the label `injected`",
+        err=True,
+    )
+
+
+def _is_agreed(
+    home: Installation,
+    panel: Panel,
+    found: Pairs,
+    dry_run: bool,
+    budget: float | None,
+    budget_calls: int | None,
+    yes: bool,
+) -> bool:
+    """Whether the judges are to be asked, after the price was shown where there is one."""
+    paid = PaidEvaluation(home, panel, Settings(), None)
+    if dry_run:
+        echo(f"{counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}")
+        for name, reasons in found.not_applicable.items():
+            fit = found.runs - sum(reasons.values())
+            echo(f"  {name:<22}{fit:>6}  {'; '.join(f'{count}: {why}' for why, count in reasons.most_common(1))}")
+    if _is_free(panel):
+        return not dry_run
+    with TemporaryDirectory() as folder:
+        drop = _as_drop(Path(folder), found)
+        if dry_run:
+            for name, quote in paid.quotes([drop]).items():
+                echo(f"judge {name}: {quote_line(quote)}")
+            return False
+        paid.check_budget(budget, budget_calls)
+        paid.check_keys([drop])
+        limited = budget is not None or budget_calls is not None
+        ask_for_consent(paid, [drop], panel.ask_above_usd, limited=limited, agreed=yes, quiet=False)
+    return True
+
+
+def _as_drop(folder: Path, found: Pairs) -> Drop:
+    path = folder / "injected.jsonl"
+    path.write_bytes(b"".join(map(line_of, found.trajectories())))
+    return one_file(UPath(path))
+
+
+def _measure(
+    home: Installation, judges: Sequence[Judge], found: Pairs, budget: Budget, source: str, output_format: str
+) -> None:
+    rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
+    report: list[dict[str, Any]] = []
+    for judge in judges:
+        with _progress(judge.name, len(found.trajectories())) as bar:
+            noticed = run_judge(judge, found, rubrics, types, budget, lambda _, bar=bar: bar.update(1))
+        if output_format == "json":
+            report.append({"judge": judge.name, "runs": found.runs, "operators": figures(found, noticed)})
+            continue
+        copies = f"{counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}"
+        echo(f"{source}: {copies}, judge {judge.name}", *injection_lines(found, noticed))
+    if output_format == "json":
+        click.echo(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
+
+
+def _progress(judge: str, length: int) -> AbstractContextManager[Any]:
+    """A bar on stderr; none where stderr is no terminal."""
+    return click.progressbar(length=length, label=judge, file=sys.stderr, hidden=not sys.stderr.isatty())

@@ -1,0 +1,223 @@
+"""Judges and detectors on runs with planted faults, each beside the run that it was made of."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.intake.clips.tool_types import ToolTypes
+from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
+from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.judging.selection import Selection
+from evaluation_assets.core.judging.subjects import Chain, clip_chain, trajectory_chain
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.scoring.discrimination import Noticed
+from evaluation_assets.core.sections.findings.faults.operator import NotApplicable, Operator, Pair, injected
+from evaluation_assets.core.sections.findings.finding import Finding, Place
+from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.model import Span, Trajectory
+
+Detect = Callable[[Trajectory], Iterable[Finding]]
+
+
+@dataclass(slots=True)
+class Pairs:
+    """Runs with their changed copies; `not_applicable` counts by operator why runs have none."""
+
+    runs: int = 0
+    pairs: list[Pair] = field(default_factory=list)
+    not_applicable: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def trajectories(self) -> list[Trajectory]:
+        """Every run, followed by its changed copies."""
+        found: dict[str, list[Trajectory]] = {}
+        for pair in self.pairs:
+            found.setdefault(pair.original.id, [pair.original]).append(pair.changed)
+        return [trajectory for of_run in found.values() for trajectory in of_run]
+
+
+def pairs_of(runs: Iterable[Trajectory], operators: Sequence[Operator], seed: int) -> Pairs:
+    """Apply all operators to all runs."""
+    found = Pairs(not_applicable={operator.name: Counter() for operator in operators})
+    for run in runs:
+        found.runs += 1
+        for operator in operators:
+            try:
+                found.pairs.append(injected(run, operator, seed))
+            except NotApplicable as reason:
+                found.not_applicable[operator.name][str(reason)] += 1
+    return found
+
+
+def chosen_runs(runs: Iterable[Trajectory], most: int, seed: int) -> list[Trajectory]:
+    """At most so many of the runs, drawn by seed and ID, in their order."""
+    listed = list(runs)
+    drawn = sorted(range(len(listed)), key=lambda at: digest(str(seed), listed[at].id))[:most]
+    return [listed[at] for at in sorted(drawn)]
+
+
+@dataclass(frozen=True, slots=True)
+class RunScore:
+    """The process score of a run by one judge: the mean of its clips, else of the criteria of the whole run.
+
+    `clips` are the scores by the start and end of each clip; `wrong` the clips that a quick judge named.
+    """
+
+    score: float | None
+    clips: Mapping[Span, float]
+    wrong: frozenset[Span] | None = None
+
+
+async def judge_runs(
+    judge: Judge,
+    trajectories: Sequence[Trajectory],
+    rubrics: Rubrics,
+    types: ToolTypes,
+    budget: Budget,
+    judged: Callable[[Trajectory], object] = lambda _: None,
+) -> dict[str, RunScore]:
+    """The process score of each run by its ID. The judge is asked about clips, or else about whole runs."""
+    chains = (_chain(judge.selection, trajectory, rubrics, types) for trajectory in trajectories)
+    found: dict[str, RunScore] = {}
+    async with judge.opened("inject", budget) as ready:
+        async for judgements in judge_chains(ready, chains):
+            if judgements:
+                trajectory = judgements[0].subject.trajectory
+                found[trajectory.id] = _score(judgements)
+                judged(trajectory)
+    return found
+
+
+def asks_about_runs(selection: Selection) -> bool:
+    """Whether a judge with this selection gives a run a process score."""
+    return selection.is_quick or not selection.levels.isdisjoint({"clip", "trajectory"})
+
+
+def _chain(selection: Selection, trajectory: Trajectory, rubrics: Rubrics, types: ToolTypes) -> Chain:
+    clips = clips_of(trajectory, types)
+    if "clip" in selection.levels and not selection.is_quick:
+        return clip_chain(trajectory, clips, rubrics)
+    whole = trajectory_chain(trajectory, clips, rubrics)
+    asked = Selection(levels=frozenset({"trajectory"}), is_quick=selection.is_quick)
+    return asked.chain(whole) or whole
+
+
+def _score(judgements: Sequence[Judgement]) -> RunScore:
+    scores: dict[str, list[float]] = {}
+    wrong: frozenset[Span] | None = None
+    spans: dict[str, Span] = {}
+    for each in judgements:
+        subject, verdict = each.subject, each.verdict
+        known = [score for score in verdict.scores.values() if score is not None]
+        if verdict.outcome == "scored" and known:
+            scores.setdefault(subject.name, []).append(fmean(known))
+        if subject.level == "clip":
+            spans[subject.name] = (subject.focus[0].start, subject.focus[0].end)
+        if verdict.wrong_clips is not None:
+            wrong = frozenset((clip.start, clip.end) for clip in subject.clips if clip.index in verdict.wrong_clips)
+    means = {name: fmean(samples) for name, samples in scores.items()}
+    clips = {spans[name]: mean for name, mean in means.items() if name in spans}
+    return RunScore(fmean(means.values()) if means else None, clips, wrong)
+
+
+def judged_pairs(pairs: Sequence[Pair], scores: Mapping[str, RunScore]) -> Iterator[tuple[Operator, Noticed]]:
+    """What a judge made of each pair that it scored both runs of."""
+    for pair in pairs:
+        before, after = scores.get(pair.original.id), scores.get(pair.changed.id)
+        if before is None or after is None or before.score is None or after.score is None:
+            continue
+        found = None if pair.operator.is_control else _is_found(pair, before, after)
+        yield (
+            pair.operator,
+            Noticed(cluster=pair.original.task_id, before=before.score, after=after.score, is_found=found),
+        )
+
+
+def _is_found(pair: Pair, before: RunScore, after: RunScore) -> bool | None:
+    """Whether the clips of the fault score below those at the same place before, or were named and were not before."""
+    was, now = region(pair.original, pair.origin), region(pair.changed, pair.place)
+    if before.wrong is not None and after.wrong is not None:
+        return any(map(_overlap(now), after.wrong)) and not any(map(_overlap(was), before.wrong))
+    if not before.clips and not after.clips:
+        return None
+    old = [score for clip, score in before.clips.items() if _overlap(was)(clip)]
+    new = [score for clip, score in after.clips.items() if _overlap(now)(clip)]
+    return bool(old and new) and fmean(new) < fmean(old)
+
+
+def _overlap(one: Span) -> Callable[[Span], bool]:
+    return lambda other: other[0] < max(one[1], one[0] + 1) and one[0] < other[1]
+
+
+def region(trajectory: Trajectory, place: Place) -> Span:
+    """The part of the text that a place is; all of it where it is not narrowed down."""
+    if place.span is not None:
+        return place.span
+    if place.turn is None:
+        return 0, len(trajectory.text)
+    before = [step for turn in trajectory.turns[: place.turn] for part in turn.interactions for step in part.steps]
+    parts = trajectory.turns[place.turn].interactions
+    if place.interaction is not None:
+        before += [step for part in parts[: place.interaction] for step in part.steps]
+        parts = parts[place.interaction : place.interaction + 1]
+    steps = [step for part in parts for step in part.steps]
+    if place.step is not None:
+        steps = steps[place.step : place.step + 1]
+    start = before[-1].end if before else 0
+    return (steps[0].start, steps[-1].end) if steps else (start, len(trajectory.text))
+
+
+def detected_pairs(pairs: Sequence[Pair], detect: Detect) -> Iterator[tuple[Operator, Noticed]]:
+    """What detectors find in each pair: whether a run has a finding of a kind that the fault can be found as.
+
+    A run that had such a finding before says nothing, so that who flags everything notices nothing. In a control, every
+    kind that the run did not have is a false alarm.
+    """
+    originals: dict[str, list[Finding]] = {}
+    for pair in pairs:
+        if pair.original.id not in originals:
+            originals[pair.original.id] = list(detect(pair.original))
+        before, after = originals[pair.original.id], list(detect(pair.changed))
+        task = pair.original.task_id
+        if pair.operator.is_control:
+            old, new = ({finding.kind for finding in findings} for findings in (before, after))
+            gone, new = (float(bool(ones - others)) for ones, others in ((old, new), (new, old)))
+            yield pair.operator, Noticed(cluster=task, before=new, after=0.0 if new else gone)
+            continue
+        kinds = pair.operator.kinds
+        is_flagged = any(finding.kind in kinds for finding in after)
+        was_flagged = any(finding.kind in kinds for finding in before)
+        found = any(finding.kind in kinds and _is_at(finding.place, pair.place) for finding in after)
+        was_found = any(finding.kind in kinds and _is_at(finding.place, pair.origin) for finding in before)
+        yield (
+            pair.operator,
+            Noticed(
+                cluster=task,
+                before=float(not was_flagged),
+                after=float(not is_flagged),
+                is_found=found and not was_found,
+                is_flagged=is_flagged,
+            ),
+        )
+
+
+def _is_at(found: Place, planted: Place) -> bool:
+    """Whether a finding is where the fault is: in its turn, interaction and step as far as the fault is in one."""
+    wanted = (planted.turn, planted.interaction, planted.step)
+    given = (found.turn, found.interaction, found.step)
+    return all(want is None or want == have for want, have in zip(wanted, given, strict=True))
+
+
+def run_judge(
+    judge: Judge,
+    found: Pairs,
+    rubrics: Rubrics,
+    types: ToolTypes,
+    budget: Budget,
+    judged: Callable[[Trajectory], object] = lambda _: None,
+) -> list[tuple[Operator, Noticed]]:
+    """What a judge makes of all pairs."""
+    scores = asyncio.run(judge_runs(judge, found.trajectories(), rubrics, types, budget, judged))
+    return list(judged_pairs(found.pairs, scores))

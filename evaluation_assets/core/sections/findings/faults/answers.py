@@ -1,0 +1,158 @@
+"""Faults of answers: a figure that contradicts the run, a claim that nothing in it supports."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+
+import orjson
+
+from evaluation_assets.core.sections.findings.faults.editing import At, Edit, edited, located
+from evaluation_assets.core.sections.findings.faults.operator import Changed, NotApplicable
+from evaluation_assets.core.sections.findings.faults.values import has_value, occurrences, other_value, values_in
+from evaluation_assets.core.traces.trajectories.model import Span, Trajectory
+from evaluation_assets.core.traces.trajectories.words import scripts, words
+
+_CLAIMS = (
+    ("confirmation", "I have also sent you a confirmation by email."),
+    ("phone", "The support team also confirmed this by phone."),
+    ("Halvorsen", "A report of the Halvorsen Institute from 2019 confirms this."),
+    ("4,812", "In total, this took 4,812 records into account."),
+)
+_CLAIMS_IN_CHINESE = (
+    ("官方报告", "2019年的一份官方报告也证实了这一点。"),
+    ("确认邮件", "我还给您发送了一封确认邮件。"),
+)
+"""A word of each claim, which the run must not have, and the claim."""
+
+_POLITE = "Please let me know if there is anything else I can help you with."
+_POLITE_IN_CHINESE = "如果还有其他问题，请随时告诉我。"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The final answer of a run, or its last message: where the text has it."""
+
+    at: At
+    span: Span
+
+
+def answer_of(trajectory: Trajectory) -> Answer:
+    """The answer of a run.
+
+    Raises:
+        NotApplicable: there is none, or it is not in what an agent wrote.
+    """
+    steps = list(located(trajectory))
+    final = (trajectory.final_answer or "").strip()
+    if not final:
+        last = next((at for at in reversed(steps) if at.step.message is not None), None)
+        if last is None or last.step.message is None or not trajectory.piece(last.step.message).strip():
+            raise NotApplicable("no answer")
+        return Answer(last, last.step.message)
+    for at in reversed(steps):
+        is_end = at is steps[-1] and len(trajectory.turns) == 1
+        for start, end in _written(trajectory, at, is_end=is_end):
+            for form in dict.fromkeys((final, orjson.dumps(final).decode()[1:-1])):
+                found = trajectory.text.rfind(form, start, end)
+                if found >= 0:
+                    return Answer(at, (found, found + len(form)))
+    raise NotApplicable("the answer is not in what an agent wrote")
+
+
+def _written(trajectory: Trajectory, at: At, *, is_end: bool) -> Iterator[Span]:
+    """What the agent wrote in a step: its message, its arguments, and the text after them and the result."""
+    step = at.step
+    call, result = step.call and step.call.raw, step.result and step.result.content
+    if step.message is not None:
+        yield step.message
+    if call is not None:
+        yield call
+    known = [span[1] for span in (step.thought, step.message, call, result) if span is not None]
+    if known:
+        yield max(known), len(trajectory.text) if is_end else step.end
+
+
+def contradicting_figure(trajectory: Trajectory, random: Random) -> Changed:
+    """Replace a number, date, ID or name of the answer that occurs before it by another."""
+    answer = answer_of(trajectory)
+    said = trajectory.piece(answer.span)
+    before = trajectory.text[: answer.span[0]]
+    candidates = list(dict.fromkeys(values_in(said)))
+    random.shuffle(candidates)
+    for type_, value in sorted(candidates, key=lambda each: each[0] in ("name", "code")):
+        if not has_value(before, value):
+            continue
+        other = other_value(type_, value, random, trajectory.text)
+        if other is None:
+            continue
+        start = answer.span[0]
+        found = [(start + each.start(), start + each.end()) for each in occurrences(said, value)]
+        return _answered(trajectory, answer, [Edit(*span, other) for span in found])
+    raise NotApplicable("no number, date, ID or name in the answer that occurs before it")
+
+
+def unsupported_claim(trajectory: Trajectory, random: Random) -> Changed:
+    """Add a sentence to the answer with a claim that nothing in the run supports."""
+    answer = answer_of(trajectory)
+    claims = _CLAIMS_IN_CHINESE if _is_chinese(trajectory, answer) else _CLAIMS
+    text = trajectory.text.lower()
+    new = [claim for word, claim in claims if word.lower() not in text]
+    if not new:
+        raise NotApplicable("the run mentions everything that could be claimed")
+    return _extended(trajectory, answer, random.choice(new))
+
+
+def polite_ending(trajectory: Trajectory, random: Random) -> Changed:
+    """Add a polite sentence to the answer."""
+    answer = answer_of(trajectory)
+    return _extended(trajectory, answer, _POLITE_IN_CHINESE if _is_chinese(trajectory, answer) else _POLITE)
+
+
+def _is_chinese(trajectory: Trajectory, answer: Answer) -> bool:
+    return "east asian" in scripts(words(trajectory.piece(answer.span)))
+
+
+def _extended(trajectory: Trajectory, answer: Answer, sentence: str) -> Changed:
+    said = trajectory.piece(answer.span)
+    end = answer.span[0] + len(said.rstrip())
+    space = "" if said.rstrip().endswith("。") else " "
+    stop = "" if said.rstrip().endswith((".", "!", "?", "。", "！", "？", ":", "*", ")")) else "."
+    return _answered(trajectory, answer, [Edit(end - 1, end, f"{trajectory.text[end - 1]}{stop}{space}{sentence}")])
+
+
+def _answered(trajectory: Trajectory, answer: Answer, edits: list[Edit]) -> Changed:
+    """The run with another answer: in its text, as its final answer, and as the response of its interaction."""
+    after = edited(trajectory, edits)
+    grown = sum(len(edit.by) - (edit.end - edit.start) for edit in edits)
+    start, end = answer.span
+    old, new = trajectory.text[start:end], after.text[start : end + grown]
+
+    def other(text: str | None) -> str | None:
+        return None if text is None else new.join(text.rsplit(old, 1))
+
+    turns = list(after.turns)
+    turn = turns[answer.at.turn]
+    parts = list(turn.interactions)
+    part = parts[answer.at.interaction]
+    parts[answer.at.interaction] = replace(part, response=other(part.response))
+    turns[answer.at.turn] = replace(turn, interactions=tuple(parts))
+    final = after.final_answer
+    if final is not None:
+        plain_old, plain_new = _unescaped(old, final), _unescaped(new, final)
+        final = plain_new.join(final.rsplit(plain_old, 1))
+    first = edits[0].start
+    return Changed(
+        trajectory=replace(after, turns=tuple(turns), final_answer=final),
+        place=answer.at.place((first, end + grown)),
+        origin=answer.at.place((first, end)),
+    )
+
+
+def _unescaped(text: str, final: str) -> str:
+    """A text as it is outside of JSON, where the run has its answer in the arguments of a call."""
+    if text in final or "\\" not in text:
+        return text
+    try:
+        return orjson.loads(f'"{text}"')
+    except orjson.JSONDecodeError:
+        return text
