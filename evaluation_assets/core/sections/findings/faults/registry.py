@@ -42,7 +42,7 @@ OPERATORS: dict[str, Operator] = {
         ),
         Operator(
             name="dropped_call",
-            description="a call that changes state is missing; the agent still says that it was done",
+            description="a call that changes state is missing; what the agent says later stays",
             kind="unperformed_claim",
             change=dropped_call,
             also=("missing_call", "unsupported_answer"),
