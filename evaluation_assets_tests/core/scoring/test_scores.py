@@ -193,13 +193,7 @@ def approximately(value: float | None) -> Any:
 
 
 def _overall(clip_rows: list[Row]) -> float | None:
-    """Mean over scored clips of their tool type's mean of criterion means."""
-    tools = {row["tool_type"] for row in clip_rows}
-    weighted: list[tuple[float, int]] = []
-    for tool in tools:
-        own = [row for row in clip_rows if row["tool_type"] == tool and row["mean"] is not None]
-        by_criterion = [[r["mean"] for r in own if r["criterion"] == c] for c in {r["criterion"] for r in own}]
-        if own:
-            weighted.append((fmean(map(fmean, by_criterion)), len({row["clip_index"] for row in own})))
-    total = sum(count for _, count in weighted)
-    return sum(mean * count for mean, count in weighted) / total if total else None
+    """Mean over scored clips of the mean of their criteria."""
+    scored = [row for row in clip_rows if row["mean"] is not None]
+    clips = [[row["mean"] for row in scored if row["clip_index"] == clip] for clip in {r["clip_index"] for r in scored}]
+    return fmean(map(fmean, clips)) if clips else None
