@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.pipeline.checks.blocking import blocking_findings
-from evaluation_assets.core.pipeline.checks.judging import MIN_SCORED
+from evaluation_assets.core.pipeline.checks.blocking import BLOCKING_CHECKS, CheckedTables
 from evaluation_assets.core.pipeline.checks.names import (
     CONSTRAINTS_HOLD,
     ENOUGH_SCORED,
@@ -23,33 +22,22 @@ from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
-BLOCKING = "Blocking: a failure fails the run once its report exists."
-
-DESCRIPTIONS = {
-    ENOUGH_SCORED: (f"At least {MIN_SCORED:.0%} of the clips that a judge is asked about have a score. {BLOCKING}"),
-    JUDGES_ANSWERED: f"Every judge answered at least one of its questions. {BLOCKING}",
-    SUITE_PASS_RATE: "Every case of the drop's suite was run, and enough runs passed. Passes if the drop has no suite.",
-}
-
-
-CONSTRAINTS = {CONSTRAINTS_HOLD: f"The constraints of checks.yaml with severity `error` hold. {BLOCKING}"}
-
 
 def report_checks(judges: Sequence[Judge], constraints: Checks) -> Stage:
     """Coverage, lost judges, the suite's pass rate and, if there are any, constraints, in one step."""
     has_constraints = any(rule.severity == "error" for rule in constraints.constraints.values())
-    descriptions = {**DESCRIPTIONS, **(CONSTRAINTS if has_constraints else {})}
+    present = [check for check in BLOCKING_CHECKS if check.name != CONSTRAINTS_HOLD or has_constraints]
 
     @stage(
         checks=[
             dg.AssetCheckSpec(
-                name,
+                check.name,
                 asset=REPORT,
                 partitions_def=DROPS,
                 blocking=True,
-                description=description,
+                description=check.description,
             )
-            for name, description in descriptions.items()
+            for check in present
         ],
     )
     def checks(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[dg.AssetCheckResult]:
@@ -64,7 +52,7 @@ def report_checks(judges: Sequence[Judge], constraints: Checks) -> Stage:
             SUITE_PASS_RATE: {"report": address.section("tool-use"), "failed_runs": address.runs("outcome:fail")},
             CONSTRAINTS_HOLD: {"report": address.section("constraints")},
         }
-        findings = blocking_findings(
+        checked = CheckedTables(
             judges=judges,
             clips=clips,
             clip_scores=scores,
@@ -72,7 +60,7 @@ def report_checks(judges: Sequence[Judge], constraints: Checks) -> Stage:
             tool_use_results=results,
             constraint_results=constraint_results,
         )
-        for name in descriptions:
-            yield check_result(findings[name], name, REPORT, links[name])
+        for check in present:
+            yield check_result(check.find(checked), check.name, REPORT, links[check.name])
 
     return checks

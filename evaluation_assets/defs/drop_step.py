@@ -9,6 +9,7 @@ import dagster as dg
 from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
 from evaluation_assets.core.intake.drops import InvalidDrop
 from evaluation_assets.core.lake.stored import DamagedTable, DiskFull, Stream
+from evaluation_assets.core.system.cancellation import raise_if_told
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.defs.big_drops import judge_in_parts
@@ -128,6 +129,7 @@ def _evaluated(
         for stage in chosen:
             if stage is first_level and clips_per_part is not None:
                 drop = replace(drop, parts=judge_in_parts(levels, drop, config, home, clips_per_part))
+            raise_if_told()
             for result in stage.results(drop, config, home):
                 if isinstance(result, dg.AssetCheckResult):
                     if (check := stage.check_of(result)) in drop.checks:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import dagster as dg
 import sqlalchemy as sa
 
-from evaluation_assets.core.system.cancellation import stop_thread
+from evaluation_assets.core.system.cancellation import forget_stop, stop_thread
 from evaluation_assets.core.system.processes import Process
 from evaluation_assets.resources.dagster_private import KeyValueStoreTable, SqlRunStorage
 
@@ -51,7 +51,8 @@ def beating(instance: dg.DagsterInstance, run_id: str, seconds: float = BEAT_SEC
     if instance.is_ephemeral:
         yield
         return
-    process, worker, ended = Process.current().to_dict(), threading.current_thread(), threading.Event()
+    process, worker = Process.current().to_dict(), threading.current_thread()
+    ended, told = threading.Event(), threading.Event()
 
     def write(beat: int) -> None:
         value = json.dumps({"process": process, "beat": beat})
@@ -66,6 +67,7 @@ def beating(instance: dg.DagsterInstance, run_id: str, seconds: float = BEAT_SEC
                 run = instance.get_run_by_id(run_id)
                 if run is not None and run.status in _ENDED_BY_OTHERS and not ended.is_set():
                     _LOG.warning("run %s: stops, because it is %s", run_id, run.status.value.lower())
+                    told.set()
                     stop_thread(worker)
             except Exception:  # noqa: BLE001  # the storage may be busy or away for a while; the run goes on
                 _LOG.warning("run %s: heartbeat not written", run_id, exc_info=True)
@@ -78,6 +80,8 @@ def beating(instance: dg.DagsterInstance, run_id: str, seconds: float = BEAT_SEC
     finally:
         ended.set()
         thread.join()
+        if told.is_set():
+            forget_stop(worker)  # a worker runs other runs afterwards
 
 
 def beating_runs(instance: dg.DagsterInstance) -> list[str]:

@@ -1,11 +1,15 @@
 """The IO manager of the lake: assets write and read streams of record batches."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import dagster as dg
+import pyarrow as pa
 
 from evaluation_assets.core.lake.stored import Stored, Stream, Written, write
 from evaluation_assets.core.lake.tables import Table
+from evaluation_assets.core.system.cancellation import raise_if_told
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.plain_text import plain
 from evaluation_assets.resources.asset_keys import table_path
@@ -37,8 +41,20 @@ class ParquetIOManager(dg.ConfigurableIOManager):
 
 
 def write_table(home: Installation, key: dg.AssetKey, drop: str, stream: Stream) -> dict[str, Any]:
-    """Write a table of a drop, `<lake>/<asset path>/<drop>.parquet`; the metadata of its asset."""
-    return _described(write(home.table(drop, *table_path(key)).path, stream), stream)
+    """Write a table of a drop, `<lake>/<asset path>/<drop>.parquet`; the metadata of its asset.
+
+    Raises:
+        KeyboardInterrupt: this thread was told to stop; the table is as it was.
+    """
+    watched = replace(stream, batches=_until_told(stream.batches))
+    return _described(write(home.table(drop, *table_path(key)).path, watched), stream)
+
+
+def _until_told(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        raise_if_told()
+        yield batch
+    raise_if_told()
 
 
 def _described(written: Written, stream: Stream) -> dict[str, Any]:

@@ -16,22 +16,26 @@ from evaluation_assets.runs.stop import Stop
 
 Returned = TypeVar("Returned")
 
+_LONGEST_S = 30.0
+"""For an interrupted run to end. Requests are given up at once; a user's function and a file being read are not."""
 
-def run_here(work: Callable[[Stop], Returned]) -> Returned:
+
+def run_here(work: Callable[[Stop], Returned], longest_s: float = _LONGEST_S) -> Returned:
     """Call `work` where it can start an event loop, and so that Ctrl-C stops the run cleanly.
 
     A notebook has an event loop that runs in this thread, and a thread can have only one; work is then done in another
     thread. Signals are handled only in the main thread.
 
     Raises:
-        KeyboardInterrupt: a signal to stop was received; the run is canceled. Paid replies are kept.
+        KeyboardInterrupt: a signal to stop was received; the run is canceled. Paid replies are kept. Work in another
+            thread that has not ended after `longest_s`, or when a second signal comes, is left to end by itself.
     """
     end_without_search()
     if threading.current_thread() is not threading.main_thread():
         stop = Stop()
-        return _in_thread(work, stop) if _has_loop() else work(stop)
+        return _in_thread(work, stop, longest_s) if _has_loop() else work(stop)
     with Stop() as stop:
-        return _in_thread(work, stop) if _has_loop() else work(stop)
+        return _in_thread(work, stop, longest_s) if _has_loop() else work(stop)
 
 
 @contextmanager
@@ -51,7 +55,7 @@ def _has_loop() -> bool:
     return True
 
 
-def _in_thread(work: Callable[[Stop], Returned], stop: Stop) -> Returned:
+def _in_thread(work: Callable[[Stop], Returned], stop: Stop, longest_s: float) -> Returned:
     done: Future[Returned] = Future()
 
     def run() -> None:
@@ -60,13 +64,15 @@ def _in_thread(work: Callable[[Stop], Returned], stop: Stop) -> Returned:
         except BaseException as problem:  # noqa: BLE001  # raised again in the thread that waits
             done.set_exception(problem)
 
-    thread = threading.Thread(target=run, name="evaluation")
-    thread.start()
+    thread = threading.Thread(target=run, name="evaluation", daemon=True)
     try:
+        thread.start()  # an interrupt may come while it waits for the thread to begin
         wait([done])  # an interrupted `Thread.join` takes the thread for ended: bugs.python.org/issue45274
-    except KeyboardInterrupt:
-        stop.after_interrupt()
+    except KeyboardInterrupt as interrupt:
         stop_thread(thread)
-        wait([done])
+        stop.after_interrupt()
+        wait([done], longest_s)
+        if not done.done():
+            interrupt.add_note("What the evaluation waits for cannot be interrupted; it ends after that.")
         raise
     return done.result()

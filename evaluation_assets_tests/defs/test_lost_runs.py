@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import dagster as dg
@@ -13,6 +14,7 @@ import pytest
 
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.triggers.lost_runs import MAX_SILENT_LOOKS
+from evaluation_assets.core.system.cancellation import raise_if_told
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.processes import Process
 from evaluation_assets.defs.lost_runs import fail_gone_runs, lost_runs
@@ -124,6 +126,22 @@ def test_a_run_whose_signal_to_stop_is_lost_stops_at_its_next_heartbeat(kept: Wo
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def test_a_thread_whose_run_was_ended_from_outside_stops_and_can_run_another(kept: Workspace) -> None:
+    run_id = started_run(kept)
+    run = kept.instance.get_run_by_id(run_id)
+    assert run is not None
+    kept.instance.report_run_canceling(run)
+
+    def work() -> None:
+        with pytest.raises(KeyboardInterrupt), beating(kept.instance, run_id, seconds=0.01):
+            while True:
+                raise_if_told()
+        raise_if_told()
+
+    with ThreadPoolExecutor(1) as workers:
+        workers.submit(work).result(60)
 
 
 def runs_of(home: Path, drop: str) -> list[dg.DagsterRun]:

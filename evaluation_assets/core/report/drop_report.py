@@ -12,14 +12,14 @@ from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.models.redaction.settings import Redaction
-from evaluation_assets.core.pipeline.checks.blocking import blocking_findings
+from evaluation_assets.core.pipeline.checks.blocking import BLOCKING_CHECKS, CheckedTables
 from evaluation_assets.core.pipeline.checks.gating import regression_gate
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.report.covered_tables import covered
 from evaluation_assets.core.report.files import ReportFiles, write_page, write_report
 from evaluation_assets.core.report.report import BlockingCheck, DropReport
-from evaluation_assets.core.report.score_history import trends
+from evaluation_assets.core.report.score_history import drop_before, trends
 from evaluation_assets.core.report.session_report import agent_ranks
 from evaluation_assets.core.report.summary import DropTables, summarise
 from evaluation_assets.core.report.viewer.documents import documents
@@ -39,19 +39,6 @@ def drop_report(
     settings: Settings,
 ) -> DropReport:
     """Build the report of a drop. Other drops of the suite with damaged tables are named and skipped."""
-    return _with_suite(home, drop, own, judges, rubrics, quorum, settings)[0]
-
-
-def _with_suite(
-    home: Installation,
-    drop: str,
-    own: DropTables,
-    judges: Sequence[Judge],
-    rubrics: Rubrics,
-    quorum: int,
-    settings: Settings,
-) -> tuple[DropReport, list[str]]:
-    """The report, and the drops of the suite that were evaluated, oldest first."""
     comparability = drop_comparability(own, judges, rubrics, quorum)
     disqualified = disqualified_judges(home, settings.review)
     facts = DropFacts.of(own.raw)
@@ -60,15 +47,15 @@ def _with_suite(
     history = suite_history(home, sidecar.suite, damaged.append)
     gate = gate_drop(home, drop, settings.gate, disqualified)
     labels = labels_of_trajectories(home, drop)
-    report = summarise(drop, facts, comparability, own, settings.headline, gate, labels).model_copy(
+    return summarise(drop, facts, comparability, own, settings.headline, gate, labels).model_copy(
         update={
             "failed_checks": _failed_checks(own, judges, gate, settings),
             "history": trends(history),
+            "previous_drop": drop_before(history, drop),
             "damaged_tables": damaged,
             "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),
         }
     )
-    return report, list(dict.fromkeys(row["drop"] for row in history))
 
 
 def _failed_checks(
@@ -76,7 +63,7 @@ def _failed_checks(
 ) -> list[BlockingCheck]:
     """What the checks on the report will find once it is written, so that the report says why the run fails."""
     levels = (own.clip_verdicts, own.category_verdicts, own.trajectory_verdicts, own.session_verdicts)
-    findings = blocking_findings(
+    tables = CheckedTables(
         judges=judges,
         clips=own.clips,
         clip_scores=own.clip_scores,
@@ -84,6 +71,7 @@ def _failed_checks(
         tool_use_results=own.tool_use_results,
         constraint_results=own.constraint_results,
     )
+    findings = {check.name: check.find(tables) for check in BLOCKING_CHECKS}
     findings[REGRESSION_GATE] = regression_gate(gate, settings.gate)
     return [
         BlockingCheck(name=name, description=found.description or "")
@@ -107,8 +95,8 @@ def write_drop_report(
         NotRedacted: an own pattern of `redaction` takes too long on a text.
     """
     own = _tables_shown(home, drop, judges, redaction)
-    report, evaluated = _with_suite(home, drop, own, judges, rubrics, quorum, settings)
-    other = _other_run(home, drop, report.sidecar.suite, evaluated, judges, redaction)
+    report = drop_report(home, drop, own, judges, rubrics, quorum, settings)
+    other = _other_run(home, report, judges, redaction)
     return report, write_report(home.reports(drop), report, own, other, _queue(home, drop))
 
 
@@ -147,25 +135,19 @@ def _queue(home: Installation, drop: str) -> list[tuple[str, str]]:
 
 
 def _other_run(
-    home: Installation,
-    drop: str,
-    suite: str | None,
-    evaluated: Sequence[str],
-    judges: Sequence[Judge],
-    redaction: Redaction | None,
+    home: Installation, report: DropReport, judges: Sequence[Judge], redaction: Redaction | None
 ) -> OtherRun | None:
     """The run that the viewer compares a drop with: the suite's baseline, or else its previous drop.
 
     `None` if there is neither, or if its tables cannot be read.
     """
-    baseline = baseline_of(home, suite)
-    if baseline is not None and (accepted := baseline.runs[-1].drop) != drop:
+    baseline = baseline_of(home, report.sidecar.suite)
+    if baseline is not None and (accepted := baseline.runs[-1].drop) != report.drop:
         chosen, why = accepted, "the baseline"
+    elif report.previous_drop is not None:
+        chosen, why = report.previous_drop, "the previous drop of the suite"
     else:
-        before = evaluated[: evaluated.index(drop)] if drop in evaluated else evaluated
-        if not before:
-            return None
-        chosen, why = before[-1], "the previous drop of the suite"
+        return None
     tables = _tables_shown(home, chosen, judges, redaction)
     return OtherRun(chosen, why, documents(tables)) if tables.preprocessed.exists else None
 

@@ -307,6 +307,7 @@ class DropReport(_Model):
 
     `recorded_trials` are rates over repeated runs of a task by recorded outcomes; empty where no task is repeated.
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
+    `previous_drop` is the drop of the suite that was evaluated before.
     """
 
     drop: str
@@ -342,4 +343,5 @@ class DropReport(_Model):
     tool_use: ToolUse | None
     gate: GateOutcome | None = None
     history: list[Trend] = []
+    previous_drop: str | None = None
     agent_ranks: list[AgentRank] = []

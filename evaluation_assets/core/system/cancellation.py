@@ -4,7 +4,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
@@ -19,13 +19,28 @@ _waiting: WeakKeyDictionary[threading.Thread, Callable[[], object]] = WeakKeyDic
 
 
 def stop_thread(thread: threading.Thread) -> None:
-    """Cancel the concurrent work of a thread, now or as soon as it begins; the main thread is sent a `SIGTERM`."""
+    """Cancel the concurrent work of a thread, now or as soon as it begins; the main thread is sent a `SIGTERM`.
+
+    A thread that waits for nothing learns of it at its next `raise_if_told`.
+    """
     if thread is threading.main_thread():
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
         return
     _told.add(thread)
     if (cancel := _waiting.get(thread)) is not None:
-        cancel()
+        with suppress(RuntimeError):  # its event loop was closed meanwhile, and nothing is left to cancel
+            cancel()
+
+
+def raise_if_told() -> None:
+    """Between two pieces of work: raise `KeyboardInterrupt` in a thread that was told to stop by `stop_thread`."""
+    if threading.current_thread() in _told:
+        raise KeyboardInterrupt
+
+
+def forget_stop(thread: threading.Thread) -> None:
+    """Let a thread that was told to stop work again: the work that was meant has ended."""
+    _told.discard(thread)
 
 
 async def as_completed(work: Iterable[Coroutine[Any, Any, Result]]) -> AsyncIterator[Result]:

@@ -1,36 +1,72 @@
 """The checks that block a drop's run after its report is written, for both the run and the report."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.selection import selections_of
 from evaluation_assets.core.lake.stored import Stored
-from evaluation_assets.core.pipeline.checks import judging, suites
 from evaluation_assets.core.pipeline.checks.constraints import constraints_hold
 from evaluation_assets.core.pipeline.checks.finding import Finding
+from evaluation_assets.core.pipeline.checks.judging import MIN_SCORED, enough_scored, judges_answered
 from evaluation_assets.core.pipeline.checks.names import (
     CONSTRAINTS_HOLD,
     ENOUGH_SCORED,
     JUDGES_ANSWERED,
     SUITE_PASS_RATE,
 )
+from evaluation_assets.core.pipeline.checks.suites import suite_pass_rate
+
+_BLOCKING = "Blocking: a failure fails the run once its report exists."
 
 
-def blocking_findings(
-    *,
-    judges: Sequence[Judge],
-    clips: Stored,
-    clip_scores: Stored,
-    verdicts: Mapping[str, Iterable[Stored]],
-    tool_use_results: Stored,
-    constraint_results: Stored,
-) -> dict[str, Finding]:
-    """The findings of the blocking checks but the gate, by name. `verdicts` holds each judge's tables of all levels."""
-    of_clips = [judge.name for judge in judges if "clip" in judge.selection.levels]
-    asked = selections_of(judges).asker(of_clips, ("clip",)) if of_clips else None
-    return {
-        ENOUGH_SCORED: judging.enough_scored(clips, clip_scores, asked),
-        JUDGES_ANSWERED: judging.judges_answered(verdicts),
-        SUITE_PASS_RATE: suites.suite_pass_rate(tool_use_results),
-        CONSTRAINTS_HOLD: constraints_hold(constraint_results, "error"),
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedTables:
+    """What the checks look at. `verdicts` holds each judge's tables of all levels."""
+
+    judges: Sequence[Judge]
+    clips: Stored
+    clip_scores: Stored
+    verdicts: Mapping[str, Iterable[Stored]]
+    tool_use_results: Stored
+    constraint_results: Stored
+
+
+@dataclass(frozen=True, slots=True)
+class BlockingCheck:
+    """A check by name: what it demands, and its finding."""
+
+    name: str
+    description: str
+    find: Callable[[CheckedTables], Finding]
+
+
+def _enough_scored(tables: CheckedTables) -> Finding:
+    of_clips = [judge.name for judge in tables.judges if "clip" in judge.selection.levels]
+    asked = selections_of(tables.judges).asker(of_clips, ("clip",)) if of_clips else None
+    return enough_scored(tables.clips, tables.clip_scores, asked)
+
+
+BLOCKING_CHECKS = (
+    BlockingCheck(
+        ENOUGH_SCORED,
+        f"At least {MIN_SCORED:.0%} of the clips that a judge is asked about have a score. {_BLOCKING}",
+        _enough_scored,
+    ),
+    BlockingCheck(
+        JUDGES_ANSWERED,
+        f"Every judge answered at least one of its questions. {_BLOCKING}",
+        lambda tables: judges_answered(tables.verdicts),
+    ),
+    BlockingCheck(
+        SUITE_PASS_RATE,
+        "Every case of the drop's suite was run, and enough runs passed. Passes if the drop has no suite.",
+        lambda tables: suite_pass_rate(tables.tool_use_results),
+    ),
+    BlockingCheck(
+        CONSTRAINTS_HOLD,
+        f"The constraints of checks.yaml with severity `error` hold. {_BLOCKING}",
+        lambda tables: constraints_hold(tables.constraint_results, "error"),
+    ),
+)
+"""All of them but the gate, which needs the other drops of the suite."""

@@ -1,0 +1,21 @@
+"""The run and the report take the names and findings of blocking checks from one list."""
+
+import dagster as dg
+
+from evaluation_assets.core.pipeline.checks.blocking import BLOCKING_CHECKS
+from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
+from evaluation_assets.core.sections.constraints.settings import Checks
+from evaluation_assets.defs.checks import report_checks
+from evaluation_assets_tests.conftest import Workspace
+
+
+def test_the_checks_that_block_a_run_are_those_of_the_report(installation: Workspace) -> None:
+    rules = Checks.model_validate({"constraints": {"quiet": {"never": {"tool": "refund"}, "severity": "error"}}})
+    of_run = {check.name: check for check in report_checks([], rules).checks}
+    assert list(of_run) == [check.name for check in BLOCKING_CHECKS]
+    assert all(check.blocking for check in of_run.values())
+    report = dg.AssetKey("evaluation_report")
+    checks = installation.definitions.resolve_asset_graph().asset_check_keys
+    assert {key.name for key in checks if key.asset_key == report} >= {*of_run} - {"constraints_hold"} | {
+        REGRESSION_GATE
+    }
