@@ -18,7 +18,7 @@ from evaluation_assets.core.models.errors import REFUSED_FOR_ALL, LedgerError, P
 from evaluation_assets.core.models.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.models.messages import Reply
 from evaluation_assets.core.models.providers.connections import key_in, openai_headers, secrets_of
-from evaluation_assets.core.models.providers.sdk_errors import in_our_words
+from evaluation_assets.core.models.providers.sdk_errors import in_our_words, refuse_error_in
 from evaluation_assets.core.models.sizes import size_of
 from evaluation_assets.core.models.timeouts import Timeouts
 from evaluation_assets.core.models.usage import reported
@@ -230,7 +230,9 @@ class EndpointVectors:
             other=openai.OpenAIError,
             mask=self._mask,
         ):
-            return self._client.embeddings.create(model=self._model, input=list(texts), encoding_format="float")
+            answer = self._client.embeddings.create(model=self._model, input=list(texts), encoding_format="float")
+            refuse_error_in(vars(answer) | (answer.model_extra or {}), self._mask)
+            return answer
 
     @cached_property
     def _mask(self) -> Mask:
