@@ -67,15 +67,18 @@ class AnthropicMessages:
         """Send a request once, in a dialect."""
         with self._translated():
             body = self.body(request, dialect)
-            answer = parsed(await self._client.post("/v1/messages", body=body, cast_to=object))
-            refuse_error_in(answer, self._mask)
-            return _reply(answer)
+            return self._read(await self._client.post("/v1/messages", body=body, cast_to=object))
+
+    def _read(self, given: Any) -> Reply:
+        answer = parsed(given)
+        refuse_error_in(answer, self._mask)
+        return _reply(answer)
 
     def batches(self) -> AnthropicBatches | None:
         """The endpoint's batches."""
         if not self._abilities.has_batches or isinstance(self._client, AsyncAnthropicVertex):
             return None
-        return AnthropicBatches(self._client, _reply, self._translated)
+        return AnthropicBatches(self._client, self._read, self._translated)
 
     def _translated(self) -> AbstractContextManager[None]:
         return in_our_words(

@@ -63,15 +63,18 @@ class OpenAIChat:
         """Send a request once, in a dialect."""
         with self._translated():
             sent = dumped(self.body(request, dialect))
-            answer = parsed(await self._client.post("/chat/completions", content=sent, cast_to=object))
-            refuse_error_in(answer, self._mask)
-            return _reply(answer)
+            return self._read(await self._client.post("/chat/completions", content=sent, cast_to=object))
+
+    def _read(self, given: Any) -> Reply:
+        answer = parsed(given)
+        refuse_error_in(answer, self._mask)
+        return _reply(answer)
 
     def batches(self) -> OpenAIBatches | None:
         """The endpoint's batches."""
         if not self._abilities.has_batches:
             return None
-        return OpenAIBatches(self._client, _reply, self._translated)
+        return OpenAIBatches(self._client, self._read, self._translated)
 
     def _translated(self) -> AbstractContextManager[None]:
         return in_our_words(
