@@ -64,24 +64,27 @@ class Batches:
                 return _json(self.protocol.error(failure, rule.fault, entry.number), status)
         return None
 
-    def results(self, batch: Batch) -> Iterator[tuple[str, str, Any]]:
-        """The name of each request, how it ended, and the answer or the error."""
+    def results(self, batch: Batch) -> Iterator[tuple[str, str, Any, str]]:
+        """The name of each request, how it ended, the answer or the error, and what is wrong with it."""
         for number, (name, body) in reversed(list(enumerate(batch.requests))):
             content = orjson.dumps(body)
             rules = self.models.script.rules
             fault: Mapping[str, Any] = next(
                 (rule.fault for rule in rules if rule.takes("batch", content, body["model"], name)), {}
             )
-            kind = fault.get("kind")
+            kind = fault.get("kind", "")
             if kind == "expired":
-                yield name, "expired", None
+                yield name, "expired", None, kind
             elif kind in ERRORS:
-                yield name, "errored", self.protocol.error(ERRORS[kind], fault, number)
+                yield name, "errored", self.protocol.error(ERRORS[kind], fault, number), kind
             else:
                 reading = self.protocol.read(body)
                 text, stop = answer(reading, fault)
                 usage, _ = self.protocol.account(reading, set(), "batch")
-                yield name, "succeeded", self.protocol.reply(reading, text, (), stop, usage, number)
+                reply = self.protocol.reply(reading, text, (), stop, usage, number)
+                if kind == "no_usage":
+                    del reply["usage"]
+                yield name, "succeeded", {"choices": "none"} if kind == "no_reply" else reply, kind
 
 
 class AnthropicBatches(Batches):
@@ -107,9 +110,9 @@ class AnthropicBatches(Batches):
     async def read(self, request: Request) -> Response:
         await self.entered(request)
         batch, lines = self.models.batches[request.path_params["name"]], []
-        for name, kind, value in self.results(batch):
+        for name, kind, value, wrong in self.results(batch):
             result = {"type": kind} | {"succeeded": {"message": value}, "errored": {"error": value}}.get(kind, {})
-            lines.append(orjson.dumps({"custom_id": name, "result": result}))
+            lines.append(_line({"custom_id": name, "result": result}, wrong))
         return Response(b"\n".join(lines), media_type="application/x-jsonl")
 
     def shown(self, batch: Batch) -> Response:
@@ -162,12 +165,12 @@ class OpenAIBatches(Batches):
         await self.entered(request)
         kind, _, name = request.path_params["name"].partition("-")
         lines = []
-        for key, how, value in self.results(self.models.batches[name]):
+        for key, how, value, wrong in self.results(self.models.batches[name]):
             if (how == "succeeded") == (kind == "output"):
                 status = {"succeeded": 200, "errored": 400}.get(how)
                 response = None if status is None else {"status_code": status, "body": value}
                 error = {"code": "batch_expired", "message": "not in time"} if how == "expired" else None
-                lines.append(orjson.dumps({"custom_id": key, "response": response, "error": error}))
+                lines.append(_line({"custom_id": key, "response": response, "error": error}, wrong))
         return Response(b"\n".join(lines), media_type="application/octet-stream")
 
     def shown(self, batch: Batch) -> Response:
@@ -190,6 +193,14 @@ def routes(models: Models) -> list[Route]:
         Route("/anthropic/v1/messages/batches/{name}", anthropic.state),
         Route("/anthropic/v1/messages/batches/{name}/results", anthropic.read),
     ]
+
+
+def _line(item: dict[str, Any], wrong: str) -> bytes:
+    """A line of a file of results, perhaps cut off or without its name."""
+    if wrong == "without_name":
+        del item["custom_id"]
+    line = orjson.dumps(item)
+    return line[: len(line) // 2] if wrong == "broken_line" else line
 
 
 def _json(value: object, status: int = 200) -> Response:

@@ -82,5 +82,5 @@ TEXT_FAULTS: dict[str, Callable[[str], str]] = {
     "thinking_without_begin": lambda text: f'As for {{this}}: {{"scores": []}}\n</think>\n\n{text}',
     "trailing_comma": lambda text: f"{text[:-1]},{text[-1]}" if text[-1:] in ("}", "]") else f"{text},",
 }
-BATCH_FAULTS = ("expired",)
+BATCH_FAULTS = ("expired", "broken_line", "without_name", "no_reply", "no_usage")
 FAULTS = (*BATCH_FAULTS, *ERRORS, *REFUSALS, *CONNECTION_FAULTS, *ANSWER_FAULTS, *VALUE_FAULTS, *TEXT_FAULTS)

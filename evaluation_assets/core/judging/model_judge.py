@@ -19,7 +19,7 @@ from evaluation_assets.core.judging.prompts import (
     repair_turns,
     schema_of,
 )
-from evaluation_assets.core.judging.questions import Cost, PendingVerdict, goes_into_a_batch
+from evaluation_assets.core.judging.questions import PendingVerdict, goes_into_a_batch
 from evaluation_assets.core.judging.quotes import question_bytes
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, refuse_unfinished, said_in
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
@@ -30,6 +30,7 @@ from evaluation_assets.core.judging.windows import estimated_tokens
 from evaluation_assets.core.models.batches import MOST_IN_A_BATCH, Batches
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.client import Client
+from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.errors import LedgerError, ProviderError, Stopped
 from evaluation_assets.core.models.ledger import Entry, Ledger
 from evaluation_assets.core.models.ledger_outage import opened_when_it_answers
@@ -111,7 +112,7 @@ class ModelJudge:
         """The judge with open connections, for one level of one run. An endpoint that was dead is tried once."""
         try:
             ledger = await self._opened_ledger()
-            spent, secret = (ledger.spent(run), ledger.count({run})), ledger.secret()
+            spent, secret = (ledger.spent(run), ledger.calls(run)), ledger.secret()
         except LedgerError as problem:
             yield _SilentJudge(self, Stopped("ledger", str(problem)))
             return
@@ -234,7 +235,6 @@ class OpenJudge:
         except Stopped as problem:
             return _verdict(cost, rendered, "not_run", problem.kind, with_variable(str(problem), self.key_variable))
         except (ProviderError, InvalidReply) as problem:
-            cost.attempts += problem.attempts if isinstance(problem, ProviderError) else 0
             return _verdict(cost, rendered, "failed", problem.kind, with_variable(str(problem), self.key_variable))
         scored = any(score is not None for score in evaluation.scores.values())
         return replace(
@@ -330,11 +330,17 @@ class OpenJudge:
         if self._batches is not None and pending.in_batch and not pending.cost.keys:
             clock = asyncio.get_running_loop().time
             began = clock()
-            answered = await self._batches.ask(asked, request, usable)
+            answered = await self._batches.ask(asked, request, usable, pending.cost)
             pending.deadline.postpone(clock() - began)
         if answered is None:
             answered = await self.client.ask(
-                asked, request, usable, left=pending.left, tokens=tokens, deadline=pending.deadline
+                asked,
+                request,
+                usable,
+                pending.cost,
+                left=pending.left,
+                tokens=tokens,
+                deadline=pending.deadline,
             )
         pending.cost.add(answered.key, answered.entry, from_ledger=answered.from_ledger)
         used = answered.entry.reply.usage.input_tokens

@@ -5,17 +5,18 @@ import logging
 from collections import defaultdict
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluation_assets.core.models.backoff import Backoff
 from evaluation_assets.core.models.batch_items import BatchItems
 from evaluation_assets.core.models.budget import Budget, most_of, request_tokens
 from evaluation_assets.core.models.client import Answered, Client, Usable
+from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.errors import ProviderError, Stopped
 from evaluation_assets.core.models.ledger import Entry, Ledger, LedgerError
 from evaluation_assets.core.models.messages import Reply, Request
-from evaluation_assets.core.models.providers.base import BatchGone, BatchProvider, Provider
+from evaluation_assets.core.models.providers.base import BatchGone, BatchProvider, Provider, unread_item
 from evaluation_assets.core.models.settings import ModelSettings
 from evaluation_assets.core.models.usage import believed
 from evaluation_assets.core.traces.prices import Pricing, batch_price
@@ -68,11 +69,14 @@ class Batches:
     _refused: bool = field(default=False, init=False)
     _stopped: Stopped | None = field(default=None, init=False)
 
-    async def ask(self, asked: Mapping[str, Any], request: Request, usable: Usable) -> Answered | None:
+    async def ask(self, asked: Mapping[str, Any], request: Request, usable: Usable, cost: Cost) -> Answered | None:
         """The reply of a batch, or of the ledger; `None` where the question has to be asked by itself.
+
+        Of those that ask the same question, the first pays.
 
         Raises:
             Stopped: the batch can no longer be waited for; the next run goes on with it.
+            ProviderError: the reply cannot be read; it is counted in `cost`.
         """
         key = self.client.key_of(asked, request)
         try:
@@ -85,15 +89,22 @@ class Batches:
             raise Stopped(self._stopped.kind, str(self._stopped))
         if self._refused:
             return None
-        question = self._asked.get(key)
+        question, pays = self._asked.get(key), False
         if question is None:
             loop = asyncio.get_running_loop()
-            most = None if self.budget.limit_usd is None else batch_price(most_of(request, self.pricing))
+            most = batch_price(most_of(request, self.pricing))
+            pays = True
             question = self._asked[key] = self._waiting[key] = _Question(key, request, most, loop.create_future())
             if self._timer is not None:
                 self._timer.cancel()
             self._timer = loop.call_later(_QUIET_S, self._begin)
-        return await asyncio.shield(question.answered)
+        try:
+            answered = await asyncio.shield(question.answered)
+        except ProviderError:
+            if pays:
+                cost.add_failed(question.most_usd, is_billed=True)
+            raise
+        return answered if pays or answered is None else replace(answered, from_ledger=True)
 
     async def close(self) -> None:
         """Stop waiting. Batches under way stay in the ledger's database."""
@@ -234,24 +245,45 @@ class Batches:
         """Wait until a batch has ended, and book its replies."""
         try:
             await self._ended(batch)
+            broken = False
             expected = self._items.of(batch)
             asked = {question.key: question for question in questions}
             answered: dict[str, Entry] = {}
-            async for key, reply in self.batches.results(batch):
-                if key in expected and reply is not None:
-                    answered[key] = await self._booked(key, batch, reply, asked.get(key))
+            unread: dict[str, ProviderError] = {}
+            missing = set(expected)
+            async for key, item in self.batches.results(batch):
+                if key is None:  # it is one of those that have no line
+                    broken = True
+                    continue
+                missing.discard(key)
+                if isinstance(item, ProviderError):
+                    unread[key] = item
+                elif key in expected and item is not None:
+                    answered[key] = await self._booked(key, batch, item, asked.get(key))
+            if broken:
+                unread |= dict.fromkeys(missing, unread_item())
         except BatchGone:
             _log.warning("%s: the endpoint does not know batch %s any more", self.settings.name, batch)
-            expected, answered = self._items.of(batch), {}
+            expected, answered, unread = self._items.of(batch), {}, {}
         except ProviderError as problem:  # it may be answered and billed: nothing of it is asked again
             raise Stopped("unavailable", f"batch {batch} cannot be read ({problem}); re-run later") from None
         lost = expected - answered.keys()
         self._items.forget(batch, lost)
+        self._fail([question for question in questions if question.key in lost], unread)
         _log.warning("%s: batch %s ended, %d answered, %d not", self.settings.name, batch, len(answered), len(lost))
         for question in questions:
             if question.key in answered and not question.answered.done():
                 entry = answered[question.key]
                 question.answered.set_result(Answered(question.key, entry, from_ledger=entry.run != self.client.run))
+
+    def _fail(self, questions: Sequence[_Question], unread: Mapping[str, ProviderError]) -> None:
+        """Pay at most for replies that cannot be read; they are not asked for again in this run."""
+        for question in questions:
+            if question.key in unread and not question.answered.done():
+                self.budget.pay(question.most_usd)
+                self.ledger.add_unread(self.client.run, question.most_usd)
+                self._asked.pop(question.key, None)
+                question.answered.set_exception(unread[question.key])
 
     async def _ended(self, batch: str) -> None:
         """Ask how far it is until it has ended, for as long as the endpoint answers."""
@@ -284,6 +316,8 @@ class Batches:
         if question is not None:
             reply = believed(reply, question.request)
         price = batch_price(self.pricing.cost(reply.usage))
+        if price is None and question is not None:
+            price = question.most_usd
         own = self.settings
         entry = self.ledger.commit(
             key,
@@ -296,9 +330,6 @@ class Batches:
             attempts=1,
         )
         self.budget.pay(price)
-        if price is None and question is not None and question.most_usd:
-            self.budget.pay(question.most_usd)
-            self.ledger.add_estimate(self.client.run, question.most_usd)
         return entry
 
     @property

@@ -11,6 +11,7 @@ from typing import Any
 from evaluation_assets.core.models.backoff import Backoff
 from evaluation_assets.core.models.budget import Budget, most_of
 from evaluation_assets.core.models.circuit import MOST_FAILURES, Circuit
+from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.errors import REFUSED_FOR_ALL, DamagedLedger, LedgerError, ProviderError, Stopped
 from evaluation_assets.core.models.ledger import Entry, Ledger, question_key
@@ -111,6 +112,7 @@ class Client:
         asked: Mapping[str, Any],
         request: Request,
         usable: Usable,
+        cost: Cost,
         *,
         left: int = 0,
         tokens: int = 0,
@@ -122,6 +124,7 @@ class Client:
             asked: What its address is made of, with the model and its settings.
             request: What is sent.
             usable: Which stored reply will do.
+            cost: Where each failed attempt is counted; the answer is for the caller to count.
             left: How many questions of the chain come after it; the longest chain goes first.
             tokens: What it is expected to take of the tokens a minute.
             deadline: When it has to be answered; by default its own.
@@ -153,6 +156,7 @@ class Client:
                 continue
             except ProviderError as problem:
                 attempt += 1
+                cost.add_failed(most_of(request, self._pricing), is_billed=problem.is_billed)
                 too_many = problem.kind == "rate_limit"
                 failures += not too_many
                 if problem.kind in REFUSED_FOR_ALL:
@@ -161,7 +165,6 @@ class Client:
                 gives_up = not too_many and (failures == MOST_FAILURES - 1 or wait > deadline.left)
                 if not problem.retryable or gives_up or self.circuit.is_open:
                     self._say_once(problem.kind, str(problem))
-                    problem.attempts = attempt
                     raise
                 if too_many:
                     deadline.postpone(wait)  # it stands in line, as it does for a slot
@@ -286,7 +289,7 @@ class Client:
                 raise ProviderError("timeout", said, retryable=True, endpoint_failed=True) from None
         except ProviderError as problem:
             if problem.is_billed:
-                self._pay_estimate(request)
+                self._pay_unread(request)
             self._learn(problem, sent, started)
             raise
         used = reply.usage
@@ -321,11 +324,10 @@ class Client:
         """Pay, and store the reply for good; where that fails it is kept in memory, and nothing more is asked."""
         price = self._pricing.cost(reply.usage)
         if price is None:
-            self._pay_estimate(request)
-        else:
-            self._budget.pay(price)
+            price = most_of(request, self._pricing)
+        self._budget.pay(price)
         if reply.usage_problem is not None:
-            self._say_once("usage", f"{reply.usage_problem}; tokens and cost of such replies are unknown")
+            self._say_once("usage", f"{reply.usage_problem}; such replies are counted as what they can cost at most")
         commit = partial(
             self._ledger.commit,
             key,
@@ -343,13 +345,12 @@ class Client:
             self._unsaved.add(commit, problem)
             return Entry(reply=reply, run=self.run, number=0, cost_usd=price, latency_ms=latency_ms, attempts=attempt)
 
-    def _pay_estimate(self, request: Request) -> None:
-        """Count a reply that does not say what it took, or cannot be read, as what it can cost at most."""
-        most = None if self._budget.limit_usd is None else most_of(request, self._pricing)
+    def _pay_unread(self, request: Request) -> None:
+        """Count a reply that cannot be read as what it can cost at most."""
+        most = most_of(request, self._pricing)
         self._budget.pay(most)
-        if most:
-            with suppress(LedgerError):  # this process knows it
-                self._ledger.add_estimate(self.run, most)
+        with suppress(LedgerError):  # this process knows it
+            self._ledger.add_unread(self.run, most)
 
     async def _until_it_can_be_written(self, problem: LedgerError) -> None:
         if isinstance(problem, DamagedLedger):

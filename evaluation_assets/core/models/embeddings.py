@@ -18,7 +18,7 @@ from evaluation_assets.core.models.errors import REFUSED_FOR_ALL, LedgerError, P
 from evaluation_assets.core.models.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.models.messages import Reply
 from evaluation_assets.core.models.providers.connections import key_in, openai_headers, secrets_of
-from evaluation_assets.core.models.providers.sdk_errors import in_our_words
+from evaluation_assets.core.models.providers.sdk_errors import in_our_words, refuse_error_in
 from evaluation_assets.core.models.sizes import size_of
 from evaluation_assets.core.models.timeouts import Timeouts
 from evaluation_assets.core.models.usage import reported
@@ -155,14 +155,11 @@ class EndpointVectors:
             if self._stopped is not None:
                 raise self._stopped
             with self._budget.reserved_now(most, len(texts)):
-                sent = time.monotonic()
-                answer = self._answer(texts)
+                return self._bought(texts, size, most)
         except Stopped as problem:
             self.taken.over_budget += len(texts) if problem.kind == "budget" else 0
             raise NoVectors(str(problem)) from None
         except ProviderError as problem:
-            if problem.is_billed:
-                self._pay_estimate(most)
             if problem.kind in REFUSED_FOR_ALL:
                 self._stopped = Stopped(problem.kind, str(problem))
             self._failures = self._failures + 1 if problem.endpoint_failed else 0
@@ -170,19 +167,34 @@ class EndpointVectors:
                 message = f"the endpoint {self._endpoint} does not answer ({problem}); check that it runs"
                 self._stopped = Stopped("unavailable", message)
             raise NoVectors(str(problem)) from None
+
+    def _bought(self, texts: Sequence[str], size: int, most: float | None) -> dict[str, Vector]:
+        """The vectors of texts, paid for, whatever was answered."""
+        sent = time.monotonic()
+        try:
+            answer = self._answer(texts)
+        except ProviderError as problem:
+            if problem.is_billed:
+                self._pay_unread(most, len(texts))
+            raise
         self._failures = 0
         took_ms = (time.monotonic() - sent) * 1000
         tokens = _tokens_of(answer, size + _ADDED * len(texts))
-        if tokens is None:
-            self._pay_estimate(most)
-        vectors = _vectors(answer, len(texts))  # what is no embedding was billed as well
+        price = self._pricing.cost(TokenUsage(input_tokens=tokens, output_tokens=0))
+        price = most if price is None else price
+        try:
+            vectors = _vectors(answer, len(texts))
+        except NoVectors:
+            self._pay_unread(price, len(texts))
+            raise
         for text, vector, share in zip(texts, vectors, _shares(tokens, texts), strict=True):
-            self._commit(text, vector, share, took_ms)
+            self._commit(text, vector, share, None if price is None else price / len(texts), took_ms)
         return dict(zip(texts, vectors, strict=True))
 
-    def _commit(self, text: str, vector: Vector, tokens: int | None, took_ms: float) -> None:
+    def _commit(self, text: str, vector: Vector, tokens: int | None, most: float | None, took_ms: float) -> None:
         usage = TokenUsage(input_tokens=tokens, output_tokens=0)
         price = self._pricing.cost(usage)
+        price = most if price is None else price
         self._budget.pay(price)
         self.taken.paid(tokens, price)
         try:
@@ -199,11 +211,11 @@ class EndpointVectors:
         except LedgerError as problem:  # what is paid for is used; nothing more is
             self._stopped = Stopped("ledger", str(problem))
 
-    def _pay_estimate(self, most: float | None) -> None:
-        """Count an answer that does not say what it took, or cannot be read, as what it can cost at most."""
-        if self._budget.limit_usd is not None and most:
-            self._budget.pay(most)
-            self._ledger.add_estimate(self._run, most)
+    def _pay_unread(self, usd: float | None, texts: int) -> None:
+        """Count an answer without embeddings: it was billed as well."""
+        for _ in range(texts):
+            self._budget.pay(None if usd is None else usd / texts)
+        self._ledger.add_unread(self._run, usd, texts)
 
     def _answer(self, texts: Sequence[str]) -> Any:
         """The answer of the endpoint, which is asked again while it refuses because there are too many requests."""
@@ -230,7 +242,9 @@ class EndpointVectors:
             other=openai.OpenAIError,
             mask=self._mask,
         ):
-            return self._client.embeddings.create(model=self._model, input=list(texts), encoding_format="float")
+            answer = self._client.embeddings.create(model=self._model, input=list(texts), encoding_format="float")
+            refuse_error_in(vars(answer) | (answer.model_extra or {}), self._mask)
+            return answer
 
     @cached_property
     def _mask(self) -> Mask:

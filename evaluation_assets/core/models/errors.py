@@ -29,9 +29,8 @@ class ProviderError(Exception):
 
     `retryable`: the same request may succeed later. `retry_after`: seconds to wait, as requested by the provider.
     `endpoint_failed`: the endpoint failed, not this request. `refuses`: the feature that the endpoint does not take;
-    `unclear` where it gave no reason that is known. `is_billed`: there was a reply, which could not be
-    read. `attempts`: requests made for the question, once it is given up. The message may end with the server's own
-    reason, short, without keys and control characters.
+    `unclear` where it gave no reason that is known. `is_billed`: there was a reply, which could not be read. The
+    message may end with the server's own reason, short, without keys and control characters.
     """
 
     def __init__(
@@ -50,7 +49,6 @@ class ProviderError(Exception):
         self.retryable = retryable
         self.retry_after = retry_after
         self.is_billed = is_billed
-        self.attempts = 0
         self.endpoint_failed = endpoint_failed
         self.refuses: Feature | Literal["unclear"] | None = refuses
 

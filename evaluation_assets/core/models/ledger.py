@@ -72,7 +72,7 @@ sa.Table(
     *(sa.Column(name, sa.Integer, nullable=False) for name in ("version", "is_measured", "taken")),
     *(sa.Column(name, sa.Float(53), nullable=False) for name in ("per_second", "since", "ends_at")),
 )
-_ESTIMATES = sa.Table(
+_UNREAD = sa.Table(
     "estimated_costs",
     _METADATA,
     sa.Column("run", sa.String(64), nullable=False),
@@ -163,11 +163,8 @@ class Ledger:
             "SELECT 1 FROM replies WHERE provider = :provider AND model = :model "  # noqa: S608
             f"AND created_at >= {now} - :seconds LIMIT 1"
         )
-        self._lease = {
-            "worker": self._worker,
-            "process": json.dumps(Process.current().to_dict()),
-            "lease_s": lease_s,
-        }
+        process = json.dumps(Process.current().to_dict())
+        self._lease = {"worker": self._worker, "process": process, "lease_s": lease_s}
         self._create_tables()
 
     @property
@@ -298,22 +295,29 @@ class Ledger:
             return connection.execute(self._lately, values).first() is not None
 
     def spent(self, run: str) -> float:
-        """US dollars a run has paid, as far as prices are known, and what it paid at most where usage is unknown."""
+        """US dollars a run has paid, as far as prices are known; at most, for replies that do not say their tokens."""
         with _told(self._url), self._engine.connect() as connection:
-            known = sa.select(sa.func.sum(_REPLIES.c.cost_usd)).where(_REPLIES.c.run == run)
-            estimated = sa.select(sa.func.sum(_ESTIMATES.c.usd)).where(_ESTIMATES.c.run == run)
-            return sum(connection.execute(query).scalar() or 0.0 for query in (known, estimated))
+            sums = (
+                sa.select(sa.func.sum(usd)).where(usd.table.c.run == run)
+                for usd in (_REPLIES.c.cost_usd, _UNREAD.c.usd)
+            )
+            return sum(connection.execute(query).scalar() or 0.0 for query in sums)
 
-    def add_estimate(self, run: str, usd: float) -> None:
-        """Count what a run may have paid for a reply that does not say what it took, or could not be read."""
+    def calls(self, run: str) -> int:
+        """How many replies a run has paid for, with those that could not be read."""
+        with _told(self._url), self._engine.connect() as connection:
+            counts = (sa.select(sa.func.count()).where(table.c.run == run) for table in (_REPLIES, _UNREAD))
+            return sum(connection.execute(query).scalar_one() for query in counts)
+
+    def add_unread(self, run: str, usd: float | None, calls: int = 1) -> None:
+        """Count what a run has paid at most for a reply that could not be read, or for one to several calls."""
         with self.transaction() as connection:
-            connection.execute(sa.insert(_ESTIMATES), {"run": run, "usd": usd})
+            connection.execute(sa.insert(_UNREAD), [{"run": run, "usd": (usd or 0.0) / calls}] * calls)
 
     def count(self, runs: Collection[str]) -> int:
-        """How many replies these runs have paid for."""
+        """How many replies of these runs are kept."""
         with _told(self._url), self._engine.connect() as connection:
-            query = sa.select(sa.func.count()).where(_REPLIES.c.run.in_(runs))
-            return connection.execute(query).scalar_one()
+            return connection.execute(sa.select(sa.func.count()).where(_REPLIES.c.run.in_(runs))).scalar_one()
 
     def close(self) -> None:
         """Close the connections."""

@@ -153,6 +153,57 @@ def test_a_budget_holds_in_batches(models: ModelServer, url: str) -> None:
     assert submitted(models) > 2, "as much at a time as there is room for"
 
 
+def agree(found: list[Verdict], url: str, budget: Budget, run: str = "run") -> None:
+    """Rows, the budget and the ledger have the same cost and number of calls."""
+    ledger = Ledger(url)
+    new = [verdict for verdict in found if not verdict.from_ledger]
+    assert sum(verdict.usage.cost_usd or 0.0 for verdict in new) == pytest.approx(budget.spent_usd)
+    assert ledger.spent(run) == pytest.approx(budget.spent_usd)
+    assert sum(verdict.attempts for verdict in new) == budget.calls == ledger.calls(run)
+    ledger.close()
+
+
+@PROTOCOLS
+@pytest.mark.parametrize("limit", [None, 1.0])
+def test_a_reply_of_a_batch_without_usage_is_paid_once(
+    models: ModelServer, url: str, protocol: str, limit: float | None
+) -> None:
+    models.script([rule("no_usage", path="batch", times=1)])
+    found = judged(judge(models, url, protocol), budget=(budget := Budget(limit)))
+    assert [verdict.usage.input_tokens for verdict in found].count(None) == 1
+    agree(found, url, budget)
+
+
+def test_equal_questions_of_a_batch_are_paid_once(models: ModelServer, url: str) -> None:
+    def twice(count: int) -> Iterator[Chain]:
+        yield from whole(count)
+        yield from whole(count)
+
+    found = judged(judge(models, url), 2, budget := Budget(), of=twice)
+    assert sum(verdict.from_ledger for verdict in found) == len(found) / 2
+    assert budget.calls == len(found) / 2
+    agree(found, url, budget)
+
+
+@PROTOCOLS
+@pytest.mark.parametrize("damage", ["broken_line", "without_name", "no_reply"])
+def test_an_item_of_a_batch_that_cannot_be_read_fails_alone_and_is_paid(
+    models: ModelServer, url: str, protocol: str, damage: str
+) -> None:
+    models.script([rule(damage, path="batch", times=1)])
+    found = judged(judge(models, url, protocol), budget=(budget := Budget(1.0)))
+    failed = [verdict for verdict in found if verdict.outcome == "failed"]
+    assert [(verdict.error_kind, verdict.attempts) for verdict in failed] == [("server", 1)]
+    assert "cannot be read" in str(failed[0].error) and failed[0].usage.cost_usd
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained", "failed"}
+    assert one_by_one(models) == 0
+    agree(found, url, budget)
+    models.script([])
+    found = judged(judge(models, url, protocol), run="later")
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert sum(not verdict.from_ledger for verdict in found) == 1
+
+
 def test_only_providers_with_batches_take_the_mode() -> None:
     JudgeSettings.model_validate({"name": "one", "provider": "anthropic", "mode": "batch"})
     with pytest.raises(ValidationError, match="has no mode: batch"):

@@ -177,7 +177,7 @@ def test_impossible_usage_is_unknown_and_the_verdict_says_why(
             None,
             None,
         )
-        assert f"Tokens and cost are unknown: the endpoint reports {why}" in row["reasoning"]
+        assert f"Tokens are unknown: the endpoint reports {why}" in row["reasoning"]
     assert caplog.text.count(why) == 1
 
 

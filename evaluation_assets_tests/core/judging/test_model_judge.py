@@ -21,6 +21,7 @@ from evaluation_assets.core.judging.panel import JudgeSettings
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.models.circuit import MOST_FAILURES
 from evaluation_assets.core.models.client import Answered, Budget, Client
+from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.endpoints import endpoint_of
 from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets.core.models.messages import Message, Request, ToolAnswer
@@ -213,7 +214,7 @@ def test_a_call_with_an_integer_of_thirty_digits_is_kept_and_sent_back(url: str,
             async def ask(turns: tuple[Message, ...]) -> Answered:
                 request = Request(system="", turns=turns, schema=None, max_output_tokens=9, cache_key="", tools=(TOOL,))
                 asked = {"turns": [turn.wire or turn.text for turn in turns]}
-                return await client.ask(asked, request, lambda entries: entries[0] if entries else None)
+                return await client.ask(asked, request, lambda entries: entries[0] if entries else None, Cost())
 
             first = (await ask(ASKED)).entry.reply
             assert json.loads(first.calls[0].arguments) == {"n": BIG}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation_assets.core.judging.questions import Cost
+from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.ledger import Entry
 from evaluation_assets.core.models.messages import Reply
 from evaluation_assets.core.traces.token_usage import TokenUsage

@@ -35,6 +35,7 @@ def vectors_of(told: Callable[[Request], Reply], folder: Path, budget: Budget) -
             budget=budget,
         )
     assert ledger.spent("run") == pytest.approx(budget.spent_usd)
+    assert ledger.calls("run") == budget.calls
     ledger.close()
 
 
@@ -58,13 +59,20 @@ def test_impossible_tokens_are_unknown_and_count_as_the_most_that_they_can_cost(
     budget = Budget(1.0)
     with vectors_of(lambda _: answer({"prompt_tokens": tokens}), tmp_path, budget) as vectors:
         assert len(vectors.of(TEXTS)) == 2
-        assert vectors.taken.input_tokens is None and vectors.taken.cost_usd is None
+        assert vectors.taken.input_tokens is None
         assert 0 < budget.spent_usd < 1e-4
+        assert vectors.taken.cost_usd == pytest.approx(budget.spent_usd)
+        assert budget.calls == len(TEXTS)
 
 
-def test_an_answer_that_holds_no_vectors_was_billed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("told", "usd"),
+    [(answer({"prompt_tokens": 6}, items=0), 6e-6), (answer(None, items=0), None), (Reply(text="-"), None)],
+)
+def test_an_answer_that_holds_no_vectors_was_billed(tmp_path: Path, told: Reply, usd: float | None) -> None:
     budget = Budget(1.0)
-    with vectors_of(lambda _: answer(None, items=0), tmp_path, budget) as vectors:
+    with vectors_of(lambda _: told, tmp_path, budget) as vectors:
         with pytest.raises(NoVectors):
             vectors.of(TEXTS)
-        assert budget.spent_usd > 0
+        assert budget.spent_usd == pytest.approx(usd) if usd else budget.spent_usd > 0
+        assert budget.calls == len(TEXTS)

@@ -12,6 +12,7 @@ import pytest
 
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.client import Client
+from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.errors import ProviderError, Stopped
 from evaluation_assets.core.models.ledger import Ledger
@@ -84,7 +85,9 @@ async def chain(client: Client, name: str, length: int, outcome: Outcome) -> Non
     for position in range(length):
         question, request = asked(f"{name} {position}")
         try:
-            await client.ask(question, request, lambda entries: entries[0] if entries else None, left=length - position)
+            await client.ask(
+                question, request, lambda entries: entries[0] if entries else None, Cost(), left=length - position
+            )
         except (ProviderError, Stopped) as problem:
             outcome.lost.append(f"{type(problem).__name__} {problem}")
         else:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Protocol
 
 from evaluation_assets.core.judging.evaluators.structured import object_in, strict
-from evaluation_assets.core.judging.questions import Cost
 from evaluation_assets.core.judging.replies import InvalidReply, refuse_unfinished, said_in
 from evaluation_assets.core.judging.windows import estimated_tokens
 from evaluation_assets.core.models.client import Client
+from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.errors import ProviderError, Stopped
 from evaluation_assets.core.models.json_text import dumped
 from evaluation_assets.core.models.ledger import Entry
@@ -172,7 +172,7 @@ class AskedModel:
             return next(own, None) or next(earlier, None)
 
         try:
-            answered = await self._client.ask(asked, request, usable, left=self._later, tokens=tokens)
+            answered = await self._client.ask(asked, request, usable, self.cost, left=self._later, tokens=tokens)
         except Stopped:
             key = self._client.key_of(asked, request)
             self.requests[key] = request

@@ -4,8 +4,8 @@ from evaluation_assets.core.judging.evaluators.asked_model import AskedModel
 from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge, OpenEvaluator
 from evaluation_assets.core.judging.evaluators.metrics import Metric
 from evaluation_assets.core.judging.model_judge import OpenJudge
-from evaluation_assets.core.judging.questions import Cost
 from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.models.cost import Cost
 
 
 class CollectingEvaluator(OpenEvaluator):

@@ -41,14 +41,15 @@ _WHAT = (
     ),
 )
 _COST = (
-    Column("input_tokens", INT, "Input tokens, including cached ones; null if unknown."),
+    Column("input_tokens", INT, "Input tokens, including cached ones; null if those of a reply are unknown."),
     Column("cached_tokens", INT, "Input tokens read from the provider's cache; null if unknown."),
-    Column("output_tokens", INT, "Output tokens; null if unknown."),
+    Column("output_tokens", INT, "Output tokens; null if those of a reply are unknown."),
     Column(
         "cost_usd",
         FLOAT,
-        "US dollars paid for the replies, also where they were paid for in an earlier run; null if unknown, or no "
-        "model was asked.",
+        "US dollars of this verdict, as the budget counts them: the price of each reply by its tokens, and the most "
+        "that a reply can cost which does not report them or could not be read. If every reply came from the ledger, "
+        "what they cost in an earlier run. Null if the price is unknown, or no model was asked.",
     ),
     Column(
         "latency_ms",

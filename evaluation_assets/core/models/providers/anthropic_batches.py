@@ -7,7 +7,7 @@ from typing import Any
 import anthropic
 
 from evaluation_assets.core.models.messages import Reply
-from evaluation_assets.core.models.providers.base import BatchGone, BatchState, read_or_none
+from evaluation_assets.core.models.providers.base import BatchGone, BatchItem, BatchState, batch_item, lines_of
 
 
 class AnthropicBatches:
@@ -40,13 +40,14 @@ class AnthropicBatches:
         done = counts.succeeded + counts.errored + counts.expired + counts.canceled
         return BatchState(ended=found.processing_status == "ended", done=done, total=done + counts.processing)
 
-    async def results(self, batch: str) -> AsyncIterator[tuple[str, Reply | None]]:
-        """The replies by the names of their requests, in any order; `None` where there is none."""
+    async def results(self, batch: str) -> AsyncIterator[tuple[str | None, BatchItem]]:
+        """What it has for its requests, by their names. The SDK's own reader ends at a line that is not JSON."""
         with self._translated():
-            async for item in await self._batches.results(batch):
-                result = item.result
-                answered = result.type == "succeeded"
-                yield (
-                    item.custom_id,
-                    read_or_none(self._read, result.message.model_dump(mode="json")) if answered else None,
-                )
+            async with self._batches.with_streaming_response.results(batch) as response:
+                content = await response.read()
+        for name, item in lines_of(content):
+            result = item.get("result")
+            if isinstance(result, dict) and result.get("type") == "succeeded":
+                yield name, batch_item(self._read, result.get("message"))
+            else:
+                yield name, None

@@ -14,7 +14,7 @@ from evaluation_assets.core.models.messages import Message, Reply, Request, Tool
 from evaluation_assets.core.models.providers.anthropic_batches import AnthropicBatches
 from evaluation_assets.core.models.providers.base import NO_PARAMETERS, finish_of, name_of, parsed, with_schema
 from evaluation_assets.core.models.providers.capabilities import Capabilities
-from evaluation_assets.core.models.providers.sdk_errors import in_our_words
+from evaluation_assets.core.models.providers.sdk_errors import in_our_words, refuse_error_in
 from evaluation_assets.core.models.usage import reported
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.token_usage import TokenUsage
@@ -67,13 +67,18 @@ class AnthropicMessages:
         """Send a request once, in a dialect."""
         with self._translated():
             body = self.body(request, dialect)
-            return _reply(parsed(await self._client.post("/v1/messages", body=body, cast_to=object)))
+            return self._read(await self._client.post("/v1/messages", body=body, cast_to=object))
+
+    def _read(self, given: Any) -> Reply:
+        answer = parsed(given)
+        refuse_error_in(answer, self._mask)
+        return _reply(answer)
 
     def batches(self) -> AnthropicBatches | None:
         """The endpoint's batches."""
         if not self._abilities.has_batches or isinstance(self._client, AsyncAnthropicVertex):
             return None
-        return AnthropicBatches(self._client, _reply, self._translated)
+        return AnthropicBatches(self._client, self._read, self._translated)
 
     def _translated(self) -> AbstractContextManager[None]:
         return in_our_words(

@@ -1,13 +1,15 @@
 """The interface of provider adapters, and what they share."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import orjson
 
 from evaluation_assets.core.models.dialects import Dialect
+from evaluation_assets.core.models.errors import ProviderError
+from evaluation_assets.core.models.json_text import loads
 from evaluation_assets.core.models.messages import Finish, Reply, Request
 from evaluation_assets.core.text.well_formed import well_formed_json
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -44,12 +46,35 @@ def parsed(answer: Any) -> Any:
         raise ValueError("nested too deeply") from None
 
 
-def read_or_none(read: Callable[[Any], Reply], answer: Any) -> Reply | None:
-    """The reply in an answer of a batch; `None` where it is none."""
+BatchItem = Reply | ProviderError | None
+"""What a batch has for a request: its reply, an answer that cannot be read, or none."""
+
+
+def batch_item(read: Callable[[Any], Reply], answer: Any) -> BatchItem:
+    """What an answer of a batch is. An error in the place of an answer is none, and not billed."""
     try:
-        return read(parsed(answer))
-    except (ValueError, LookupError, TypeError):
+        return read(answer)
+    except ProviderError:
         return None
+    except (ValueError, LookupError, TypeError):
+        return unread_item()
+
+
+def unread_item() -> ProviderError:
+    """An answer of a batch that cannot be read."""
+    return ProviderError("server", "the answer in the batch cannot be read", retryable=False, is_billed=True)
+
+
+def lines_of(content: bytes) -> Iterator[tuple[str | None, JsonObject]]:
+    """The lines of a batch's results with the names of their requests, `None` where a line says none."""
+    for line in content.splitlines():
+        try:
+            item = loads(line)
+        except ValueError:
+            item = None
+        fields = item if isinstance(item, dict) else {}
+        name = fields.get("custom_id")
+        yield name if isinstance(name, str) else None, fields
 
 
 NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
@@ -91,8 +116,11 @@ class BatchProvider(Protocol):
         """How far it is."""
         ...
 
-    def results(self, batch: str) -> AsyncIterator[tuple[str, Reply | None]]:
-        """The replies of a batch that has ended, in any order, by the names of their requests; `None`: no reply."""
+    def results(self, batch: str) -> AsyncIterator[tuple[str | None, BatchItem]]:
+        """What a batch that has ended has for its requests, by their names, in any order.
+
+        A name is `None` where a line of the results cannot be read.
+        """
         ...
 
 

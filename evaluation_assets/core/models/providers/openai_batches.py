@@ -6,9 +6,9 @@ from typing import Any
 
 import openai
 
-from evaluation_assets.core.models.json_text import dumped, loads
+from evaluation_assets.core.models.json_text import dumped
 from evaluation_assets.core.models.messages import Reply
-from evaluation_assets.core.models.providers.base import BatchGone, BatchState, read_or_none
+from evaluation_assets.core.models.providers.base import BatchGone, BatchItem, BatchState, batch_item, lines_of
 
 _ENDED = ("completed", "failed", "expired", "cancelled")
 
@@ -46,17 +46,18 @@ class OpenAIBatches:
         done, total = (0, 0) if counts is None else (counts.completed + counts.failed, counts.total)
         return BatchState(ended=found.status in _ENDED, done=done, total=total)
 
-    async def results(self, batch: str) -> AsyncIterator[tuple[str, Reply | None]]:
-        """The replies by the names of their requests, in any order; `None` where there is none."""
+    async def results(self, batch: str) -> AsyncIterator[tuple[str | None, BatchItem]]:
+        """What it has for its requests, by their names."""
         found = await self._found(batch)
         for file in filter(None, (found.output_file_id, found.error_file_id)):
             with self._translated():
                 content = (await self._client.files.content(file)).content
-            for line in content.splitlines():
-                item = loads(line)
-                response = item.get("response") or {}
-                answered = response.get("status_code") == 200
-                yield item["custom_id"], read_or_none(self._read, response["body"]) if answered else None
+            for name, item in lines_of(content):
+                response = item.get("response")
+                if isinstance(response, dict) and response.get("status_code") == 200:
+                    yield name, batch_item(self._read, response.get("body"))
+                else:
+                    yield name, None
 
     async def _found(self, batch: str) -> Any:
         with self._translated():

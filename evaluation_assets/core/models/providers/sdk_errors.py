@@ -25,6 +25,28 @@ _FINAL: Mapping[int, tuple[ErrorKind, str]] = {
 }
 _REFUSED_KEY = (401, 402, 403)
 
+_BUSY = (
+    (re.compile(r"rate.?limit|too.?many.?requests|throttl|resource.?exhausted", re.IGNORECASE), 429),
+    (re.compile(r"overload|at.?capacity", re.IGNORECASE), 529),
+)
+"""What says that an endpoint is busy, in the name of an error or in its message."""
+
+_NAMED = (
+    *_BUSY,
+    (re.compile(r"insufficient_quota", re.IGNORECASE), 429),
+    (re.compile(r"billing|credit|payment", re.IGNORECASE), 402),
+    (re.compile(r"authentication|unauthorized|api_key", re.IGNORECASE), 401),
+    (re.compile(r"permission|forbidden", re.IGNORECASE), 403),
+    (re.compile(r"not_found", re.IGNORECASE), 404),
+    (re.compile(r"timeout", re.IGNORECASE), 504),
+    (re.compile(r"unavailable", re.IGNORECASE), 503),
+    (re.compile(r"server_error|internal|api_error", re.IGNORECASE), 500),
+)
+"""The statuses of errors by their names, the first that is found."""
+
+_REPLIES = ("choices", "content", "data")
+"""Where the protocols have what was asked for."""
+
 
 @contextmanager
 def in_our_words(
@@ -92,6 +114,28 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, mask: Calla
     return ProviderError(
         "server", f"the endpoint refused the request (HTTP {status}){told}", retryable=False, refuses=refuses
     )
+
+
+def refuse_error_in(answer: Any, mask: Callable[[str], str]) -> None:
+    """Check that an answer with HTTP 200 is no error: gateways send one when they have no other answer any more.
+
+    Raises:
+        ProviderError: it is one, and not billed. It may be retried if its code, its type or its words say so.
+    """
+    if not isinstance(answer, dict) or any(answer.get(name) for name in _REPLIES):
+        return
+    if answer.get("error") or "error" in (answer.get("object"), answer.get("type")):
+        raise status_error(_meant(answer), {}, answer, mask)
+
+
+def _meant(body: Any) -> int:
+    """The HTTP status that an error in an answer stands for; 200 where it says none."""
+    names = _code(body)
+    said = " ".join(texts_in(body))
+    stated = (int(word) for word in names.split() if re.fullmatch(r"[45]\d\d", word))
+    named = (status for pattern, status in _NAMED if pattern.search(names))
+    busy = (status for pattern, status in _BUSY if pattern.search(said))
+    return next((status for found in (stated, named, busy) for status in found), 200)
 
 
 def connection_error(problem: Exception, *, timed_out: bool) -> ProviderError:

@@ -48,7 +48,7 @@ def opened_measure(
     else:
         ledger = Ledger(ledger_url)
         try:
-            budget.begin_at(ledger.spent(run), ledger.count({run}))
+            budget.begin_at(ledger.spent(run), ledger.calls(run))
             vectors = EndpointVectors(
                 model=settings.model,
                 base_url=settings.base_url,

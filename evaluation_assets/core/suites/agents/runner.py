@@ -14,6 +14,7 @@ from upath import UPath
 from evaluation_assets.core.lake.stored import publish, publish_bytes
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.client import Answered, Client
+from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.endpoints import endpoint_of
 from evaluation_assets.core.models.errors import REFUSED_FOR_ALL, ProviderError, Stopped
 from evaluation_assets.core.models.json_text import dumped
@@ -264,17 +265,19 @@ class _Run:
         assert self._asker is not None, "a function or a command asks no model through the client"
         # The agent's name is part of the key, so that two agents with equal settings get independent replies.
         sample = f"{self._agent.name}:{self._journal.series}:{key[1]}"
+        cost = Cost()
         try:
-            answered = await self._asker.ask(_asked(request, sample), request, _newest)
+            answered = await self._asker.ask(_asked(request, sample), request, _newest, cost)
+            cost.add(answered.key, answered.entry, from_ledger=answered.from_ledger)
         except ProviderError as problem:
             if problem.kind in REFUSED_FOR_ALL:
                 raise Stopped(problem.kind, str(problem)) from None
             raise
+        finally:
+            if not cost.all_from_ledger and cost.usage.cost_usd is not None and self._tally.paid_usd is not None:
+                self._tally.paid_usd += cost.usage.cost_usd
         self._tally.model_calls += 1
-        if answered.from_ledger:
-            self._tally.from_ledger += 1
-        elif answered.entry.cost_usd is not None and self._tally.paid_usd is not None:
-            self._tally.paid_usd += answered.entry.cost_usd
+        self._tally.from_ledger += answered.from_ledger
         return answered
 
 

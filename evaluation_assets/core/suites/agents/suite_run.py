@@ -57,7 +57,7 @@ class SuiteRun:
         """
         ledger = Ledger(home.ledger_url)
         budget = Budget(self.budget_usd, limit_calls=self.budget_calls)
-        budget.begin_at(ledger.spent(self.run), ledger.count({self.run}))
+        budget.begin_at(ledger.spent(self.run), ledger.calls(self.run))
         settings = RunSettings(
             suite_name=self.suite_name,
             trials=self.trials,
