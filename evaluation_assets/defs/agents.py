@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import dagster as dg
+from pydantic import Field
 
 from evaluation_assets.core.intake.drops import find
 from evaluation_assets.core.report.agent_comparison import as_markdown as comparison_as_markdown
@@ -32,7 +33,7 @@ class AgentRunConfig(dg.Config):
     """
 
     trials: int = 1
-    budget_usd: float | None = None
+    budget_usd: float | None = Field(default=None, allow_inf_nan=False)
     budget_calls: int | None = None
     fresh: bool = False
 

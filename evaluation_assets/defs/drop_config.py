@@ -22,7 +22,10 @@ class DropConfig(dg.Config):
         default="flag", description="Flag trajectories that violate a rule, or remove them before judging."
     )
     budget_usd: float | None = Field(
-        default=None, ge=0, description="US dollars, over all judges, levels and embeddings. Default: no limit."
+        default=None,
+        ge=0,
+        allow_inf_nan=False,
+        description="US dollars, over all judges, levels and embeddings. Default: no limit.",
     )
     budget_calls: int | None = Field(
         default=None,

@@ -193,7 +193,7 @@ class Panel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     quorum: int = Field(default=1, ge=1)
-    ask_above_usd: float = Field(default=5.0, ge=0)
+    ask_above_usd: float = Field(default=5.0, ge=0, allow_inf_nan=False)
     judges: tuple[JudgeSettings, ...] = (JudgeSettings(name=EMBEDDED, provider=EMBEDDED),)
     embeddings: EmbeddingSettings | None = None
     cascade: tuple[Stage, ...] = ()

@@ -1,4 +1,4 @@
-"""What the questions for one verdict, or of one step of an agent, took and cost."""
+"""What questions that belong together took and cost."""
 
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -13,7 +13,7 @@ N = TypeVar("N", int, float)
 
 @dataclass(slots=True)
 class Cost:
-    """What one verdict took, over its questions, as the budget counts it.
+    """What some questions took, as the budget counts it.
 
     Tokens and cost are what this run paid; if all replies are from the ledger, what was paid for them before. A reply
     that does not say its tokens, or cannot be read, costs the most that it can, and leaves the tokens unknown.
@@ -29,7 +29,7 @@ class Cost:
     _replies: int = 0
 
     def add(self, key: str, entry: Entry, *, from_ledger: bool) -> None:
-        """Count the answer to one of its questions."""
+        """Count the answer to one of them."""
         self._count(entry.reply.usage, entry.cost_usd, from_ledger=from_ledger)
         self.latency_ms += entry.latency_ms
         self.attempts += not from_ledger
@@ -60,7 +60,7 @@ class Cost:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said about it in the verdict."""
+        """What is to be said about it."""
         return () if self.usage_problem is None else (f"Tokens are unknown: {self.usage_problem}.",)
 
 

@@ -243,7 +243,8 @@ class EndpointVectors:
             mask=self._mask,
         ):
             answer = self._client.embeddings.create(model=self._model, input=list(texts), encoding_format="float")
-            refuse_error_in(vars(answer) | (answer.model_extra or {}), self._mask)
+            if isinstance(answer, openai.BaseModel):  # else it is no JSON object
+                refuse_error_in(vars(answer) | (answer.model_extra or {}), self._mask)
             return answer
 
     @cached_property

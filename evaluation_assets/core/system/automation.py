@@ -50,7 +50,7 @@ class NightlyRunSettings(Section):
     """
 
     trials: int = Field(default=1, ge=1)
-    budget_usd: float | None = Field(default=10.0, ge=0)
+    budget_usd: float | None = Field(default=10.0, ge=0, allow_inf_nan=False)
     budget_calls: int | None = Field(default=None, ge=0)
     fresh: bool = True
 

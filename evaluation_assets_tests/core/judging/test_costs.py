@@ -102,3 +102,31 @@ def test_an_unknown_price_stays_unknown(url: str) -> None:
     rows = asyncio.run(work())
     assert [(row["cost_usd"], row["attempts"]) for row in rows] == [(None, 2), (None, 1)]
     assert budget.calls == 3
+
+
+IN_FLIGHT = 3
+
+
+def test_lying_endpoints_exceed_a_budget_by_no_more_than_what_is_in_flight(url: str) -> None:
+    """Of two judges that share it: each reply reports more output than its request allows."""
+    asked: list[int] = []
+    reply_usd = (700 + 50_000 * 10) / 1e6
+
+    async def work(budget: Budget) -> None:
+        body = answering(
+            lambda criteria: completion(evaluation(criteria), {"prompt_tokens": 700, "completion_tokens": 50_000})
+        )
+        async with endpoint(body) as made:
+            judges = [
+                judge_at(made.url, url, name=name, model=name, max_concurrency=IN_FLIGHT) for name in ("one", "two")
+            ]
+            await asyncio.gather(*(rows_at(judge, 20, budget=budget) for judge in judges))
+            asked.append(len(made.asked))
+
+    budget = Budget(1.0)
+    asyncio.run(work(budget))
+    assert 1.0 < budget.spent_usd <= 1.0 + 2 * IN_FLIGHT * reply_usd
+    assert budget.spent_usd == pytest.approx(asked[0] * reply_usd)
+    asyncio.run(work(resumed := Budget(1.0)))
+    assert asked[1] == 0, "another process of the run asks nothing more"
+    assert resumed.spent_usd == pytest.approx(budget.spent_usd)

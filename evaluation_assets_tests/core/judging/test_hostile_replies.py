@@ -171,12 +171,8 @@ def test_impossible_usage_is_unknown_and_the_verdict_says_why(
 ) -> None:
     rows = stored(rows_of(lambda criteria: completion(evaluation(criteria), usage), url), tmp_path)
     for row in rows:
-        assert (row["outcome"], row["input_tokens"], row["output_tokens"], row["cost_usd"]) == (
-            "scored",
-            None,
-            None,
-            None,
-        )
+        assert (row["outcome"], row["input_tokens"], row["output_tokens"]) == ("scored", None, None)
+        assert row["cost_usd"] > 0.02, "the most that it can be"
         assert f"Tokens are unknown: the endpoint reports {why}" in row["reasoning"]
     assert caplog.text.count(why) == 1
 

@@ -4,15 +4,24 @@ import asyncio
 
 import pytest
 from anthropic import AsyncAnthropic
+from openai import AsyncOpenAI
+from pydantic import ValidationError
 
 from evaluation_assets.core.models.messages import Message, Request
 from evaluation_assets.core.models.providers.anthropic_messages import AnthropicMessages
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
+from evaluation_assets.core.models.providers.openai_chat import OpenAIChat
+from evaluation_assets.core.suites.agents.settings import Limits
+from evaluation_assets.core.system.automation import NightlyRunSettings
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.prices import OwnPrice, Price, PublicPrice
 from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets.core.traces.trajectories.model import Usage
+from evaluation_assets.defs.agents import AgentRunConfig
+from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets_tests.core.judging.test_hostile_replies import completion
+from evaluation_assets_tests.http_server import Reply, http_server
 from evaluation_assets_tests.model_server import ModelServer
 
 SONNET = PublicPrice("anthropic", "claude-sonnet-4-5")
@@ -59,6 +68,44 @@ def test_counts_that_contradict_each_other_have_no_price() -> None:
     assert SONNET.cost(TokenUsage(input_tokens=10, cached_tokens=20, output_tokens=1)) is None
 
 
+LITELLM = {
+    "cached_tokens": 200,
+    "cache_creation_tokens": 700,
+    "cache_creation_token_details": {"ephemeral_5m_input_tokens": 500, "ephemeral_1h_input_tokens": 200},
+}
+"""How the proxy tells in the OpenAI protocol what Claude wrote to its cache."""
+
+
+def test_a_judge_behind_a_proxy_pays_for_what_is_cached_for_an_hour() -> None:
+    usage = {"prompt_tokens": 1000, "completion_tokens": 60, "prompt_tokens_details": LITELLM}
+
+    async def answered(url: str) -> TokenUsage:
+        client = AsyncOpenAI(api_key="any", base_url=f"{url}/v1")
+        request = Request(system="s", turns=(Message("user", "u"),), schema=None, max_output_tokens=100, cache_key="k")
+        known = PROVIDERS["openai_compatible"]
+        return (await OpenAIChat(client, "m", known).complete(request, known.dialect)).usage
+
+    with http_server(lambda _: Reply(text=completion("x", usage).decode())) as url:
+        used = asyncio.run(answered(url))
+    assert (used.cached_tokens, used.cache_write_tokens, used.cache_write_1h_tokens) == (200, 700, 200)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_prices_and_budgets_are_finite(value: str) -> None:
+    """Every cost is below `nan`, and above it: it would limit nothing."""
+    number = float(value)
+    for made in (
+        lambda: Price(input=number, output=1.0),
+        lambda: Price(input=1.0, output=1.0, cache_write_1h=number),
+        lambda: NightlyRunSettings(budget_usd=number),
+        lambda: DropConfig(budget_usd=number),
+        lambda: AgentRunConfig(budget_usd=number),
+        lambda: Limits(max_cost_usd=number),
+    ):
+        with pytest.raises(ValidationError, match="finite"):
+            made()
+
+
 @pytest.mark.parametrize(
     "usage",
     [
@@ -79,8 +126,21 @@ def test_counts_that_contradict_each_other_have_no_price() -> None:
                 "ephemeral_1h_input_tokens": 200,
             },
         },
+        {  # Bedrock
+            "inputTokens": 100,
+            "cacheReadInputTokens": 200,
+            "cacheWriteInputTokens": 700,
+            "cacheDetails": [{"ttl": "5m", "inputTokens": 500}, {"ttl": "1h", "inputTokens": 200}],
+            "outputTokens": 5,
+            "totalTokens": 105,
+        },
+        {  # LiteLLM
+            "prompt_tokens": 1000,
+            "completion_tokens": 5,
+            "prompt_tokens_details": LITELLM,
+        },
     ],
-    ids=["anthropic", "langchain"],
+    ids=["anthropic", "langchain", "bedrock", "litellm"],
 )
 def test_what_a_trajectory_wrote_to_the_cache_is_read(usage: dict[str, object]) -> None:
     assert usage_of(Fields(usage, "usage.")) == Usage(

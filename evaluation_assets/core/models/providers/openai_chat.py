@@ -200,7 +200,8 @@ def _thought(message: _Said) -> str | None:
 
 
 def _usage(given: Any) -> tuple[TokenUsage, str | None]:
-    """Where servers differ, under their own names: DeepSeek's `prompt_cache_hit_tokens`, Kimi's `cached_tokens`.
+    """Where servers differ, under their own names: DeepSeek's `prompt_cache_hit_tokens`, Kimi's `cached_tokens`,
+    LiteLLM's `cache_creation_tokens`.
 
     What is wrong with it never fails a reply.
     """
@@ -209,12 +210,17 @@ def _usage(given: Any) -> tuple[TokenUsage, str | None]:
         details if isinstance(details := usage.get(name), dict) else {}
         for name in ("prompt_tokens_details", "completion_tokens_details")
     )
+    written = inputs.get("cache_write_tokens")
+    if written is None:
+        written = inputs.get("cache_creation_tokens")
+    by_time = inputs.get("cache_creation_token_details")
     cached = (inputs.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens"))
     return reported(
         {
             "input_tokens": usage.get("prompt_tokens"),
             "cached_tokens": next((tokens for tokens in cached if tokens is not None), None),
-            "cache_write_tokens": inputs.get("cache_write_tokens"),
+            "cache_write_tokens": written,
+            "cache_write_1h_tokens": by_time.get("ephemeral_1h_input_tokens") if isinstance(by_time, dict) else None,
             "output_tokens": usage.get("completion_tokens"),
             "reasoning_tokens": outputs.get("reasoning_tokens"),
         }

@@ -55,7 +55,7 @@ class _Usage(BaseModel):
     input_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
     cached_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
     output_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
-    cost_usd: float | None = Field(default=None, ge=0)
+    cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
 class _Answer(BaseModel):

@@ -78,7 +78,7 @@ class Limits(_Model):
     max_steps: int = Field(default=30, ge=1)
     max_calls: int = Field(default=100, ge=0)
     max_seconds: float = Field(default=900, gt=0)
-    max_cost_usd: float | None = Field(default=None, gt=0)
+    max_cost_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     tool_timeout_s: float = Field(default=TIMEOUT_S, gt=0)
     max_result_characters: int = Field(default=MAX_RESULT_CHARACTERS, ge=100)
 

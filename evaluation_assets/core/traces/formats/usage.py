@@ -46,17 +46,21 @@ def usage_of(fields: Fields) -> Usage | None:
     reasoning = _tokens(thoughts, "reasoning_tokens", "reasoning", "reasoningTokens")
     reasoning = reasoning if reasoning is not None else _tokens(fields, "reasoningTokens")
     thoughts.rest()
+    of_litellm = details.object("cache_creation_token_details")
     within = to_cache
     if not is_beside:
         # LangChain counts writes by their lifetime, and what it counts so no more under `cache_creation`.
-        names = ("cache_write_tokens", "cache_creation", "cacheWriteTokens")
+        names = ("cache_write_tokens", "cache_creation", "cacheWriteTokens", "cache_creation_tokens")
         within = sum_of(
             [_tokens(details, *names), *(_tokens(details, name) for name in (_FOR_5_MINUTES, _FOR_AN_HOUR))]
         )
-    lifetimes = fields.object("cache_creation")
+    lifetimes = fields.object("cache_creation") if "cache_creation" in fields else of_litellm
     for_an_hour = _tokens(lifetimes, _FOR_AN_HOUR)
     if for_an_hour is None:
         for_an_hour = _tokens(details, _FOR_AN_HOUR)
+    written_for = {part.text("ttl"): _tokens(part, "inputTokens") for part in fields.objects("cacheDetails")}  # Bedrock
+    if for_an_hour is None:
+        for_an_hour = written_for.get("1h")
     lifetimes.set_aside(_FOR_5_MINUTES)
     details.set_aside("audio_tokens", "text_tokens", "image_tokens", "noCacheTokens")
     fields.set_aside("service_tier", "inference_geo", "prompt_cache_miss_tokens")
