@@ -1,6 +1,5 @@
 """The IO manager of the lake: assets write and read streams of record batches."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -46,15 +45,13 @@ def write_table(home: Installation, key: dg.AssetKey, drop: str, stream: Stream)
     Raises:
         KeyboardInterrupt: this thread was told to stop; the table is as it was.
     """
-    watched = replace(stream, batches=_until_told(stream.batches))
+    watched = replace(stream, batches=map(_unless_told, stream.batches))
     return _described(write(home.table(drop, *table_path(key)).path, watched), stream)
 
 
-def _until_told(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        raise_if_told()
-        yield batch
+def _unless_told(batch: pa.RecordBatch) -> pa.RecordBatch:
     raise_if_told()
+    return batch
 
 
 def _described(written: Written, stream: Stream) -> dict[str, Any]:
