@@ -69,6 +69,7 @@ class RunProgress:
                     ticker.join()
                 LOG.removeHandler(listener)
                 LOG.setLevel(logging.NOTSET)
+                LOG.propagate = True  # what a caller of the Python API logs afterwards reaches its own handlers
 
     def start(self, drop: str) -> None:
         """Start the progress of a drop."""
