@@ -1,11 +1,10 @@
 """A wrong argument: a value that the agent was given, replaced by another of the same type."""
 
-import re
 from dataclasses import replace
 from random import Random
 from typing import Any
 
-from evaluation_assets.core.sections.findings.faults.editing import At, Edit, edited, located, with_steps
+from evaluation_assets.core.sections.findings.faults.editing import At, Edit, edited, located, with_call
 from evaluation_assets.core.sections.findings.faults.operator import Changed, NotApplicable
 from evaluation_assets.core.sections.findings.faults.values import (
     ValueType,
@@ -13,6 +12,7 @@ from evaluation_assets.core.sections.findings.faults.values import (
     occurrences,
     other_value,
     values_in,
+    with_other,
 )
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
@@ -65,14 +65,7 @@ def _replaced(trajectory: Trajectory, at: At, value: str, other: str) -> Changed
     changed = edited(trajectory, (Edit(start, end, other) for start, end in found))
     if call.arguments is not None:
         arguments = _with_other(call.arguments, value, other)
-        changed = with_steps(
-            changed,
-            lambda each: [
-                replace(each.step, call=replace(each.step.call, arguments=arguments))
-                if each.index == at.index and each.step.call is not None
-                else each.step
-            ],
-        )
+        changed = with_call(changed, at.index, lambda own: replace(own, arguments=arguments))
     now = next(each.step.call for each in located(changed) if each.index == at.index)
     before: JsonObject | None = trajectory.arguments(call)
     if now is None or changed.arguments(now) in (None, before):
@@ -94,7 +87,7 @@ def _with_other(value: Any, old: str, new: str) -> Any:
     if isinstance(value, list):
         return [_with_other(item, old, new) for item in value]
     if isinstance(value, str):
-        return re.sub(rf"(?<![\w]){re.escape(old)}(?![\w]|[.,]\d)", lambda _: new, value)
+        return with_other(value, old, new)
     if isinstance(value, int | float) and not isinstance(value, bool) and str(value) == old:
         return type(value)(new)
     return value

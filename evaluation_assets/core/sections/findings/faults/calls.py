@@ -14,6 +14,7 @@ from evaluation_assets.core.sections.findings.faults.editing import (
     edited,
     located,
     moved_by,
+    with_call,
     with_steps,
 )
 from evaluation_assets.core.sections.findings.faults.operator import Changed, NotApplicable
@@ -167,14 +168,7 @@ def swapped_tool(trajectory: Trajectory, random: Random) -> Changed:
 def _swapped(trajectory: Trajectory, chosen: At, other: str) -> Changed:
     edits = [Edit(start, end, other) for start, end in _names(trajectory, chosen)]
     moved = edited(trajectory, edits)
-    after = with_steps(
-        moved,
-        lambda at: [
-            replace(at.step, call=replace(at.step.call, name=other))
-            if at.index == chosen.index and at.step.call is not None
-            else at.step
-        ],
-    )
+    after = with_call(moved, chosen.index, lambda own: replace(own, name=other))
     now = next(at for at in located(after) if at.index == chosen.index)
     return Changed(
         trajectory=after,

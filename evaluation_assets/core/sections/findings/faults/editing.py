@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from evaluation_assets.core.sections.findings.faults.operator import NotApplicable
 from evaluation_assets.core.sections.findings.finding import Place
-from evaluation_assets.core.traces.trajectories.model import Interaction, Span, Step, Trajectory, Usage
+from evaluation_assets.core.traces.trajectories.model import Interaction, Span, Step, ToolCall, Trajectory, Usage
 
 _CLOSING = re.compile(r"\s*</[\w.\-]+\s*>\r?\n?")
 
@@ -92,6 +92,16 @@ def with_steps(trajectory: Trajectory, changed: Callable[[At], Sequence[Step]]) 
         after,
         usage=_usage(trajectory.usage, before, now),
         duration_s=trajectory.duration_s if is_same else seconds and seconds / 1000,
+    )
+
+
+def with_call(trajectory: Trajectory, index: int, changed: Callable[[ToolCall], ToolCall]) -> Trajectory:
+    """The trajectory with another call in the step that has this `index`."""
+    return with_steps(
+        trajectory,
+        lambda at: [
+            replace(at.step, call=changed(at.step.call)) if at.index == index and at.step.call is not None else at.step
+        ],
     )
 
 

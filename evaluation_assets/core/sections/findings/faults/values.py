@@ -34,7 +34,16 @@ def values_in(text: str) -> Iterator[tuple[ValueType, str]]:
 
 def occurrences(text: str, value: str) -> Iterator[re.Match[str]]:
     """Where a text has a value that is not a part of a longer word or number."""
-    return re.finditer(rf"(?<![\w]){re.escape(value)}(?![\w]|[.,]\d)", text)
+    return re.finditer(_whole(value), text)
+
+
+def with_other(text: str, value: str, other: str) -> str:
+    """The text with another value wherever it has this one."""
+    return re.sub(_whole(value), lambda _: other, text)
+
+
+def _whole(value: str) -> str:
+    return rf"(?<![\w]){re.escape(value)}(?![\w]|[.,]\d)"
 
 
 def has_value(text: str, value: str) -> bool:
