@@ -217,7 +217,7 @@ def test_a_trajectory_is_read_as_it_was_written(happened: list[Any]) -> None:
         (lambda data: data.update(duration_s=-1.0), "is negative: -1"),
         (
             lambda data: data["turns"][0]["interactions"][0]["steps"][0].update(thought=[0, 10_000]),
-            r"span 0\.\.10000 is outside its step",
+            r"span 0\.\.10000 does not end within its step",
         ),
     ],
 )

@@ -106,15 +106,23 @@ def with_call(trajectory: Trajectory, index: int, changed: Callable[[ToolCall], 
 
 
 def moved_by(step: Step, by: int) -> Step:
-    """The step at a later or earlier position of the text."""
+    """The step at a later or earlier position of the text.
+
+    Raises:
+        NotApplicable: a part of the step is before the step, as with calls that were made together.
+    """
+    call, result = step.call, step.result
+    for span in (step.thought, step.message, call and call.raw, result and result.content):
+        if span is not None and span[0] < step.start:
+            raise NotApplicable("a step has a part before its start")
     return _moved(step, lambda position: position + by)
 
 
 def call_start(trajectory: Trajectory, at: At) -> int:
     """Where the text of a step's call begins: after the user's message, the reasoning and the message in the step."""
     step = at.step
-    if step.call is None:
-        raise NotApplicable("the step has no call")
+    if step.call is None or step.call.raw[0] < step.start:
+        raise NotApplicable("the step has no call of its own")
     ends = [span[1] for span in (step.thought, step.message) if span is not None and span[1] <= step.call.raw[0]]
     asked = trajectory.turns[at.turn].user_message
     if asked and not ends and (found := trajectory.text.find(asked, step.start, step.call.raw[0])) >= 0:

@@ -33,6 +33,7 @@ from evaluation_assets.core.report.results import embed, result_records
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.traces.formats.base import Record, Rejection, Sample
 from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.readers import canonical
 from evaluation_assets.core.traces.formats.readers.tagged import detect, trajectory_of, without_evaluations
 from evaluation_assets.core.traces.trajectories.model import Trajectory, from_json, to_json
 from evaluation_assets.core.traces.trajectories.recorded import recorded_verdicts
@@ -293,6 +294,7 @@ def test_steps_tile_any_text(text: str) -> None:
     assert run.text == text
     check_tiling(run)
     assert from_json(to_json(run), run.text) == run
+    assert canonical.trajectory_of(canonical.line_of(run)) == run
 
 
 @given(tagged_texts.filter(str.strip), st.text(max_size=50))
