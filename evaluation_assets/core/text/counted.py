@@ -10,7 +10,7 @@ def counted(count: float, noun: str) -> str:
 
 
 def first_of(texts: Sequence[str], most: int) -> str:
-    """The first texts, and how many more there are: `a, b and 3 more`."""
+    """The first texts and the number of the others, as in `a, b and 3 more`."""
     left = len(texts) - most
     return ", ".join(texts[:most]) + (f" and {left:,} more" if left > 0 else "")
 
