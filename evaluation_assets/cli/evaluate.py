@@ -29,6 +29,7 @@ from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.report.constraint_report import constraint_lines
 from evaluation_assets.core.report.files import JUDGE_FILES, report_files
 from evaluation_assets.core.report.report import DropReport
+from evaluation_assets.core.report.suite_report import suite_lines
 from evaluation_assets.core.sections.coding_work.summary import coding_lines
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.installation import Installation
@@ -41,10 +42,6 @@ if TYPE_CHECKING:
     from evaluation_assets.runs.jobs import RunOutcome
 
 EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over_budget": 3}
-
-
-FAILED_SHOWN = 10
-"""Failed runs of a suite listed on the terminal; the report lists all."""
 
 
 @click.command()
@@ -241,12 +238,8 @@ def _print_scores(home: Installation, drop: Drop) -> None:
         about = f"{own.level}, {own.statistic.n_scored} of {own.statistic.n_total} scored"
         echo(f"    {own.criterion:<16} {_score(own.statistic.mean)} ({about})")
     if (use := report.tool_use) is not None and use.problem is None:
-        rate = "-" if use.pass_rate is None else percent(use.pass_rate)
-        left_out = f"; {use.failed_total} failed because of the infrastructure, not counted" if use.failed_total else ""
-        echo(f"  suite              {use.suite}: {use.passed} of {counted(use.runs, 'run')} passed ({rate}){left_out}")
-        for case in [case for case in use.cases if not case.passed][:FAILED_SHOWN]:
-            issues = "; ".join(case.issues[:2])
-            echo(f"    failed {case.case_id} {_score(case.score)} {issues}")
+        for label, text in suite_lines(use):
+            echo(f"  {label:<18} {text}")
     for label, text in () if report.coding is None else coding_lines(report.coding):
         echo(f"  {label:<18} {text}")
     for label, text in () if report.constraints is None else constraint_lines(report.constraints):

@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -17,6 +17,7 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.report.panels import panel_rows
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.defs.names import OVERVIEW
 
 PANELS = "panels"
@@ -143,10 +144,16 @@ def _as_text(table: str, rows: Sequence[dict[str, Any]]) -> str:
     title = table.replace("_", " ")
     if not rows:
         return f"{title}: nothing yet"
-    cells = [SHOWN[table], *([_cell(row[name]) for name in SHOWN[table]] for row in rows)]
+    named = [{**row, "agent": _agent(row)} for row in rows] if table == "leaderboard" else rows
+    cells = [SHOWN[table], *([_cell(row[name]) for name in SHOWN[table]] for row in named)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
     return "\n".join([title, *(f"  {line}".rstrip() for line in lines)])
+
+
+def _agent(row: Mapping[str, Any]) -> str:
+    """The agent of a row; without a name its model, or else the drops, so that rows can be told apart."""
+    return row["agent"] or row["model"] or f"unnamed, {first_of(row['drops'], 2)}"
 
 
 def _cell(value: Any) -> str:

@@ -134,8 +134,9 @@ def _print_plan(planned: Plan, panel: Panel) -> None:
     echo("", planned.drop)
     echo(f"  records            {counts.total}")
     echo(f"  to be judged       {counts.kept}")
-    echo(f"  removed            {counts.removed.total()}")
-    echo(f"  unreadable         {counts.unreadable.total()}")
+    for label, records in {"removed": counts.removed, "unreadable": counts.unreadable}.items():
+        if records:
+            echo(f"  {label:<18} {records.total()}")
     tools = ", ".join(f"{tool} {count}" for tool, count in sorted(planned.tool_types.items()))
     echo(f"  clips              {planned.clips} ({tools})")
     levels = ", ".join(f"{level} {count}" for level, count in planned.subjects.items())

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.stop_signals import stopped_by
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.runs.stop import Stop
 
 
@@ -20,12 +22,9 @@ def resumable(home: Installation) -> Iterator[Stop]:
         except KeyboardInterrupt:
             number = stop.after_interrupt()
             command = shlex.join(["evaluation-assets", *sys.argv[1:]])
-            kept = _replies(home, stop.runs)
-            echo(
-                f"evaluation-assets: stopped by {number.name}. {kept} new replies are kept in the ledger and are not "
-                f"paid for again. To resume: {command}",
-                err=True,
-            )
+            count = _replies(home, stop.runs)
+            kept = f"{counted(count, 'new reply')} kept in the ledger, not paid for again. " if count else ""
+            echo(f"{stopped_by(number)} {kept}To resume: {command}", err=True)
             sys.exit(128 + number)
 
 

@@ -53,3 +53,16 @@ def test_nothing_evaluated_is_said(tmp_path: Path) -> None:
     done = command("overview", home=tmp_path)
     assert done.returncode == 2
     assert "no drop has been evaluated" in done.stderr
+
+
+def test_rows_of_the_leaderboard_without_a_name_can_be_told_apart(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        drop_at(tmp_path, name, "first")
+        (tmp_path / "drops" / "support" / f"{name}.drop.yaml").unlink()
+    assert command("evaluate", tmp_path / "drops" / "support", "--quiet", home=tmp_path).returncode == 0
+    done = command("leaderboard", home=tmp_path)
+    rows = [line for line in done.stdout.splitlines() if line.startswith("  support  overall")]
+    assert sorted(row.split("unnamed, ")[1].split()[0] for row in rows) == [
+        "support/one",
+        "support/two",
+    ]

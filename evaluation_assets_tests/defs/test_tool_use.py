@@ -173,7 +173,10 @@ def test_evaluate_takes_a_suite_in_and_notes_it_for_the_drop(tmp_path: Path) -> 
     again = command("evaluate", drop, home=home)
     assert again.returncode == 1
     assert "check failed       evaluation_report: suite_pass_rate" in again.stdout
-    assert "failed T002_5day_forecast 0.833 wrong_parameter: get_forecast.days expected 5, got 9" in again.stdout
+    assert (
+        "    failed           T002_5day_forecast 0.833 wrong_parameter: get_forecast.days expected 5, got 9"
+        in again.stdout
+    )
 
 
 def test_a_suite_of_several_files_becomes_one(tmp_path: Path) -> None:

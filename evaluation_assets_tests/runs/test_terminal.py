@@ -98,7 +98,7 @@ def test_the_display_moves_while_judges_work_and_ctrl_c_stops_all(tmp_path: Path
     assert status == 130
     assert "Traceback" not in written and "ERROR" not in written
     assert re.search(
-        r"stopped by SIGINT\. \d+ new replies are kept in the ledger.*To resume: evaluation-assets", written
+        r"stopped by SIGINT\. \d+ new repl(?:y|ies) kept in the ledger.*To resume: evaluation-assets", written
     )
     assert len(asked) < 40 * CLIPS
     assert not any("of the second drop" in json.dumps(each.body) for each in asked)
@@ -128,7 +128,7 @@ def test_what_was_paid_for_is_kept_when_the_process_is_told_to_end(tmp_path: Pat
     assert process.returncode == 128 + number
     assert said == ""
     (line,) = [line for line in complaint.splitlines() if "first (1 of 2)" not in line]
-    kept = re.match(rf"evaluation-assets: stopped by {number.name}\. (\d+) new replies are kept in the ledger", line)
+    kept = re.match(rf"evaluation-assets: stopped by {number.name}\. (\d+) new repl(?:y|ies) kept in the ledger", line)
     assert kept is not None and 0 < int(kept[1]) <= asked < 40 * CLIPS
     assert run_states(tmp_path) == ["CANCELED"]
 

@@ -48,8 +48,9 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
     if differs or moved or unknown:
         outcome = _outcome(baseline, current, settings, limits, tasks, differs, [], [], [], [*moved, *unknown])
         return outcome.model_copy(update={"judges_changed": moved})
-    comparisons = compare_metrics(baseline, own, tasks.common, settings)
-    gating = [each.metric for each in comparisons if each.gates and each.metric not in RELATIVE]
+    compared = compare_metrics(baseline, own, tasks.common, settings)
+    comparisons = [_with_limit(each, limits.pop(each.metric, None)) for each in compared]
+    gating = [each.metric for each in compared if each.gates and each.metric not in RELATIVE]
     fallen, improved = (
         changed_tasks(direction, gating, baseline.metrics, current.metrics, tasks.common, settings)
         for direction in ("fell", "rose")
@@ -109,26 +110,38 @@ def _unknown_changes(baseline: Baseline, current: DropMetrics) -> list[tuple[str
 
 def _beyond_limits(
     current: Mapping[str, Mapping[str, float]], floors: Mapping[str, float]
-) -> list[tuple[str, GateVerdict]]:
-    """Reasons for each limit that is violated or cannot be checked. Limits of cost and latency are upper limits."""
-    violations: list[tuple[str, GateVerdict]] = []
+) -> dict[str, tuple[str, GateVerdict]]:
+    """By metric, why its limit is violated or cannot be checked. Limits of cost and latency are upper limits."""
+    violations: dict[str, tuple[str, GateVerdict]] = {}
     for metric, limit in sorted(floors.items()):
         values = current.get(metric)
         at_most = metric in RELATIVE
         if not values:
-            violations.append((wording.unknown_limit(metric, limit, at_most=at_most), "inconclusive"))
+            violations[metric] = wording.unknown_limit(metric, limit, at_most=at_most), "inconclusive"
             continue
         mean = fmean(values.values())
         if mean > limit + _ROUNDING if at_most else mean < limit - _ROUNDING:
-            violations.append((wording.beyond_limit(metric, mean, len(values), limit, at_most=at_most), "fail"))
+            violations[metric] = wording.beyond_limit(metric, mean, len(values), limit, at_most=at_most), "fail"
     return violations
+
+
+def _with_limit(compared: MetricComparison, violation: tuple[str, GateVerdict] | None) -> MetricComparison:
+    """A metric with the verdict of its limit, which holds whether or not the comparison with the baseline gates."""
+    if violation is None:
+        return compared
+    words, verdict = violation
+    if not compared.gates:
+        return compared.model_copy(update={"gates": True, "verdict": verdict, "reason": words})
+    return compared.model_copy(
+        update={"verdict": _gravest([verdict, compared.verdict]), "reason": f"{words}; {compared.reason}"}
+    )
 
 
 def _outcome(
     baseline: Baseline | None,
     current: DropMetrics,
     settings: GateSettings,
-    limits: Sequence[tuple[str, GateVerdict]],
+    limits: Mapping[str, tuple[str, GateVerdict]],
     tasks: _Tasks,
     differs: dict[str, Difference],
     comparisons: list[MetricComparison],
@@ -138,7 +151,7 @@ def _outcome(
 ) -> GateOutcome:
     """Build the outcome. `of_judges`: reasons why changed or unverified judges prevent a comparison."""
     findings: list[tuple[str, GateVerdict]] = [(words, "incomparable") for words in of_judges]
-    findings.extend(limits)
+    findings.extend(limits.values())
     if baseline is not None and tasks.only_baseline and not differs.keys() & {"suite", "suite name"}:
         findings.append(_missing(tasks.only_baseline, len(baseline.tasks), settings.max_missing))
     for part, each in differs.items():

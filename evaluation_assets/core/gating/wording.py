@@ -9,7 +9,7 @@ from evaluation_assets.core.gating.outcome import Difference
 from evaluation_assets.core.gating.paired_tests import Evidence, Noise
 from evaluation_assets.core.gating.pairs import Pairs
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, first_of
 
 NOTHING_GATES = "no metric gates: record outcomes, add a suite or a model judge, or name metrics in gate.yaml"
 
@@ -100,9 +100,8 @@ def beyond_limit(metric: str, mean: float, tasks: int, limit: float, *, at_most:
 
 def missing(tasks: Sequence[str], total: int) -> str:
     """Reason for tasks of the baseline that are missing from the run. `total` counts the tasks of the baseline."""
-    more = f" and {len(tasks) - _NAMED} more" if len(tasks) > _NAMED else ""
     are = "is" if len(tasks) == 1 else "are"
-    return f"{len(tasks)} of {counted(total, 'task')} {are} missing: {', '.join(tasks[:_NAMED])}{more}"
+    return f"{len(tasks)} of {counted(total, 'task')} {are} missing: {first_of(tasks, _NAMED)}"
 
 
 def fallen(tasks: int, drop: float) -> str:

@@ -69,8 +69,8 @@ class Judged:
         """How far, how fast, how much longer, what failed, for how much: a narrow terminal cuts the end."""
         rate = self.done / max(time.monotonic() - self.started, 1e-3)
         parts = [f"{self.done}{'' if self.total is None else f' of {self.total}'} verdicts", f"{rate:.1f}/s"]
-        if self.total is not None and rate:
-            parts.append(f"about {max(0, self.total - self.done) / rate / 60:.0f} min left")
+        if self.total is not None and rate and (left := self.total - self.done) > 0:
+            parts.append(f"about {left / rate / 60:.0f} min left")
         if self.failed:
             parts.append(f"{self.failed} failed")
         if self._asks_model:

@@ -9,6 +9,9 @@ from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.sections.constraints.settings import Severity
 from evaluation_assets.core.text.counted import counted
 
+_SHOWN = 10
+"""Constraints that do not hold, on the terminal."""
+
 LISTED = 20
 """Violating trajectories listed by constraint; the table has all."""
 
@@ -108,8 +111,10 @@ def constraint_lines(summary: ConstraintsSummary) -> Iterator[tuple[str, str]]:
     """A summary for the terminal: labels and texts of a few lines."""
     failed = summary.failed
     yield "constraints", f"{len(summary.constraints) - len(failed)} of {len(summary.constraints)} hold"
-    for one in failed[:10]:
+    for one in failed[:_SHOWN]:
         yield f"  {one.severity}", f"{one.name}: {in_words(one)}. {one.rule}."
+    if len(failed) > _SHOWN:
+        yield "", f"and {len(failed) - _SHOWN} more"
 
 
 def in_words(one: ConstraintSummary) -> str:

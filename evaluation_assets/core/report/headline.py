@@ -42,6 +42,8 @@ class Change(BaseModel):
     @property
     def text(self) -> str:
         """The change as text: `-0.050 against the baseline (90% CI -0.120 to +0.020, 50 tasks)`."""
+        if self.difference == self.ci_low == self.ci_high == 0:
+            return f"unchanged against the baseline ({counted(self.n_tasks, 'task')})"
         interval = ""
         if self.ci_low is not None and self.ci_high is not None:
             interval = f"{self.confidence:.0%} CI {signed(self.ci_low)} to {signed(self.ci_high)}, "

@@ -1,7 +1,7 @@
 """The tool use section of a report: the drop's runs measured by the test suite."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from math import fsum
 from typing import Any
@@ -20,6 +20,7 @@ from evaluation_assets.core.report.report import (
 from evaluation_assets.core.scoring.intervals import interval_of_mean
 from evaluation_assets.core.suites.call_metrics import trial_rates
 from evaluation_assets.core.suites.failure_patterns import by_category, by_tool, is_low
+from evaluation_assets.core.text.counted import counted, percent
 
 Row = dict[str, Any]
 
@@ -142,3 +143,23 @@ def _issue(issue: Row) -> str:
 def _pattern(row: Row) -> Row:
     names = {name: row[name][:LISTED] for name in ("case_ids", "tool_names", "parameter_names")}
     return {name: row[name] for name in PatternSummary.model_fields} | names
+
+
+_FAILED_SHOWN = 10
+"""Failed runs of a suite listed on the terminal; the report lists all."""
+
+
+def suite_lines(use: ToolUse) -> Iterator[tuple[str, str]]:
+    """A summary for the terminal: labels and texts of a few lines."""
+    rate = "-" if use.pass_rate is None else percent(use.pass_rate)
+    left_out = f"; {use.failed_total} failed because of the infrastructure, not counted" if use.failed_total else ""
+    yield "suite", f"{use.suite}: {use.passed} of {counted(use.runs, 'run')} passed ({rate}){left_out}"
+    if use.trials and (most := use.trials[-1]).k > 1:
+        yield f"  pass^{most.k}", f"{most.pass_hat:.3f} over {counted(most.n_tasks, 'case')}"
+    failed = [case for case in use.cases if not case.passed][:_FAILED_SHOWN]
+    for case in failed:
+        score = "-" if case.score is None else f"{case.score:.3f}"
+        issues = "; ".join(case.issues[:2]) + ("; …" if len(case.issues) > 2 else "")
+        yield "  failed", f"{case.case_id} {score} {issues}".rstrip()
+    if (left := use.runs - use.passed - len(failed)) > 0:
+        yield "", f"and {left:,} more"

@@ -1,10 +1,18 @@
-"""Counts in messages, with the noun in singular or plural."""
+"""Counts in messages, with the noun in singular or plural; lists that are cut with the count of what is left out."""
+
+from collections.abc import Sequence
 
 
 def counted(count: float, noun: str) -> str:
     """A count with its noun: `1 clip`, `2 clips`, `1,200 trajectories`."""
     plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
     return f"{count:,} {noun if count == 1 else plural}"
+
+
+def first_of(texts: Sequence[str], most: int) -> str:
+    """The first texts and the number of the others, as in `a, b and 3 more`."""
+    left = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {left:,} more" if left > 0 else "")
 
 
 def percent(share: float) -> str:

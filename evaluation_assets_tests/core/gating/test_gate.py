@@ -494,3 +494,28 @@ def test_a_regression_that_was_found_says_nothing_of_what_could_have_been() -> N
         line for line in as_text(gate(before, after)).splitlines() if line.startswith(("  metric", "  overall"))
     ]
     assert header.endswith("detects from") and row.endswith("–")
+
+
+@pytest.mark.parametrize("metrics", [("success",), ("overall",)], ids=["gates", "does not gate"])
+def test_the_row_of_a_metric_beyond_its_floor_says_what_the_gate_says(metrics: tuple[str, ...]) -> None:
+    values = {
+        "success": scores(np.array([1.0, 0.0] * 20)),
+        "overall": scores(np.full(40, 0.7)),
+        "latency_s": scores(np.full(40, 5.0)),
+    }
+    settings = GateSettings(metrics=metrics, floors={"success": 0.9, "latency_s": 4})
+    outcome = gate(values, values, settings)
+    rows = {each.metric: each for each in outcome.metrics}
+    assert outcome.verdict == "fail"
+    assert {name for name, row in rows.items() if row.verdict == "fail"} == {"success", "latency_s"}
+    assert all(rows[name].gates for name in ("success", "latency_s")), "what fails the gate gates"
+    assert [reason for reason in outcome.reasons if "success" in reason] == [rows["success"].reason]
+    limit = "success 0.5 over 40 tasks is below its floor of 0.9"
+    assert rows["success"].reason in (limit, f"{limit}; success: unchanged on 40 tasks")
+    assert rows["overall"].verdict == "pass"
+    (line,) = [line for line in as_text(outcome).splitlines() if line.startswith("  success ")]
+    assert "fail" in line and "*" not in line
+    failures = {
+        case.get("name") for case in ElementTree.fromstring(as_junit(outcome)) if case.find("failure") is not None
+    }
+    assert failures == {"success", "latency_s", "regression gate"}

@@ -12,7 +12,7 @@ from evaluation_assets.core.gating.outcome import GateOutcome, MetricComparison
 from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
 from evaluation_assets.core.report.distributions import statistic
-from evaluation_assets.core.report.headline import criterion_rate, headline, rate
+from evaluation_assets.core.report.headline import Change, criterion_rate, headline, rate
 from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets_tests.conftest import command
 
@@ -145,3 +145,10 @@ def test_every_form_of_the_report_opens_with_success(evaluated: tuple[str, Path]
 def test_scores_of_another_averaging_are_not_comparable(evaluated: tuple[str, Path]) -> None:
     _, reports = evaluated
     assert json.loads((reports / "report.json").read_text())["comparability"]["scoring"] == SCORING_VERSION
+
+
+def test_no_change_at_all_is_said_in_a_word() -> None:
+    same = Change(baseline=0.5, difference=0.0, ci_low=0.0, ci_high=0.0, confidence=0.9, n_tasks=12)
+    assert same.text == "unchanged against the baseline (12 tasks)"
+    noisy = Change(baseline=0.5, difference=0.0, ci_low=-0.1, ci_high=0.1, confidence=0.9, n_tasks=12)
+    assert noisy.text == "0.000 against the baseline (90% CI -0.100 to +0.100, 12 tasks)"

@@ -3,7 +3,7 @@
 from evaluation_assets.core.intake.facts import SuiteFacts
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.pipeline.checks.finding import Finding
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, first_of
 
 
 def suite_pass_rate(results: Stored) -> Finding:
@@ -35,7 +35,7 @@ def suite_pass_rate(results: Stored) -> Finding:
     if failed:
         problems.append(f"{counted(failed, 'run')} failed because of the infrastructure, not counted.")
     if not_run := sorted(cases - measured):
-        names = ", ".join(not_run[:20])
+        names = first_of(not_run, 20)
         problems.append(f"{counted(len(not_run), 'case')} not run, or failed because of the infrastructure: {names}.")
     return Finding(
         rate is not None and rate >= least and not not_run,
