@@ -10,6 +10,7 @@ from evaluation_assets.core.traces.trajectories.model import Span, Step, ToolCal
 
 LONGEST_QUOTATION = 300
 
+_SPACE = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')*_\]]*\s+|(?<=[。！？])|\n+")
 
 
@@ -210,4 +211,12 @@ def quotation(text: str, start: int, end: int) -> tuple[int, int]:
                 return first, last
             break
     room = max(0, LONGEST_QUOTATION - (end - start)) // 2
-    return max(0, start - room), min(len(text), start + LONGEST_QUOTATION, end + room)
+    return _after_space(text, max(0, start - room), start), min(len(text), start + LONGEST_QUOTATION, end + room)
+
+
+def _after_space(text: str, start: int, end: int) -> int:
+    """Where the first whole word from `start` on begins: of a secret without its beginning nobody knows what it is."""
+    if start == 0 or text[start - 1].isspace():
+        return start
+    space = _SPACE.search(text, start, end)
+    return end if space is None else space.end()

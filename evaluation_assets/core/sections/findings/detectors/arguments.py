@@ -41,6 +41,7 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
 def _of_call(made: PlacedStep, given: Given, named: list[str]) -> Iterator[Detected]:
     values = [found for text in _leaves(made.trajectory.arguments(made.call)) for found in _checked(text)]
     codes = {value.forms[0] for value, _ in values if value.kind == "code"}
+    said: set[tuple[str, str]] = set()
     for value, text in values:
         if not given.holds(value):
             kind = "unsupported_argument"
@@ -48,6 +49,9 @@ def _of_call(made: PlacedStep, given: Given, named: list[str]) -> Iterator[Detec
             kind = "contradicted_argument"
         else:
             continue
+        if (kind, text) in said:
+            continue
+        said.add((kind, text))
         start, end = made.call.raw
         at = made.trajectory.text.find(text, start, end)
         span = made.arguments_span if at < 0 else (at, at + len(text))
@@ -60,10 +64,11 @@ def _of_call(made: PlacedStep, given: Given, named: list[str]) -> Iterator[Detec
 
 
 def _checked(text: str) -> Iterator[tuple[Value, str]]:
+    """Values with the whole text as evidence: a part of a secret would not be known as one."""
     if len(text) <= _LONGEST and len(text.split()) <= _MOST_WORDS:
         for value in values_in(text):
             if value.kind != "number" or value.end - value.start >= _FEWEST_DIGITS:
-                yield value, text[value.start : value.end]
+                yield value, text
 
 
 def _contradicts(code: str, codes: set[str], named: list[str]) -> bool:

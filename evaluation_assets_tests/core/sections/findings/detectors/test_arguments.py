@@ -14,6 +14,11 @@ def test_a_value_that_nobody_gave_is_unsupported(value: str) -> None:
     assert found(DETECTOR, run(asked(MESSAGE, call("cancel_order", order=value)))) == [("unsupported_argument", value)]
 
 
+def test_the_whole_argument_is_quoted_once() -> None:
+    made = call("send", to="lea-88120441-77120441@example.org")
+    assert found(DETECTOR, run(asked(MESSAGE, made))) == [("unsupported_argument", "lea-88120441-77120441@example.org")]
+
+
 @pytest.mark.parametrize("value", ["#W2378156", "2026-05-04", "04/05/2026", 3, "economy"])
 def test_a_given_value_is_supported(value: object) -> None:
     assert found(DETECTOR, run(asked(MESSAGE, call("cancel_order", order=value)))) == []
