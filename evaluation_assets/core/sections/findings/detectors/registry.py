@@ -1,5 +1,19 @@
 """All detectors. To remove one, delete its module and its line here."""
 
-from evaluation_assets.core.sections.findings.detectors import answers, arguments, cut_off, errors, repeated_calls
+from evaluation_assets.core.sections.findings.detectors import (
+    answers,
+    arguments,
+    claims,
+    cut_off,
+    errors,
+    repeated_calls,
+)
 
-DETECTORS = (answers.DETECTOR, arguments.DETECTOR, cut_off.DETECTOR, errors.DETECTOR, repeated_calls.DETECTOR)
+DETECTORS = (
+    answers.DETECTOR,
+    arguments.DETECTOR,
+    claims.DETECTOR,
+    cut_off.DETECTOR,
+    errors.DETECTOR,
+    repeated_calls.DETECTOR,
+)
