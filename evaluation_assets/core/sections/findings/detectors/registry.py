@@ -6,6 +6,7 @@ from evaluation_assets.core.sections.findings.detectors import (
     claims,
     cut_off,
     errors,
+    promises,
     repeated_calls,
 )
 
@@ -15,5 +16,6 @@ DETECTORS = (
     claims.DETECTOR,
     cut_off.DETECTOR,
     errors.DETECTOR,
+    promises.DETECTOR,
     repeated_calls.DETECTOR,
 )
