@@ -8,6 +8,7 @@ from evaluation_assets.core.sections.findings.detectors import (
     errors,
     promises,
     repeated_calls,
+    tools,
 )
 
 DETECTORS = (
@@ -18,4 +19,5 @@ DETECTORS = (
     errors.DETECTOR,
     promises.DETECTOR,
     repeated_calls.DETECTOR,
+    tools.DETECTOR,
 )
