@@ -12,7 +12,9 @@ from evaluation_assets.core.sections.findings.course import Asked, Course, Messa
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-_NAME = re.compile(r"(?<=[a-zà-ÿа-яё,] )[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,}(?: (?:of |de |von |и )?[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,})+")
+_NAME = re.compile(
+    r"(?<=[a-zà-ÿа-яё,] )[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,}(?: (?:of |de |von |и )?[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,})+"
+)
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _LONGEST_READ = 2_000_000
 
