@@ -2,17 +2,18 @@
 
     python benchmarks/outcomes.py [DATA]
 
-DATA is a folder with the data sets `tau-bench`, `tau2-bench`, `agent-process-bench`, `who-and-when` and `inspect-logs`;
-default: the folder that the tests use. Recorded outcomes are compared with scores and never shown to the judge. An
-AUROC is the chance that a run that succeeded scores above one that did not, ties counted half: 0.5 says nothing.
+DATA is a folder with the data sets `tau-bench`, `tau2-bench`, `agent-process-bench`, `who-and-when`, `inspect-logs` and
+`mini-swe-agent`; default: the folder that the tests use. Recorded outcomes are compared with scores, never shown to the
+judge. An AUROC is the chance that a run that succeeded scores above one that did not; ties count half, 0.5 is chance.
 """
 
 import asyncio
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import orjson
 from upath import UPath
 
 from evaluation_assets.core.intake.clips.segmentation import clips_of
@@ -43,6 +44,7 @@ DATA_SETS = {
     "agent-process-bench": "agent-process-bench/*.jsonl",
     "Who&When": "who-and-when/**/*.json",
     "inspect-logs": "inspect-logs/*",
+    "mini-swe-agent": "mini-swe-agent/trajs/*.json",
 }
 GOLD = ("tau2-bench", "tau-bench")
 """Data sets with gold calls. The rule for scores was chosen on tau2-bench; tau-bench was looked at afterwards."""
@@ -86,11 +88,19 @@ def main() -> None:
 
 
 def runs(folder: Path, name: str) -> Iterator[Trajectory]:
-    """The runs of a data set that have a recorded outcome."""
+    """The runs of a data set that have a recorded outcome, in the file or in the report of their tests."""
     for path in sorted(folder.glob(DATA_SETS[name])):
         for item in read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields()):
-            if isinstance(item, Trajectory) and item.success is not None:
-                yield item
+            if isinstance(item, Trajectory):
+                success = _resolved(path) if item.success is None else item.success
+                if success is not None:
+                    yield replace(item, success=success)
+
+
+def _resolved(path: Path) -> bool | None:
+    """Whether the tests of a coding run pass, as `logs/<instance>/report.json` beside its folder says."""
+    report = path.parents[1] / "logs" / path.name.removesuffix(".traj.json") / "report.json"
+    return orjson.loads(report.read_bytes())["resolved"] if report.is_file() else None
 
 
 def judged(run: Trajectory) -> Judged:

@@ -8,6 +8,7 @@ from evaluation_assets.core.lake.tables import (
     coding_work,
     constraints,
     deliveries,
+    findings,
     gating,
     human_review,
     ingest,
@@ -19,6 +20,7 @@ from evaluation_assets.core.lake.tables import (
 from evaluation_assets.core.lake.tables.coding_work import CODING_WORK
 from evaluation_assets.core.lake.tables.constraints import CONSTRAINT_RESULTS
 from evaluation_assets.core.lake.tables.deliveries import DELIVERIES
+from evaluation_assets.core.lake.tables.findings import FINDINGS
 from evaluation_assets.core.lake.tables.gating import DRIFT, GATE_CALIBRATION, LEADERBOARD, SCORE_HISTORY, TASK_METRICS
 from evaluation_assets.core.lake.tables.human_review import JUDGE_CARDS, LABELS, PASS_RATES, REVIEW_QUEUE
 from evaluation_assets.core.lake.tables.ingest import (
@@ -55,6 +57,7 @@ TABLES: dict[str, Table] = {
         sessions,
         coding_work,
         constraints,
+        findings,
         gating,
         human_review,
         deliveries,
@@ -75,6 +78,7 @@ __all__ = [
     "DELIVERIES",
     "DRIFT",
     "FAILURE_PATTERNS",
+    "FINDINGS",
     "GATE_CALIBRATION",
     "JUDGE_CARDS",
     "LABELS",

@@ -208,7 +208,7 @@ class _Reading:
         code = self._exit_code(step, content)
         error = None if step.result is None else step.result.error
         has_failed = bool(code) if code is not None else error is not None
-        if has_failed and not (code == 1 and _says_no(line)):
+        if has_failed and not (code == 1 and says_no(line)):
             self._work.failed_commands += 1
         if step.result is not None and runs_tests(line):
             self._tests.append(TestRun(position, line, result_of(line, content, code)))
@@ -248,7 +248,7 @@ def _calls(trajectory: Trajectory) -> Iterator[tuple[str, Step]]:
                     yield interaction.agent_id, step
 
 
-def _says_no(line: str) -> bool:
+def says_no(line: str) -> bool:
     """Whether the exit code 1 of a command line is an answer, not a failure."""
     commands = commands_of(line)
     return bool(commands) and commands[-1].words[0].rpartition("/")[2] in _NOTHING_FOUND

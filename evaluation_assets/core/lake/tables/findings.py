@@ -1,0 +1,33 @@
+"""Table of what went wrong in runs."""
+
+from evaluation_assets.core.lake.tables.model import FLOAT, INT, NAME, TEXT, Column, Table
+from evaluation_assets.core.lake.tables.shared_columns import DROP, TASK_ID, TRAJECTORY_ID
+
+FINDINGS = Table(
+    "findings",
+    "one thing that went wrong in a trajectory",
+    (
+        DROP,
+        TRAJECTORY_ID,
+        TASK_ID,
+        Column("kind", NAME, "What went wrong, for example `unsupported_argument` or `ignored_error`."),
+        Column("severity", NAME, "`HIGH`, `MEDIUM` or `LOW`."),
+        Column("turn", INT, "Number of the turn, from 0; null if the finding is about the whole run."),
+        Column("interaction", INT, "Number of the interaction in its turn, from 0; null if not narrowed down."),
+        Column("step", INT, "Number of the step in its interaction, from 0; null if not narrowed down."),
+        Column("agent_id", NAME, "Agent that it happened to; null if not narrowed down."),
+        Column("clip_index", INT, "Number of the clip with the step; null if not narrowed down to a step."),
+        Column("start", INT, "Offset in the trajectory's text at which the evidence starts; null if it has none."),
+        Column("end", INT, "Offset in the trajectory's text at which the evidence ends (exclusive); null without."),
+        Column("evidence", TEXT, "Quotation of the run, or a message about what is missing; at most 300 characters."),
+        Column("detector", NAME, "Who says so: a detector, or the table that the finding is taken from."),
+        Column("detector_version", NAME, "Version of the detector."),
+        Column(
+            "false_alarm_rate",
+            FLOAT,
+            "Measured share of faultless runs in which the detector finds something, 0..1; null if not measured.",
+        ),
+    ),
+)
+
+TABLES = (FINDINGS,)

@@ -1,0 +1,51 @@
+"""What went wrong in the runs of a drop, as rows with a summary."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+
+from evaluation_assets.core.lake.stored import Aligned, Stored, Stream, batched
+from evaluation_assets.core.lake.tables import FINDINGS
+from evaluation_assets.core.sections.findings.finding_rows import Row, finding_rows
+from evaluation_assets.core.sections.findings.gathering import findings_of
+from evaluation_assets.core.sections.sessions.analysis import PANEL
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+
+_CODING = (
+    "trajectory_id", "correction_quotes", "last_test_result", "edits_undone", "repeated_reads", "most_reread",
+    "interruptions", "denied_calls",
+)  # fmt: skip
+
+
+def drop_findings(
+    drop: str, raw: Stored, sessions: Stored, tool_use: Stored, constraints: Stored, coding_work: Stored
+) -> Stream:
+    """Rows of `findings`: of all trajectories, also those that rules keep from the judges."""
+    counts: Counter[str] = Counter()
+
+    def rows() -> Iterator[Row]:
+        issues = {
+            row["session_id"]: json.loads(row["analysis"])["issues"]
+            for row in sessions.rows(["session_id", "analyst", "analysis"])
+            if row["analyst"] == PANEL
+        }
+        cases = {
+            row["trajectory_id"]: row["issues"]
+            for row in tool_use.rows(["trajectory_id", "issues"])
+            if row["trajectory_id"] is not None
+        }
+        outcomes = Aligned(constraints.rows(["trajectory_id", "severity", "status", "violations"]))
+        work = Aligned(coding_work.rows(list(_CODING)))
+        for stored in raw.rows(TREE_AND_TEXT):
+            trajectory = trajectory_of(stored)
+            found = findings_of(
+                trajectory,
+                session_issues=issues.get(trajectory.id, []),
+                case_issues=cases.get(trajectory.id, []),
+                constraints=outcomes.at(trajectory.id),
+                coding_work=work.at(trajectory.id),
+            )
+            counts.update(finding.kind for finding in found)
+            yield from finding_rows(drop, trajectory, found)
+
+    return Stream(FINDINGS, batched(rows(), FINDINGS), lambda: {"findings": counts.total(), **dict(counts)})

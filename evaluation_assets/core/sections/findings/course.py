@@ -1,0 +1,222 @@
+"""The course of a run: its calls and what was said, in order, each with its place."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from evaluation_assets.core.sections.findings.finding import Place
+from evaluation_assets.core.traces.trajectories.model import Span, Step, ToolCall, Trajectory
+
+LONGEST_QUOTATION = 300
+
+_SPACE = re.compile(r"\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')*_\]]*\s+|(?<=[。！？])|\n+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedStep:
+    """A step with its place. `order` is its number in the run, `clip` the number of calls before it."""
+
+    trajectory: Trajectory
+    turn: int
+    interaction: int
+    number: int
+    order: int
+    clip: int
+    agent_id: str
+    step: Step
+
+    def place(self, span: Span | None = None) -> Place:
+        """Its place, narrowed down to a span."""
+        return Place(turn=self.turn, interaction=self.interaction, step=self.number, agent_id=self.agent_id, span=span)
+
+    @property
+    def call(self) -> ToolCall:
+        """The call of a step that has one."""
+        if self.step.call is None:
+            raise ValueError("the step has no call")
+        return self.step.call
+
+    @property
+    def has_succeeded(self) -> bool:
+        """Whether its call has a result that is no failure."""
+        return self.step.result is not None and self.step.result.error is None
+
+    @property
+    def result(self) -> str:
+        """The text of its result; empty without one."""
+        return self.trajectory.piece(None if self.step.result is None else self.step.result.content)
+
+    @property
+    def result_span(self) -> Span | None:
+        """Where the beginning of its result is."""
+        return None if self.step.result is None else bounded(self.step.result.content)
+
+    @property
+    def arguments_span(self) -> Span:
+        """Where the beginning of its arguments is."""
+        return bounded(self.call.raw)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What an agent said. `order` and `clip` are those of the step; `start` is `None` if the text has it nowhere."""
+
+    turn: int
+    interaction: int
+    step: int | None
+    order: int
+    clip: int
+    agent_id: str
+    text: str
+    start: int | None
+
+    def place(self, start: int, end: int) -> Place:
+        """The place of `text[start:end]` of the message."""
+        span = None if self.start is None else (self.start + start, self.start + end)
+        return Place(turn=self.turn, interaction=self.interaction, step=self.step, agent_id=self.agent_id, span=span)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a user said at the beginning of a turn, with what was known to be true; empty without it."""
+
+    turn: int
+    message: str
+    knowledge: str
+
+
+Event = Asked | Message | PlacedStep
+
+
+class Course:
+    """The steps and messages of a run in order."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self.trajectory = trajectory
+
+    @cached_property
+    def steps(self) -> list[PlacedStep]:
+        """All steps."""
+        found: list[PlacedStep] = []
+        clip = 0
+        for turn, taken in enumerate(self.trajectory.turns):
+            for interaction, own in enumerate(taken.interactions):
+                for number, step in enumerate(own.steps):
+                    found.append(
+                        PlacedStep(
+                            trajectory=self.trajectory,
+                            turn=turn,
+                            interaction=interaction,
+                            number=number,
+                            order=len(found),
+                            clip=clip,
+                            agent_id=own.agent_id,
+                            step=step,
+                        )
+                    )
+                    clip += step.call is not None
+        return found
+
+    @cached_property
+    def calls(self) -> list[PlacedStep]:
+        """The steps with a call; their `clip` is their index."""
+        return [placed for placed in self.steps if placed.step.call is not None]
+
+    @cached_property
+    def messages(self) -> list[Message]:
+        """What agents said: the messages of steps, or else the response of the interaction."""
+        return list(self._messages())
+
+    @property
+    def events(self) -> Iterator[Event]:
+        """All that happened, in order. The message of a step comes before its call."""
+        messages, steps = iter(self.messages), iter(self.steps)
+        message, step = next(messages, None), next(steps, None)
+        for number, turn in enumerate(self.trajectory.turns):
+            yield Asked(number, turn.user_message or "", turn.knowledge or "")
+            while True:
+                if message is not None and message.turn == number and (step is None or message.order <= step.order):
+                    yield message
+                    message = next(messages, None)
+                elif step is not None and step.turn == number:
+                    yield step
+                    step = next(steps, None)
+                else:
+                    break
+
+    def _messages(self) -> Iterator[Message]:
+        order = clip = 0
+        for turn, taken in enumerate(self.trajectory.turns):
+            for interaction, own in enumerate(taken.interactions):
+                said = False
+                for number, step in enumerate(own.steps):
+                    if step.message is not None and step.message[1] > step.message[0]:
+                        said = True
+                        yield Message(
+                            turn=turn,
+                            interaction=interaction,
+                            step=number,
+                            order=order,
+                            clip=clip,
+                            agent_id=own.agent_id,
+                            text=self.trajectory.piece(step.message),
+                            start=step.message[0],
+                        )
+                    order += 1
+                    clip += step.call is not None
+                if own.response and not said:
+                    yield Message(
+                        turn=turn,
+                        interaction=interaction,
+                        step=None,
+                        order=order,
+                        clip=clip,
+                        agent_id=own.agent_id,
+                        text=own.response,
+                        start=None,
+                    )
+
+
+def bounded(span: Span) -> Span:
+    """The beginning of a span, as long as a quotation may be."""
+    return span[0], min(span[1], span[0] + LONGEST_QUOTATION)
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences and lines of a text are, without surrounding white space."""
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        yield from _stripped(text, start, end.start())
+        start = end.end()
+    yield from _stripped(text, start, len(text))
+
+
+def _stripped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    piece = text[start:end]
+    start += len(piece) - len(piece.lstrip())
+    if piece.strip():
+        yield start, start + len(piece.strip())
+
+
+def quotation(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the sentence or line around `text[start:end]` is, or as much of it as a quotation may have."""
+    around = max(0, start - LONGEST_QUOTATION), min(len(text), end + LONGEST_QUOTATION)
+    piece = text[around[0] : around[1]]
+    for first, last in sentences(piece):
+        if around[0] + last >= end:
+            first, last = min(around[0] + first, start), around[0] + last
+            if last - first <= LONGEST_QUOTATION:
+                return first, last
+            break
+    room = max(0, LONGEST_QUOTATION - (end - start)) // 2
+    return _after_space(text, max(0, start - room), start), min(len(text), start + LONGEST_QUOTATION, end + room)
+
+
+def _after_space(text: str, start: int, end: int) -> int:
+    """Where the first whole word from `start` on begins: of a secret without its beginning nobody knows what it is."""
+    if start == 0 or text[start - 1].isspace():
+        return start
+    space = _SPACE.search(text, start, end)
+    return end if space is None else space.end()

@@ -1,0 +1,43 @@
+"""What a detector declares, and what it gives."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from evaluation_assets.core.sections.findings.finding import Finding, Place, Severity
+from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detected:
+    """What the function of a detector gives. `evidence` is a quotation; without `severity`, that of the kind holds."""
+
+    kind: str
+    place: Place
+    evidence: str
+    severity: Severity | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detector:
+    """A detector: the kinds that it finds, and the function that finds them in a run in linear time.
+
+    `version` is incremented when the same run would give other findings.
+    """
+
+    name: str
+    version: str
+    kinds: tuple[str, ...]
+    detect: Callable[[Trajectory], Iterable[Detected]]
+
+    def findings(self, trajectory: Trajectory) -> Iterator[Finding]:
+        """What went wrong in a run, according to this detector."""
+        for found in self.detect(trajectory):
+            yield Finding(
+                kind=found.kind,
+                severity=found.severity or kinds()[found.kind].severity,
+                place=found.place,
+                evidence=found.evidence,
+                detector=self.name,
+                detector_version=self.version,
+            )

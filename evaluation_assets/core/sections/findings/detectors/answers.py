@@ -1,0 +1,125 @@
+"""[answers] Figures, dates and codes in what agents say that nothing before supports.
+
+What agents compute is support enough: products, sums and differences of figures that are close by. Only what follows
+a result is read: without tools, an agent speaks from what it knows.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
+from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.given import Given
+from evaluation_assets.core.sections.findings.values import Value, values_in
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_LEAST = 20
+"""Smaller numbers are counts, list items and ratings."""
+
+_CLOSE_BY = 60
+"""Numbers that a figure may be computed from."""
+
+_RESULTS = 2
+"""Results before a message whose numbers are close by."""
+
+_READ = 20_000
+"""Characters of a result that figures are computed from."""
+
+_TIMES = range(2, 10)
+_CENT = 0.011
+_ASKS = "?？"
+"""Questions propose values of their own."""
+
+_RANGE = re.compile(r"\d\s?[-–—]\s?$")
+_SUM = re.compile(r"\d[\s\\$€£]*[+=]")
+
+
+def _detect(trajectory: Trajectory) -> Iterator[Detected]:
+    given = Given.at_start(trajectory)
+    asked: list[float] = []
+    results: deque[list[float]] = deque(maxlen=_RESULTS)
+    has_result = False
+    for event in Course(trajectory).events:
+        match event:
+            case Asked(message=message, knowledge=knowledge):
+                given.add(message)
+                given.add(knowledge)
+                asked = _numbers(message)
+            case Message():
+                if has_result:
+                    yield from _of_message(event, given, asked, results)
+                given.add(event.text)
+            case PlacedStep():
+                if event.step.call is not None:
+                    given.add(trajectory.piece(event.step.call.raw))
+                if event.step.result is not None:
+                    has_result = True
+                    given.add(event.result)
+                    results.append(_numbers(event.result[:_READ]))
+
+
+def _of_message(
+    message: Message, given: Given, asked: Sequence[float], results: Sequence[Sequence[float]]
+) -> Iterator[Detected]:
+    values = list(values_in(message.text))
+    unsupported = [value for value in values if _may_be_checked(message.text, value) and not given.holds(value)]
+    if not unsupported:
+        return
+    own = [float(form) for value in values if value.kind == "number" for form in value.forms]
+    close_by = list(dict.fromkeys((*own, *asked, *(number for result in results for number in result))))[:_CLOSE_BY]
+    said: set[tuple[str, ...]] = set()
+    for value in unsupported:
+        if value.forms in said or (value.kind == "number" and _is_computed(message.text, value, close_by)):
+            continue
+        said.add(value.forms)
+        start, end = quotation(message.text, value.start, value.end)
+        if message.text[end - 1] in _ASKS:
+            continue
+        is_contradicted = given.holds_nearly(value)
+        yield Detected(
+            kind="contradicted_answer" if is_contradicted else "unsupported_answer",
+            place=message.place(start, end),
+            evidence=message.text[start:end],
+        )
+
+
+def _may_be_checked(text: str, value: Value) -> bool:
+    if value.kind != "number":
+        return True
+    return float(value.forms[0]) >= _LEAST and _RANGE.search(text, max(0, value.start - 3), value.start) is None
+
+
+def _is_computed(text: str, value: Value, close_by: Sequence[float]) -> bool:
+    return any(_is_result(float(form), close_by) for form in value.forms) or _is_sum_of_line(text, value)
+
+
+def _is_result(figure: float, numbers: Sequence[float]) -> bool:
+    """Whether a figure is a multiple of one of the numbers, or the sum or difference of two of them."""
+    others = {number for number in numbers if number != figure}
+    for number in others:
+        if number > 1 and any(abs(number * times - figure) < _CENT for times in _TIMES):
+            return True
+        if number > 1 and (round(figure - number, 2) in others or round(figure + number, 2) in others):
+            return True
+    return False
+
+
+def _is_sum_of_line(text: str, value: Value) -> bool:
+    """Whether a figure is the sum of the last three or more numbers before it, in a line that adds numbers."""
+    before = text[text.rfind("\n", 0, value.start) + 1 : value.start]
+    if _SUM.search(before) is None:
+        return False
+    total, wanted = 0.0, float(value.forms[0])
+    for number in reversed(_numbers(before)):
+        total += number
+        if abs(total - wanted) < _CENT:
+            return True
+    return False
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(value.forms[0]) for value in values_in(text) if value.kind == "number"]
+
+
+DETECTOR = Detector(name="answers", version="1", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

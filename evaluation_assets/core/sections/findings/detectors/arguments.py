@@ -1,0 +1,97 @@
+"""[arguments] Dates, times and codes in arguments that nobody gave, or that the user's latest words contradict."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep
+from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.effects import may_do_anything
+from evaluation_assets.core.sections.findings.given import Given
+from evaluation_assets.core.sections.findings.values import Value, values_in
+from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_LONGEST = 60
+"""Longer values, and those of many words, are text: searches, notes, code."""
+
+_MOST_WORDS = 3
+_LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
+_FEWEST_DIGITS = 5
+"""Plain numbers with fewer digits may be amounts and counts, which are computed."""
+
+
+def _detect(trajectory: Trajectory) -> Iterator[Detected]:
+    given = Given.at_start(trajectory)
+    named: list[str] = []
+    for event in Course(trajectory).events:
+        match event:
+            case Asked(message=message, knowledge=knowledge):
+                given.add(message)
+                given.add(knowledge)
+                named = [value.forms[0] for value in values_in(message) if value.kind == "code"]
+            case Message():
+                given.add(event.text)
+            case PlacedStep():
+                if event.step.call is not None and not may_do_anything(event.call):
+                    yield from _of_call(event, given, named)
+                given.add(event.result)
+
+
+def _of_call(made: PlacedStep, given: Given, named: list[str]) -> Iterator[Detected]:
+    values = [found for text in _leaves(made.trajectory.arguments(made.call)) for found in _checked(text)]
+    codes = {value.forms[0] for value, _ in values if value.kind == "code"}
+    said: set[tuple[str, str]] = set()
+    for value, text in values:
+        if not given.holds(value):
+            kind = "unsupported_argument"
+        elif value.kind == "code" and changes_state(made.call.name) and _contradicts(value.forms[0], codes, named):
+            kind = "contradicted_argument"
+        else:
+            continue
+        if (kind, text) in said:
+            continue
+        said.add((kind, text))
+        start, end = made.call.raw
+        at = made.trajectory.text.find(text, start, end)
+        span = made.arguments_span if at < 0 else (at, at + len(text))
+        yield Detected(
+            kind=kind,
+            place=made.place(span),
+            evidence=made.trajectory.piece(span),
+            severity=None if changes_state(made.call.name) else "LOW",
+        )
+
+
+def _checked(text: str) -> Iterator[tuple[Value, str]]:
+    """Values with the whole text as evidence: a part of a secret would not be known as one."""
+    if len(text) <= _LONGEST and len(text.split()) <= _MOST_WORDS:
+        for value in values_in(text):
+            if value.kind != "number" or value.end - value.start >= _FEWEST_DIGITS:
+                yield value, text
+
+
+def _contradicts(code: str, codes: set[str], named: list[str]) -> bool:
+    """Whether the user named exactly one code of this shape, and the call has another one in its place."""
+    alike = {other for other in named if _shape(other) == _shape(code)}
+    return len(alike) == 1 and codes.isdisjoint(alike)
+
+
+def _shape(code: str) -> str:
+    return _DIGIT.sub("9", _LETTER.sub("a", code))
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _leaves(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    elif isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        yield str(value).strip()
+
+
+DETECTOR = Detector(
+    name="arguments", version="1", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
+)

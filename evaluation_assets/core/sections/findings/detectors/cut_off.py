@@ -1,0 +1,53 @@
+"""[cut_off] Runs that end at a user's message or in the middle of a call."""
+
+import re
+from collections.abc import Iterator
+
+from evaluation_assets.core.sections.findings.course import Course, quotation
+from evaluation_assets.core.sections.findings.cues import cues
+from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.effects import ends_run
+from evaluation_assets.core.sections.findings.finding import Place
+from evaluation_assets.core.suites.calls import CUT_OFF
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_STOP_SIGN = re.compile(r"#{2,}\s?[A-Z][A-Z_ -]+#{2,}|\[(?:END|STOP|DONE)[^\]]*\]|</?(?:end|stop)[\w ]*>|\bTERMINATE\b")
+"""How simulated users end a conversation."""
+
+_LONGEST_FAREWELL = 400
+
+
+def _detect(trajectory: Trajectory) -> Iterator[Detected]:
+    """One finding at most. A run whose flags say that it was cut off is reported by its flags."""
+    if not trajectory.turns or not CUT_OFF.isdisjoint(trajectory.flags):
+        return
+    course, last = Course(trajectory), len(trajectory.turns) - 1
+    asked = trajectory.turns[last].user_message
+    steps = course.steps
+    has_acted = any(trajectory.turns[last].interactions)
+    if not has_acted:
+        if asked and len(trajectory.turns) > 1 and not _is_farewell(asked):
+            start, end = quotation(asked, 0, min(len(asked), 1))
+            yield Detected(kind="cut_off", place=Place(turn=last), evidence=asked[start:end])
+        return
+    if not steps or steps[-1].turn != last or steps[-1].step.call is None or ends_run(steps[-1].call):
+        return
+    placed, messages = steps[-1], course.messages
+    is_answered = bool(trajectory.final_answer) or (messages and messages[-1].order > placed.order)
+    if placed.step.result is None and not trajectory.final_answer:
+        span = placed.arguments_span
+        yield Detected(kind="cut_off", place=placed.place(span), evidence=trajectory.piece(span) or placed.call.name)
+    elif not is_answered and messages:
+        span = placed.result_span
+        yield Detected(kind="cut_off", place=placed.place(span), evidence=trajectory.piece(span) or placed.call.name)
+
+
+def _is_farewell(message: str) -> bool:
+    """Whether a user ends the conversation: a stop sign, or thanks or goodbye without a question."""
+    if _STOP_SIGN.search(message[-_LONGEST_FAREWELL:]):
+        return True
+    is_short = len(message) <= _LONGEST_FAREWELL
+    return is_short and cues("farewell").matches(message) and not cues("question").matches(message)
+
+
+DETECTOR = Detector(name="cut_off", version="1", kinds=("cut_off",), detect=_detect)

@@ -1,0 +1,64 @@
+"""[names] Names in what agents say, of two words or more, none of which is in anything before.
+
+Only what follows a result is read: without tools, an agent speaks from what it knows.
+"""
+
+import re
+from collections.abc import Iterator, Set
+
+import orjson
+
+from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
+from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_NAME = re.compile(
+    r"(?<=[a-zà-ÿа-яё,] )[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,}(?: (?:of |de |von |и )?[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,})+"
+)
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_LONGEST_READ = 2_000_000
+
+
+def _detect(trajectory: Trajectory) -> Iterator[Detected]:
+    given: set[str] = set()
+    has_result = False
+
+    def add(text: str) -> None:
+        given.update(word.casefold() for word in _WORD.findall(text[:_LONGEST_READ]))
+
+    add(trajectory.task)
+    add(orjson.dumps(trajectory.agents).decode())
+    for event in Course(trajectory).events:
+        match event:
+            case Asked(message=message, knowledge=knowledge):
+                add(message)
+                add(knowledge)
+            case Message(text=text):
+                if has_result and (found := _first_new_name(text, given)) is not None:
+                    start, end = found
+                    yield Detected(
+                        kind="unsupported_answer",
+                        place=event.place(start, end),
+                        evidence=text[start:end],
+                        severity="LOW",
+                    )
+                add(text)
+            case PlacedStep():
+                if event.step.call is not None:
+                    add(trajectory.piece(event.step.call.raw))
+                if event.step.result is not None:
+                    has_result = True
+                    add(event.result)
+
+
+def _first_new_name(text: str, given: Set[str]) -> tuple[int, int] | None:
+    """Where the sentence with the first name is that has no word in common with what was given; labels are none."""
+    for name in _NAME.finditer(text):
+        if given.isdisjoint(word.casefold() for word in _WORD.findall(name.group())):
+            start, end = quotation(text, *name.span())
+            if not text[start:end].rstrip("*_ ").endswith(":"):
+                return start, end
+    return None
+
+
+DETECTOR = Detector(name="names", version="1", kinds=("unsupported_answer",), detect=_detect)

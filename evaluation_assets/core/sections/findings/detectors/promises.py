@@ -1,0 +1,42 @@
+"""[promises] What an agent says that it does now, at the end of a turn, and no call follows in the run.
+
+Promises under a condition, and messages that ask for something first, are none.
+"""
+
+from collections.abc import Iterator
+
+from evaluation_assets.core.sections.findings.course import Course, Message, sentences
+from evaluation_assets.core.sections.findings.cues import cues
+from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.effects import ends_run
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_LAST = 2
+"""Sentences at the end of a message. What is promised further up is done in the message itself."""
+
+_LONGEST = 500
+
+
+def _detect(trajectory: Trajectory) -> Iterator[Detected]:
+    course = Course(trajectory)
+    has_tools = course.calls or any(agent.tools for agent in trajectory.agents)
+    if not has_tools or any(ends_run(made.call) for made in course.calls):
+        return
+    last_call = max((made.order for made in course.calls), default=-1)
+    last_of_turn = {message.turn: message for message in course.messages}
+    for message in last_of_turn.values():
+        if message.order > last_call:
+            yield from _of_message(message)
+
+
+def _of_message(message: Message) -> Iterator[Detected]:
+    last = list(sentences(message.text))[-_LAST:]
+    if not last or cues("condition").matches(message.text[last[0][0] :]):
+        return
+    for start, end in last:
+        if end - start <= _LONGEST and cues("promise").matches(message.text[start:end]):
+            yield Detected(kind="unkept_promise", place=message.place(start, end), evidence=message.text[start:end])
+            return
+
+
+DETECTOR = Detector(name="promises", version="1", kinds=("unkept_promise",), detect=_detect)

@@ -1,0 +1,25 @@
+"""All detectors. To remove one, delete its module and its line here."""
+
+from evaluation_assets.core.sections.findings.detectors import (
+    answers,
+    arguments,
+    claims,
+    cut_off,
+    errors,
+    names,
+    promises,
+    repeated_calls,
+    tools,
+)
+
+DETECTORS = (
+    answers.DETECTOR,
+    arguments.DETECTOR,
+    claims.DETECTOR,
+    cut_off.DETECTOR,
+    errors.DETECTOR,
+    names.DETECTOR,
+    promises.DETECTOR,
+    repeated_calls.DETECTOR,
+    tools.DETECTOR,
+)

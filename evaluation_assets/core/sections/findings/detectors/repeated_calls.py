@@ -1,0 +1,51 @@
+"""[repeated_calls] The same call again without new information, and loops of several calls."""
+
+import re
+from collections.abc import Iterator
+
+from evaluation_assets.core.sections.findings.course import Course, PlacedStep
+from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.effects import may_change_state
+from evaluation_assets.core.suites.call_metrics import loops
+from evaluation_assets.core.suites.calls import run_of
+from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_WAITS = re.compile(r"wait|sleep|poll|status|progress|next|scroll|page|read_output", re.IGNORECASE)
+"""Tools that are meant to be called again: the same result is no news, but may be soon."""
+
+
+def _detect(trajectory: Trajectory) -> Iterator[Detected]:
+    """Repetitions within a turn: what a user says in between is new information."""
+    calls = Course(trajectory).calls
+    in_loops: set[int] = set()
+    for loop in loops(run_of(trajectory).calls):
+        in_loops.update(range(loop.start, loop.start + loop.length * loop.repeats))
+        yield _found("loop", calls[loop.start + loop.length])
+    earlier: dict[CallKey, PlacedStep] = {}
+    news, turn = -1, 0
+    for index, made in enumerate(calls):
+        if made.turn != turn:
+            turn, news = made.turn, index - 1
+        key = call_key(trajectory, made.step)
+        before = earlier.get(key)
+        if before is not None and before.clip > news and index not in in_loops and _brings_nothing(before, made):
+            yield _found("repeated_call", made)
+        if made.has_succeeded and may_change_state(made.call):
+            # The same call right after this one is a repetition all the same.
+            news = index - 1
+        earlier[key] = made
+
+
+def _brings_nothing(before: PlacedStep, again: PlacedStep) -> bool:
+    if _WAITS.search(again.call.name):
+        return False
+    return again.step.result is None or before.result.split() == again.result.split()
+
+
+def _found(kind: str, made: PlacedStep) -> Detected:
+    span = made.arguments_span
+    return Detected(kind=kind, place=made.place(span), evidence=made.trajectory.piece(span))
+
+
+DETECTOR = Detector(name="repeated_calls", version="1", kinds=("repeated_call", "loop"), detect=_detect)

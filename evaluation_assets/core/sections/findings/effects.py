@@ -1,0 +1,23 @@
+"""What a call may have done: changed state, run any code, or ended the run."""
+
+from evaluation_assets.core.intake.clips.tool_types import shipped_tool_types
+from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.traces.trajectories.model import ToolCall
+
+_ANYTHING = frozenset({"microsandbox", "terminal", "file_editing", "browser_use", "perform_web_task"})
+"""Tool types whose calls may do anything, whatever the tool is named."""
+
+
+def may_do_anything(call: ToolCall) -> bool:
+    """Whether a call runs code or commands, or acts on pages or files."""
+    return shipped_tool_types().of(call) in _ANYTHING
+
+
+def may_change_state(call: ToolCall) -> bool:
+    """Whether a call may have changed something."""
+    return changes_state(call.name) or may_do_anything(call)
+
+
+def ends_run(call: ToolCall) -> bool:
+    """Whether a call hands in the work or hands the user over, so that nothing is expected after it."""
+    return shipped_tool_types().of(call) == "submission" or "transfer_to" in call.name.lower()

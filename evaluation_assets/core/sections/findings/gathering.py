@@ -1,0 +1,179 @@
+"""Findings of other sections, translated into the vocabulary."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from evaluation_assets.core.sections.findings.course import Course
+from evaluation_assets.core.sections.findings.detecting import detected
+from evaluation_assets.core.sections.findings.finding import Finding, Place, Severity
+from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+Row = Mapping[str, Any]
+
+GATHERING_VERSION = "1"
+
+SESSION_ISSUES: Mapping[str, str] = {
+    "unauthorized_tool": "unknown_tool",
+    "hallucinated_parameter": "unknown_parameter",
+    "missing_parameter": "missing_parameter",
+    "invalid_parameter": "invalid_argument",
+    "ungrounded_value": "unsupported_argument",
+    "open_error": "unresolved_error",
+    "ignored_result": "ignored_result",
+    "same_call": "repeated_call",
+    "duplicate_work": "repeated_call",
+    "unchanged_retry": "repeated_call",
+    "same_message": "repeated_message",
+    "ping_pong": "loop",
+    "missing_context": "missing_context",
+    "refusal": "refusal",
+    "stall": "no_progress",
+    "rdm": "user_correction",
+    "ccm": "user_re_ask",
+    "hallucination": "contradicted_answer",
+    "llm_judge": "no_progress",
+    "intent_drift": "task_derailment",
+}
+"""Kinds of findings by kind of a session's issue, which includes the validation of calls."""
+
+CASE_ISSUES: Mapping[str, str | None] = {
+    "missing_call": "missing_call",
+    "wrong_tool": "unsuitable_tool",
+    "unnecessary_call": "unnecessary_call",
+    "repeated_call": "repeated_call",
+    "call_not_allowed": "unnecessary_call",
+    "too_many_calls": "exceeded_budget",
+    "loop": "loop",
+    "missing_parameter": "missing_parameter",
+    "wrong_parameter": "wrong_argument",
+    "invalid_parameter": "invalid_argument",
+    "forbidden_parameter": "unknown_parameter",
+    "unexpected_parameter": "unknown_parameter",
+    "unknown_tool": "unknown_tool",
+    "schema_defect": "invalid_argument",
+    "not_checked": None,
+    "dangling_reference": "unsupported_argument",
+    "wrong_order": "wrong_order",
+    "missing_keywords": "missing_content",
+    "wrong_answer": "wrong_answer",
+    "not_found": "wrong_answer",
+    "not_completed": "missing_answer",
+    "latency_over_budget": "exceeded_budget",
+    "cost_over_budget": "exceeded_budget",
+    "infrastructure": "infrastructure_failure",
+}
+"""Kinds by kind of a case's issue, of which failure patterns are made. What could not be checked is no finding."""
+
+FLAGS: Mapping[str, str] = {
+    "step_limit": "cut_off",
+    "call_limit": "cut_off",
+    "cost_limit": "cut_off",
+    "time_limit": "cut_off",
+    "context_limit": "cut_off",
+    "truncated": "cut_off",
+    "refused": "refusal",
+    "failed": "infrastructure_failure",
+    "no_answer": "missing_answer",
+}
+"""Kinds by flag of how a run ended."""
+
+
+def findings_of(
+    trajectory: Trajectory,
+    *,
+    session_issues: Sequence[Row] = (),
+    case_issues: Sequence[Row] = (),
+    constraints: Sequence[Row] = (),
+    coding_work: Sequence[Row] = (),
+) -> list[Finding]:
+    """All findings of a run, each once: what a detector says of a step, other sections need not say again."""
+    gathered = (
+        *detected(trajectory),
+        *_of_flags(trajectory),
+        *_of_session(session_issues),
+        *_of_case(case_issues),
+        *_of_constraints(trajectory, constraints),
+        *_of_coding_work(coding_work),
+    )
+    return list(_once(gathered))
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Findings of one kind at one step count once per detector; from other sections only if no detector has them."""
+    said: dict[tuple[str, int | None, int | None, int | None], str] = {}
+    for finding in findings:
+        place = finding.place
+        key = finding.kind, place.turn, place.interaction, place.step
+        # A failure that is ignored is not resolved either.
+        also = ("ignored_error", *key[1:]) if finding.kind == "unresolved_error" else key
+        first = said.setdefault(key, finding.detector)
+        if first == finding.detector and said.get(also, first) == first:
+            yield finding
+
+
+def _of_flags(trajectory: Trajectory) -> Iterator[Finding]:
+    for flag in trajectory.flags:
+        if flag in FLAGS:
+            yield _finding(FLAGS[flag], "flags", Place(), flag)
+
+
+def _of_session(issues: Sequence[Row]) -> Iterator[Finding]:
+    for issue in issues:
+        place = Place(
+            turn=issue["turn_index"],
+            interaction=issue["interaction"],
+            step=issue["step"],
+            agent_id=issue["agent_id"],
+        )
+        yield _finding(
+            SESSION_ISSUES[issue["kind"]], "session_analyses", place, issue["evidence"], severity=issue["severity"]
+        )
+
+
+def _of_case(issues: Sequence[Row]) -> Iterator[Finding]:
+    for issue in issues:
+        kind = CASE_ISSUES[issue["kind"]]
+        if kind is not None:
+            yield _finding(
+                kind, "tool_use_results", Place(), issue["detail"], severity="HIGH" if issue["hard"] else None
+            )
+
+
+def _of_constraints(trajectory: Trajectory, outcomes: Sequence[Row]) -> Iterator[Finding]:
+    calls = Course(trajectory).calls if outcomes else []
+    for outcome in outcomes:
+        if outcome["status"] != "failed":
+            continue
+        severity: Severity = "HIGH" if outcome["severity"] == "error" else "MEDIUM"
+        for violation in outcome["violations"]:
+            index = violation["clip_index"]
+            place = Place() if index is None else calls[index].place()
+            yield _finding("broken_rule", "constraint_results", place, violation["message"], severity=severity)
+
+
+def _of_coding_work(rows: Sequence[Row]) -> Iterator[Finding]:
+    for row in rows:
+        for said in row["correction_quotes"]:
+            yield _finding("user_correction", "coding_work", Place(), said)
+        told = {
+            "failing_tests": row["last_test_result"] == "failing" and "the last test run failed",
+            "undone_edit": row["edits_undone"] and f"edits undone: {row['edits_undone']}",
+            "repeated_read": row["repeated_reads"] and f"{row['most_reread']}, repeated reads: {row['repeated_reads']}",
+            "user_interruption": row["interruptions"] and f"interruptions: {row['interruptions']}",
+            "denied_call": row["denied_calls"] and f"denied calls: {row['denied_calls']}",
+        }
+        for kind, message in told.items():
+            if message:
+                yield _finding(kind, "coding_work", Place(), str(message))
+
+
+def _finding(kind: str, source: str, place: Place, evidence: str, severity: Severity | None = None) -> Finding:
+    return Finding(
+        kind=kind,
+        severity=severity or kinds()[kind].severity,
+        place=place,
+        evidence=evidence,
+        detector=source,
+        detector_version=GATHERING_VERSION,
+    )

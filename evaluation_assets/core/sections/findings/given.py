@@ -1,0 +1,94 @@
+"""What was given up to a point of a run: the values that messages, instructions and results hold."""
+
+import re
+from collections.abc import Iterator
+
+import orjson
+
+from evaluation_assets.core.sections.findings.values import Value, ValueKind, misreadings, values_in
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_DIGITS = re.compile(r"\d+")
+_PARTS = re.compile(r"[-_]")
+_LONGEST_MISREAD = 40
+_YEAR = re.compile(r"^\d{4}-(?=\d)")
+
+
+class Given:
+    """An index of values. Texts are indexed at the next lookup, each once."""
+
+    def __init__(self) -> None:
+        self._unread: list[str] = []
+        self._forms: dict[ValueKind, set[str]] = {"date": set(), "time": set(), "number": set(), "code": set()}
+        self._days: set[str] = set()
+        self._bare_days: set[str] = set()
+
+    @classmethod
+    def at_start(cls, trajectory: Trajectory) -> "Given":
+        """What is given before the first turn: the task, and what agents are told and have."""
+        given = cls()
+        given.add(trajectory.task)
+        given.add(orjson.dumps(trajectory.agents).decode())
+        return given
+
+    def add(self, text: str) -> None:
+        """Add a text."""
+        self._unread.append(text)
+
+    def holds(self, value: Value) -> bool:
+        """Whether a text has the value, in any notation."""
+        self._read()
+        if value.kind == "date":
+            return any(self._has_date(form) for form in value.forms)
+        if not self._forms[value.kind].isdisjoint(value.forms):
+            return True
+        return value.kind == "code" and any(self._has_parts(form) for form in value.forms)
+
+    def holds_nearly(self, value: Value) -> bool:
+        """Whether a text has what may have been misread as the value: for dates and times any other."""
+        self._read()
+        known = self._forms[value.kind]
+        if value.kind in ("date", "time"):
+            return bool(known)
+        return any(not known.isdisjoint(misreadings(form)) for form in value.forms if len(form) <= _LONGEST_MISREAD)
+
+    def _has_parts(self, code: str) -> bool:
+        """Whether each part of a code with a digit was given by itself."""
+        parts = [part for part in _PARTS.split(code) if _DIGITS.search(part)]
+        return all(
+            part in self._forms["code"] or (part.isdecimal() and _number(part) in self._forms["number"])
+            for part in parts
+        )
+
+    def _has_date(self, form: str) -> bool:
+        day = _YEAR.sub("", form)
+        return form in self._forms["date"] or day in (self._days if day == form else self._bare_days)
+
+    def _read(self) -> None:
+        for text in self._unread:
+            for value in values_in(text):
+                self._forms[value.kind].update(value.forms)
+                if value.kind == "date":
+                    for form in value.forms:
+                        day = _YEAR.sub("", form)
+                        self._days.add(day)
+                        if day == form:
+                            self._bare_days.add(day)
+                        else:
+                            self._forms["number"].add(form[:4])
+                elif value.kind == "code":
+                    for form in value.forms:
+                        self._forms["code"].update(_pieces(form))
+                        self._forms["number"].update(map(_number, _DIGITS.findall(form)))
+        self._unread.clear()
+
+
+def _number(digits: str) -> str:
+    return digits.lstrip("0") or "0"
+
+
+def _pieces(code: str) -> Iterator[str]:
+    parts = _PARTS.split(code)
+    if len(parts) > 1:
+        yield from parts
+        yield "".join(parts)

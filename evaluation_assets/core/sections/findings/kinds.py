@@ -1,0 +1,56 @@
+"""The vocabulary of findings: every kind of thing that can go wrong in a run."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from evaluation_assets.core.sections.findings.finding import Severity
+
+AgentRxCategory = Literal[
+    "plan_adherence_failure",
+    "invention_of_new_information",
+    "invalid_invocation",
+    "misinterpretation_of_tool_output",
+    "intent_plan_misalignment",
+    "underspecified_user_intent",
+    "intent_not_supported",
+    "guardrails_triggered",
+    "system_failure",
+]
+
+MAST_MODES = (
+    "1.1", "1.2", "1.3", "1.4", "1.5", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "3.1", "3.2", "3.3",
+)  # fmt: skip
+
+
+class Kind(BaseModel):
+    """A kind of finding.
+
+    Attributes:
+        title: Name for people.
+        meaning: What it says, in one sentence.
+        example: An instance of it.
+        severity: Severity of findings without further evidence.
+        mast: Failure modes of MAST that it is an instance of; `null` if none fits.
+        agentrx: Failure category of AgentRx; `null` if none fits.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: str
+    meaning: str
+    example: str
+    severity: Severity
+    mast: tuple[str, ...] | None
+    agentrx: AgentRxCategory | None
+
+
+@cache
+def kinds() -> Mapping[str, Kind]:
+    """All kinds by name, in the order of the file."""
+    text = files("evaluation_assets.core.sections.findings").joinpath("kinds.yaml").read_text("utf-8")
+    return {name: Kind.model_validate(kind) for name, kind in yaml.safe_load(text).items()}

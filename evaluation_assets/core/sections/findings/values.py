@@ -1,0 +1,150 @@
+"""Values in texts that can be compared: dates, times, numbers and codes, whatever their notation or language."""
+
+import re
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+ValueKind = Literal["date", "time", "number", "code"]
+
+_MONTHS = (
+    "jan|januar|january|janv|janvier|ene|enero|janeiro|gennaio|gen|янв\\w*",
+    "feb|februar|february|févr?|février|febrero|fev|fevereiro|febbraio|фев\\w*",
+    "mar|march|märz|mars|marzo|março|мар\\w*",
+    "apr|april|avr|avril|abr|abril|aprile|апр\\w*",
+    "may|mai|mayo|maio|maggio|mag|мая|май",
+    "jun|june|juni|juin|junio|junho|giugno|giu|июн\\w*",
+    "jul|july|juli|juil|juillet|julio|julho|luglio|lug|июл\\w*",
+    "aug|august|août|agosto|ago|авг\\w*",
+    "sep|sept|september|septembre|septiembre|setembro|settembre|set|сен\\w*",
+    "oct|october|okt|oktober|octobre|octubre|out|outubro|ottobre|ott|окт\\w*",
+    "nov|november|novembre|noviembre|novembro|ноя\\w*",
+    "dec|december|dez|dezember|déc|décembre|dic|diciembre|dezembro|dicembre|дек\\w*",
+)
+_MONTH = re.compile("|".join(f"(?P<m{number}>{names})" for number, names in enumerate(_MONTHS, 1)), re.IGNORECASE)
+_ANY_MONTH = "|".join(_MONTHS)
+_VALUE = re.compile(
+    r"(?:(?<![A-Za-z0-9])|(?<=\dT))(?=[#\w-]{0,60}?\d|[^\W\d_]{3,12}\.?\s\d)(?:"
+    r"(?P<iso>(?<!\d)(?P<y>[12]\d{3})(?P<sep>[-/.])(?P<mo>\d{1,2})(?P=sep)(?P<d>\d{1,2})(?!\d))"
+    r"|(?P<numeric>(?<![\d.,])(?P<a>\d{1,2})(?P<sep2>[-/.])(?P<b>\d{1,2})(?P=sep2)(?P<y2>\d{4}|\d{2})(?![\d.,]*\d))"
+    r"|(?P<cjk>(?:(?P<y3>\d{4})\s?[年년]\s?)?(?P<mo3>\d{1,2})\s?[月월]\s?(?P<d3>\d{1,2})\s?[日일号])"
+    rf"|(?P<before>\b(?P<name4>{_ANY_MONTH})\b\.?\s(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s(?P<y4>[12]\d{{3}}))?)"
+    rf"|(?P<after>(?<![\w.,-])(?P<d5>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?(?:\s(?:de|of))?\s(?P<name5>{_ANY_MONTH})\b\.?"
+    r"(?:,?\s(?:de\s)?(?P<y5>[12]\d{3}))?)"
+    r"|(?P<time>(?<![\d:])(?P<h>[0-2]?\d):(?P<mi>[0-5]\d)(?::[0-5]\d)?(?![\d:])(?:\s?(?P<half>[ap])\.?m\b)?)"
+    r"|(?P<code>(?<![\w-])#?(?=[A-Za-z_#-]*\d)(?=[\d_#-]*[A-Za-z])[A-Za-z0-9]{1,40}(?:[-_][A-Za-z0-9]{1,40}){0,8}(?![\w-]))"
+    r"|(?P<number>(?<![\w])\d+(?:[.,'\u202f\u00a0]\d+)*(?![\d])))",
+    re.IGNORECASE,
+)
+_MAY_HOLD = re.compile(r"\d")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,'\u202f\u00a0]\d{3})+")
+_DERIVED = re.compile(
+    r"\d+(?:st|nd|rd|th|am|pm|k|m|b|x|s|h|d|g|kg|mb|gb|tb|ms|min|hrs?|px|pt|em|km|cm|mm|usd|eur|lbs?|oz|ft|in)"
+    r"|[a-z]{1,3}\d{1,2}|\d[a-z]|\d+d?-?[a-z]+",
+    re.IGNORECASE,
+)
+"""Amounts with a unit, ordinals and names of versions look like codes, and are written as one likes."""
+
+_LONGEST_READ = 2_000_000
+_LONGEST_NUMBER = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value at `text[start:end]`. Values with a common form are equal.
+
+    A number has several forms if its separators have several meanings; a date has one with its year and one without.
+    """
+
+    kind: ValueKind
+    forms: tuple[str, ...]
+    start: int
+    end: int
+
+
+def values_in(text: str) -> Iterator[Value]:
+    """The values in a text, in order."""
+    if _MAY_HOLD.search(text) is None:
+        return
+    for found in _VALUE.finditer(text[:_LONGEST_READ]):
+        value = _value(found)
+        if value is not None:
+            yield value
+
+
+def _value(found: re.Match[str]) -> Value | None:
+    start, end = found.span()
+    match found.lastgroup:
+        case _ if found["iso"]:
+            return _date(start, end, (found["y"], found["mo"], found["d"]))
+        case _ if found["numeric"]:
+            year = found["y2"] if len(found["y2"]) == 4 else f"20{found['y2']}"
+            return _date(start, end, (year, found["a"], found["b"]), (year, found["b"], found["a"]))
+        case _ if found["cjk"]:
+            return _date(start, end, (found["y3"], found["mo3"], found["d3"]))
+        case _ if found["before"]:
+            return _date(start, end, (found["y4"], _month(found["name4"]), found["d4"]))
+        case _ if found["after"]:
+            return _date(start, end, (found["y5"], _month(found["name5"]), found["d5"]))
+        case _ if found["time"]:
+            return Value("time", _times(int(found["h"]), found["mi"], found["half"]), start, end)
+        case _ if found["code"]:
+            written = found.group()
+            if _DERIVED.fullmatch(written):
+                return None
+            return Value("code", (written.lstrip("#").casefold(),), start, end)
+        case _:
+            return Value("number", _numbers(found.group()), start, end) if end - start <= _LONGEST_NUMBER else None
+
+
+def _date(start: int, end: int, *readings: tuple[str | None, str, str]) -> Value | None:
+    forms: list[str] = []
+    for year, month, day in readings:
+        if 1 <= int(month) <= 12 and 1 <= int(day) <= 31:
+            forms.append(f"{int(month)}-{int(day)}" if year is None else f"{year}-{int(month)}-{int(day)}")
+    return Value("date", tuple(forms), start, end) if forms else None
+
+
+def _month(name: str) -> str:
+    found = _MONTH.fullmatch(name)
+    return "0" if found is None or found.lastgroup is None else found.lastgroup[1:]
+
+
+def _times(hour: int, minute: str, half: str | None) -> tuple[str, ...]:
+    """A time without `am` or `pm` may be of either half of the day."""
+    if half is None:
+        return tuple(f"{each}:{minute}" for each in {hour, hour + 12 if hour <= 12 else hour - 12})
+    return (f"{hour % 12 + (12 if half.lower() == 'p' else 0)}:{minute}",)
+
+
+def _numbers(written: str) -> tuple[str, ...]:
+    """The forms of a number: 1,234 is 1234 or 1.234; 10.50 is 10.5."""
+    forms: dict[str, None] = {}
+    if _THOUSANDS.fullmatch(written):
+        forms[_plain(re.sub(r"\D", "", written))] = None
+    whole, separator, part = written, "", ""
+    for mark in ".,":
+        if written.count(mark) == 1 and written.rfind(mark) > max(map(written.rfind, set(".,'\u202f\u00a0") - {mark})):
+            whole, separator, part = written.partition(mark)
+    digits = re.sub(r"\D", "", whole)
+    forms[_plain(f"{digits}.{part}" if separator else digits)] = None
+    return tuple(forms)
+
+
+def _plain(digits: str) -> str:
+    whole, point, part = digits.partition(".")
+    part = part.rstrip("0")
+    return (whole.lstrip("0") or "0") + (point + part if part else "")
+
+
+def misreadings(form: str) -> Iterator[str]:
+    """Forms that differ in one character, or in the order of two neighbours."""
+    for place, character in enumerate(form):
+        others = string.digits if character.isdigit() else string.ascii_lowercase if character.isalpha() else ""
+        yield from (form[:place] + other + form[place + 1 :] for other in others if other != character)
+        yield form[:place] + form[place + 1 :]
+        if form[place + 1 : place + 2] not in ("", character):
+            yield form[:place] + form[place + 1] + character + form[place + 2 :]
+    for place in range(len(form) + 1):
+        yield from (form[:place] + digit + form[place:] for digit in string.digits)

@@ -1,0 +1,47 @@
+"""[findings] What went wrong in the runs of a drop, where, and who says so. No model is asked."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from evaluation_assets.core.lake import tables
+from evaluation_assets.core.pipeline.checks.findings import quotations_hold
+from evaluation_assets.core.pipeline.findings import drop_findings
+from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
+from evaluation_assets.core.sections.findings.gathering import GATHERING_VERSION
+from evaluation_assets.defs import groups
+from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.names import QUOTATIONS
+from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.results import check_result
+from evaluation_assets.defs.stage import Result, stage
+from evaluation_assets.resources.drop_run import DropRun
+from evaluation_assets.resources.installation import HomeResource
+
+_VERSIONS = "|".join((GATHERING_VERSION, *(f"{detector.name} {detector.version}" for detector in DETECTORS)))
+_SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constraint_results", "coding_work")
+
+
+@stage(
+    dg.AssetSpec(
+        tables.FINDINGS.name,
+        group_name=groups.SESSIONS_AND_SUITES,
+        deps=list(_SOURCES),
+        code_version=_VERSIONS,
+        kinds={"parquet"},
+        description=f"Each row is {tables.FINDINGS.row}.",
+    ),
+    checks=[
+        dg.AssetCheckSpec(
+            QUOTATIONS,
+            asset=tables.FINDINGS.name,
+            partitions_def=DROPS,
+            description="The quotations of findings match the text of their trajectories.",
+        )
+    ],
+)
+def findings(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
+    """Detect findings, and gather those of other tables."""
+    sources = home.tables(drop.key, *_SOURCES)
+    yield dg.MaterializeResult(value=drop_findings(drop.key, *sources))
+    yield check_result(quotations_hold(home.home.table(drop.key, tables.FINDINGS.name), sources[0]), QUOTATIONS)

@@ -1,0 +1,64 @@
+"""What agents say, compared with what they were given."""
+
+import pytest
+
+from evaluation_assets.core.sections.findings.detectors.answers import DETECTOR
+from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
+from evaluation_assets_tests.core.sections.sessions.making import call
+
+RESULT = '{"order_id": "W2378156", "price": 241.0, "fee": 33, "sent": "2024-05-20", "at": "18:00:00"}'
+
+
+def said(answer: str, result: str = RESULT, message: str = "Where is my order?") -> list[str]:
+    return [kind for kind, _ in found(DETECTOR, run(asked(message, call("get_order", result), answer=answer)))]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Your order W2378165 was sent.",
+        "It costs $214.",
+        "It was sent on May 21, 2024.",
+        "It was sent at 7:00 PM.",
+        "Die Bestellung kostet 214,00 €.",
+        "订单已于5月21日发出。",
+    ],
+)
+def test_a_misread_value_contradicts_the_result(answer: str) -> None:
+    assert said(answer) == ["contradicted_answer"]
+
+
+@pytest.mark.parametrize("answer", ["The museum was founded in 1887.", "You get 750 bonus points."])
+def test_a_value_that_nothing_resembles_is_unsupported(answer: str) -> None:
+    assert said(answer) == ["unsupported_answer"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Order #W2378156 was sent on May 20 at 6 PM and costs $241.00.",
+        "With the fee it is $274, without it $241.",
+        "Three of them are $723.",
+        "That leaves $208.",
+        "241 + 33 + 241 + 33 = 548",
+        "Shall I send it on May 27, 2024?",
+        "It takes 5 to 7 days.",
+        "Sent on May 20-21, 2024.",
+    ],
+)
+def test_given_and_computed_values_are_supported(answer: str) -> None:
+    assert said(answer) == []
+
+
+def test_what_the_user_said_is_support() -> None:
+    assert said("Booked for 2026-03-04.", message="Book it for March 4, 2026.") == []
+
+
+def test_without_results_an_agent_speaks_from_what_it_knows() -> None:
+    assert found(DETECTOR, run(asked("When was it founded?", answer="In 1887."))) == []
+
+
+def test_a_wrong_value_is_reported_where_it_is_said_first() -> None:
+    trajectory = run(asked("Price?", call("get", RESULT), answer="It is $214."), asked("Sure?", answer="Yes, $214."))
+    (finding,) = DETECTOR.findings(trajectory)
+    assert (finding.place.turn, finding.evidence) == (0, "It is $214.")

@@ -1,0 +1,40 @@
+"""Values in arguments that nobody gave."""
+
+import pytest
+
+from evaluation_assets.core.sections.findings.detectors.arguments import DETECTOR
+from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
+from evaluation_assets_tests.core.sections.sessions.making import call
+
+MESSAGE = "Please cancel order W2378156 of May 4, 2026."
+
+
+@pytest.mark.parametrize("value", ["W2378165", "2026-05-05", "88120441"])
+def test_a_value_that_nobody_gave_is_unsupported(value: str) -> None:
+    assert found(DETECTOR, run(asked(MESSAGE, call("cancel_order", order=value)))) == [("unsupported_argument", value)]
+
+
+def test_the_whole_argument_is_quoted_once() -> None:
+    made = call("send", to="lea-88120441-77120441@example.org")
+    assert found(DETECTOR, run(asked(MESSAGE, made))) == [("unsupported_argument", "lea-88120441-77120441@example.org")]
+
+
+@pytest.mark.parametrize("value", ["#W2378156", "2026-05-04", "04/05/2026", 3, "economy"])
+def test_a_given_value_is_supported(value: object) -> None:
+    assert found(DETECTOR, run(asked(MESSAGE, call("cancel_order", order=value)))) == []
+
+
+def test_the_result_of_an_earlier_call_is_support() -> None:
+    read = call("list_orders", '["W5550001"]')
+    assert found(DETECTOR, run(asked("Cancel my order.", read, call("cancel_order", order="W5550001")))) == []
+
+
+def test_another_order_than_the_user_named_contradicts_him() -> None:
+    read = call("list_orders", '["W5550001", "W2378156"]')
+    trajectory = run(asked(MESSAGE, read, call("cancel_order", order="W5550001")))
+    assert found(DETECTOR, trajectory) == [("contradicted_argument", "W5550001")]
+
+
+def test_code_and_searches_may_name_what_they_like() -> None:
+    steps = call("bash", command="ls v88120441"), call("search", query="all lamps with 88120441 lumen or so")
+    assert found(DETECTOR, run(asked("Find it.", *steps))) == []

@@ -1,0 +1,42 @@
+"""Runs that end before the agent has answered."""
+
+import pytest
+
+from evaluation_assets.core.sections.findings.detectors.cut_off import DETECTOR
+from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
+from evaluation_assets_tests.core.sections.sessions.making import call, part, turn
+
+QUESTION = asked("Cancel order W21.", answer="Shall I cancel it?")
+
+
+def test_a_run_that_ends_at_a_request_is_cut_off() -> None:
+    assert found(DETECTOR, run(QUESTION, turn("Yes, please. And send me the receipt."))) == [
+        ("cut_off", "Yes, please.")
+    ]
+
+
+@pytest.mark.parametrize(
+    "farewell", ["Thanks, bye!", "Danke, das war alles.", "谢谢", "Great. ###STOP###", "Merci, bonne journée."]
+)
+def test_a_farewell_needs_no_answer(farewell: str) -> None:
+    assert found(DETECTOR, run(QUESTION, turn(farewell))) == []
+
+
+def test_thanks_with_a_question_are_no_farewell() -> None:
+    assert found(DETECTOR, run(QUESTION, turn("Thanks! Can you also change the address?")))
+
+
+def test_a_call_without_result_at_the_end_is_cut_off() -> None:
+    last = turn("Yes.", part("agent", None, call("cancel_order", None, order_id="W21")))
+    ((kind, evidence),) = found(DETECTOR, run(QUESTION, last))
+    assert kind == "cut_off"
+    assert "W21" in evidence
+
+
+def test_a_call_that_ends_the_run_is_its_end() -> None:
+    for tool in ("transfer_to_human_agents", "submit_answer"):
+        assert found(DETECTOR, run(QUESTION, turn("No.", part("agent", None, call(tool, "done"))))) == []
+
+
+def test_a_run_with_an_answer_is_whole() -> None:
+    assert found(DETECTOR, run(asked("Cancel W21.", call("cancel_order"), answer="It is cancelled."))) == []

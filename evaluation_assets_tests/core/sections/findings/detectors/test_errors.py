@@ -1,0 +1,43 @@
+"""Failures that nobody takes up."""
+
+import pytest
+
+from evaluation_assets.core.sections.findings.detectors.errors import DETECTOR
+from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
+from evaluation_assets_tests.core.sections.sessions.making import call
+
+FAILED = call("cancel_order", error="Error: order is locked", order_id="W21")
+
+
+@pytest.mark.parametrize("after", [[], [call("get_order", "{}", order_id="W22")]], ids=["at the end", "and goes on"])
+def test_a_failure_without_consequence_is_ignored(after: list) -> None:
+    ((kind, evidence),) = found(DETECTOR, run(asked("Cancel it.", FAILED, *after, answer="Your order is on its way.")))
+    assert kind == "ignored_error"
+    assert "locked" in evidence
+
+
+def test_a_failure_at_the_very_end_is_ignored() -> None:
+    assert found(DETECTOR, run(asked("Cancel it.", FAILED, answer=None)))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Unfortunately the order is locked.",
+        "Die Bestellung konnte leider nicht storniert werden.",
+        "抱歉，无法取消订单。",
+        "No se pudo cancelar.",
+    ],
+)
+def test_a_failure_that_the_agent_speaks_of_is_taken_up(answer: str) -> None:
+    assert found(DETECTOR, run(asked("Cancel it.", FAILED, answer=answer))) == []
+
+
+def test_a_failure_that_is_tried_again_is_taken_up() -> None:
+    again = call("cancel_order", order_id="W21", force=True)
+    assert found(DETECTOR, run(asked("Cancel it.", FAILED, again, answer="It is cancelled."))) == []
+
+
+def test_a_search_without_a_match_is_an_answer() -> None:
+    nothing = call("bash", error="exit code 1", command="grep -rn lamp src")
+    assert found(DETECTOR, run(asked("Is it used?", nothing, answer="It is unused."))) == []

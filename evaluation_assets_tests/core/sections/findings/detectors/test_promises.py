@@ -1,0 +1,54 @@
+"""What agents say that they do now, and never do."""
+
+import pytest
+
+from evaluation_assets.core.sections.findings.detectors.promises import DETECTOR
+from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
+from evaluation_assets_tests.core.sections.sessions.making import call
+
+READ = call("get_order", "{}", id="W2378156")
+PROMISES = {
+    "en": "Thank you. I will now cancel your order.",
+    "de": "Einen Moment, ich werde das jetzt stornieren.",
+    "fr": "Je vais maintenant annuler votre commande.",
+    "es": "Voy a cancelar su pedido.",
+    "pt": "Vou cancelar o seu pedido.",
+    "it": "Ora procedo a annullare il suo ordine, un momento.",
+    "zh": "我马上为您取消订单。",
+    "ja": "少々お待ちください。",
+    "ko": "주문을 취소하겠습니다.",
+    "vi": "Tôi sẽ hủy đơn hàng.",
+    "ru": "Сейчас отменю ваш заказ.",
+}
+
+
+@pytest.mark.parametrize("said", PROMISES.values(), ids=PROMISES)
+def test_a_promise_without_a_later_call_is_unkept(said: str) -> None:
+    ((kind, evidence),) = found(DETECTOR, run(asked("Cancel it.", READ, answer=said), asked("Thanks, bye.")))
+    assert kind == "unkept_promise"
+    assert evidence in said
+
+
+def test_a_promise_with_a_later_call_is_kept() -> None:
+    cancelled = asked("All right.", call("cancel_order", id="W2378156"), answer="It is cancelled.")
+    assert found(DETECTOR, run(asked("Cancel it.", READ, answer=PROMISES["en"]), cancelled)) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I will cancel it once you confirm.",
+        "Please confirm, and I will cancel it.",
+        "Shall I cancel it? I will check the price first.",
+        "Let me know if there is anything else.",
+        "I will be happy to help.",
+        "如果您确认，我马上为您取消订单。",
+    ],
+)
+def test_what_is_no_promise(said: str) -> None:
+    assert found(DETECTOR, run(asked("Cancel it.", READ, answer=said))) == []
+
+
+def test_who_hands_the_user_over_has_kept_it() -> None:
+    handed = call("transfer_to_human_agents", summary="wants to cancel")
+    assert found(DETECTOR, run(asked("Cancel it.", handed, answer="Please hold on."))) == []

@@ -1,0 +1,37 @@
+"""The same call again."""
+
+from evaluation_assets.core.sections.findings.detectors.repeated_calls import DETECTOR
+from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
+from evaluation_assets_tests.core.sections.sessions.making import call
+
+READ = call("get_order", '{"status": "sent"}', order_id="W21")
+
+
+def kinds(*turns: dict) -> list[str]:
+    return [kind for kind, _ in found(DETECTOR, run(*turns))]
+
+
+def test_the_same_call_right_after_is_repeated() -> None:
+    assert kinds(asked("Where is it?", READ, READ)) == ["repeated_call"]
+
+
+def test_the_order_of_parameters_does_not_matter() -> None:
+    first, again = call("book", "ok", day="Mon", room="1"), call("book", "ok", room="1", day="Mon")
+    assert kinds(asked("Book it.", first, again)) == ["repeated_call"]
+
+
+def test_a_call_after_new_information_is_not_repeated() -> None:
+    changed = call("cancel_order", "ok", order_id="W21")
+    assert kinds(asked("Where is it?", READ, changed, READ)) == []
+    assert kinds(asked("Where is it?", READ), asked("And now?", READ)) == []
+    assert kinds(asked("Where is it?", READ, call("get_order", '{"status": "here"}', order_id="W21"))) == []
+
+
+def test_waiting_is_no_repetition() -> None:
+    wait = call("wait_for_build", "running", build="7")
+    assert kinds(asked("Build it.", wait, wait)) == []
+
+
+def test_several_steps_three_times_are_one_loop() -> None:
+    search, look = call("search", "nothing", query="lamp"), call("open_page", "empty", number=1)
+    assert kinds(asked("Find it.", search, look, search, look, search, look)) == ["loop"]

@@ -1,0 +1,36 @@
+"""Findings of other sections in the vocabulary."""
+
+from typing import get_args
+
+from evaluation_assets.core.sections.findings.finding_rows import finding_rows
+from evaluation_assets.core.sections.findings.gathering import CASE_ISSUES, FLAGS, SESSION_ISSUES, findings_of
+from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.suites.calls import CUT_OFF
+from evaluation_assets.core.suites.case_issues import IssueKind
+from evaluation_assets_tests.core.sections.findings.finding import asked, run
+from evaluation_assets_tests.core.sections.sessions.making import call
+
+READ = call("get_order", '{"status": "sent"}', order_id="W21")
+
+
+def test_every_issue_has_a_kind() -> None:
+    assert set(get_args(IssueKind)) == set(CASE_ISSUES)
+    assert set(FLAGS) >= CUT_OFF
+    mapped = {*SESSION_ISSUES.values(), *filter(None, CASE_ISSUES.values()), *FLAGS.values()}
+    assert mapped <= set(kinds())
+
+
+def test_what_a_detector_says_of_a_step_is_not_said_again() -> None:
+    issue = {"kind": "same_call", "severity": "LOW", "agent_id": "agent", "turn_index": 0, "interaction": 0}
+    issue |= {"step": 1, "evidence": "get_order"}
+    (finding,) = findings_of(run(asked("Where?", READ, READ)), session_issues=[issue])
+    assert (finding.kind, finding.detector, finding.place.step) == ("repeated_call", "repeated_calls", 1)
+
+
+def test_a_broken_rule_is_at_its_call() -> None:
+    outcome = {"status": "failed", "severity": "warn", "violations": [{"clip_index": 0, "message": "never read"}]}
+    trajectory = run(asked("Where?", READ))
+    (finding,) = findings_of(trajectory, constraints=[outcome])
+    (row,) = finding_rows("drop", trajectory, [finding])
+    assert (row["kind"], row["severity"], row["step"], row["clip_index"]) == ("broken_rule", "MEDIUM", 0, 0)
+    assert row["evidence"] == "never read"

@@ -1,0 +1,54 @@
+"""Values that are compared whatever their notation."""
+
+import pytest
+
+from evaluation_assets.core.sections.findings.given import Given
+from evaluation_assets.core.sections.findings.values import misreadings, values_in
+
+
+@pytest.mark.parametrize(
+    ("written", "given"),
+    [
+        ("May 20, 2024", "2024-05-20"),
+        ("20. Mai 2024", "2024-05-20"),
+        ("le 20 mai 2024", "20/05/2024"),
+        ("20 de mayo de 2024", "2024-05-20"),
+        ("2024年5月20日", "5月20日"),
+        ("May 20th", "2024-05-20T10:30:00Z"),
+        ("6:00 PM", '{"time": "18:00:00"}'),
+        ("$3,538.00", '{"price": 3538}'),
+        ("1.234,50 €", "1234.5"),
+        ("order W2378156", "#W2378156"),
+        ("the card ending in 7803", "credit_card_7803"),
+        ("gift card_7359776", "gift_card_7359776"),
+        ("in 2024", "2024-05-20"),
+    ],
+)
+def test_a_value_is_found_in_another_notation(written: str, given: str) -> None:
+    index = Given()
+    index.add(given)
+    values = list(values_in(written))
+    assert values
+    assert all(index.holds(value) for value in values)
+
+
+@pytest.mark.parametrize(
+    ("written", "given"),
+    [("May 21, 2024", "2024-05-20"), ("6:00 AM", "6:00 PM"), ("$241", "$214"), ("W2378165", "W2378156")],
+)
+def test_another_value_is_not_found_and_may_be_a_misreading(written: str, given: str) -> None:
+    index = Given()
+    index.add(given)
+    (value,) = values_in(written)
+    assert not index.holds(value)
+    assert index.holds_nearly(value)
+
+
+def test_words_with_digits_that_are_no_codes_have_no_value() -> None:
+    assert [value.kind for value in values_in("the 3rd of 50kg, in a B2, by 10am")] == []
+    assert list(values_in("no digits at all")) == []
+
+
+def test_a_misreading_differs_in_one_place() -> None:
+    assert {"13", "21", "2", "112", "1"} <= set(misreadings("12"))
+    assert "12" not in set(misreadings("12"))
