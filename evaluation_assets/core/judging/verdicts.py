@@ -1,6 +1,6 @@
 """Verdicts: the outcome of one judge on one subject."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -21,8 +21,10 @@ class Verdict:
     `scores` holds every criterion that was asked, 0..1 or `None` where the judge left it open; only a `scored`
     verdict enters a mean. `share_seen` is the part of the subject's text the judge was shown; `served_model` is the
     model that answered, in the provider's words; `redacted` counts the values of each kind that were replaced in
-    it. `probabilities` holds, for judges that report them, how likely the subject passes each criterion. What a
-    deterministic judge does not have (tokens, cost, ledger key) stays `None`. `notes` are for the reader of the verdict
+    it. `probabilities` holds, for judges that report them, how likely the subject passes each criterion, and
+    `distributions`, for decision models, how likely each level of a criterion is, from the lowest up. What a
+    deterministic judge does not have (tokens, cost, ledger key) stays `None`. `notes` are for the reader of the
+    verdict
     and never shown to a judge. A quick verdict also holds the scores of the final answer, and what went wrong by the
     index of the clip.
     """
@@ -46,3 +48,5 @@ class Verdict:
     answer_scores: Mapping[str, float | None] | None = None
     answer_probabilities: Mapping[str, float | None] | None = None
     wrong_clips: Mapping[int, str] | None = None
+    distributions: Mapping[str, Sequence[float]] | None = None
+    answer_distributions: Mapping[str, Sequence[float]] | None = None

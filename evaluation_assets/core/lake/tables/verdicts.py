@@ -26,6 +26,18 @@ _WHAT = (
         pa.map_(NAME, FLOAT),
         "Probability that the subject passes each criterion, 0..1, as the judge reports it; null if it reports none.",
     ),
+    Column(
+        "distributions",
+        pa.map_(NAME, pa.list_(FLOAT)),
+        "Probability of each anchored point of each criterion, from the lowest up, as a decision model reports it; "
+        "null for other judges.",
+    ),
+    Column(
+        "entropies",
+        pa.map_(NAME, FLOAT),
+        "Entropy of each of the `distributions` as a share of the largest: 0 is certain, 1 that all points are "
+        "equally likely; null without a distribution.",
+    ),
     Column("summary", TEXT, "Summary of the subject in one sentence; null if there is none."),
     Column("reasoning", TEXT, "Justification of the scores; null if there is none."),
     Column(
