@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.judging.rubrics.model import Criterion, Scale
-from evaluation_assets.core.judging.verdicts import FailureKind
+from evaluation_assets.core.judging.verdicts import Distribution, FailureKind
 from evaluation_assets.core.models.messages import Reply
 from evaluation_assets.core.text.well_formed import well_formed
 from evaluation_assets.core.traces.trajectories.model import json_object, json_objects
@@ -41,7 +41,7 @@ class Evaluation:
     """A valid reply: every criterion with a score of 0..1, or `None` where the judge left it open.
 
     `probabilities` are 0..1 by criterion, where they were asked for. A decision model gives `distributions`: the
-    probability of each level by criterion, and no summary or reasoning.
+    probability of each score by criterion, and no summary, reasoning or probabilities.
 
     A quick reply also has the scores of the final answer, `None` if there is no answer, and what went wrong by clip.
     """
@@ -54,8 +54,8 @@ class Evaluation:
     answer_probabilities: dict[str, float | None] | None = None
     wrong_clips: dict[int, str] | None = None
     notes: tuple[str, ...] = ()
-    distributions: dict[str, tuple[float, ...]] | None = None
-    answer_distributions: dict[str, tuple[float, ...]] | None = None
+    distributions: dict[str, Distribution] | None = None
+    answer_distributions: dict[str, Distribution] | None = None
 
 
 def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale, *, with_probability: bool = False) -> Evaluation:

@@ -1,13 +1,13 @@
 """Verdicts as rows of the tables of verdicts."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.judging.verdicts import Distribution, Verdict
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 Row = dict[str, Any]
@@ -61,13 +61,18 @@ def _with_wrong_clips(verdict: Verdict) -> str | None:
     return "\n".join([verdict.reasoning or "", "Wrong steps:", *wrong])
 
 
-def _of_criteria(distributions: Mapping[str, Sequence[float]] | None, value: Callable[[Sequence[float]], Any]) -> Any:
+def _of_criteria(distributions: Mapping[str, Distribution] | None, value: Callable[[Distribution], Any]) -> Any:
     return distributions and {criterion: value(own) for criterion, own in distributions.items()}
 
 
-def entropy(distribution: Sequence[float]) -> float:
-    """The entropy of a distribution as a share of the largest: 0 is certain, 1 that all levels are equally likely."""
-    return -sum(each * math.log(each) for each in distribution if each) / math.log(len(distribution)) + 0.0
+def entropy(distribution: Distribution) -> float:
+    """The entropy of a distribution as a share of the largest: 0 is certain, 1 that all scores are equally likely."""
+    likely = [each.probability for each in distribution if each.probability > 0]
+    return max(0.0, -math.fsum(each * math.log(each) for each in likely) / math.log(len(distribution)))
+
+
+def _records(distribution: Distribution) -> list[Row]:
+    return [each._asdict() for each in distribution]
 
 
 def _with_notes(verdict: Verdict) -> str | None:
@@ -94,7 +99,7 @@ def verdict_row(drop: str, judge: Judge, judgement: Judgement) -> Row:
         "outcome": verdict.outcome,
         "scores": dict(verdict.scores),
         "probabilities": None if verdict.probabilities is None else dict(verdict.probabilities),
-        "distributions": _of_criteria(verdict.distributions, list),
+        "distributions": _of_criteria(verdict.distributions, _records),
         "entropies": _of_criteria(verdict.distributions, entropy),
         "summary": verdict.summary,
         "reasoning": _with_notes(verdict),

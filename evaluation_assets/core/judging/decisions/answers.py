@@ -11,10 +11,8 @@ from evaluation_assets.core.judging.decisions.questions import OF_ANSWER, points
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, ignored, refuse_unfinished
 from evaluation_assets.core.judging.rubrics.model import Criterion, Rubric
 from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdicts import Distribution, ScoreProbability
 from evaluation_assets.core.models.messages import Reply
-
-PASSES_FROM = 0.5
-"""The score from which a point of a scale counts as passed in the probability that a criterion passes."""
 
 _ROUNDED = 0.05
 """What rounding ten probabilities to two digits can add up to."""
@@ -25,8 +23,7 @@ class _Given:
     """What was answered about the criteria of one rubric."""
 
     scores: dict[str, float | None] = field(default_factory=dict)
-    probabilities: dict[str, float | None] = field(default_factory=dict)
-    distributions: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    distributions: dict[str, Distribution] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
 
 
@@ -48,10 +45,8 @@ def evaluation_of(reply: Reply, subject: Subject) -> Evaluation:
         scores=own.scores,
         summary=None,
         reasoning=None,
-        probabilities=own.probabilities,
         distributions=own.distributions,
         answer_scores=None if subject.answer is None else of_answer.scores,
-        answer_probabilities=None if subject.answer is None else of_answer.probabilities,
         answer_distributions=None if subject.answer is None else of_answer.distributions,
         notes=(*notes, *ignored(name for name in answers if name not in subject.asked)),
     )
@@ -64,29 +59,27 @@ def _given(answers: Mapping[str, Any], criteria: Sequence[Criterion], rubric: Ru
     for criterion in criteria:
         key, answer = criterion.key, answers[prefix + criterion.key]
         if answer is None:
-            found.scores[key] = found.probabilities[key] = None
+            found.scores[key] = None
             found.refused.append(key)
             continue
-        points = points_of(criterion)
-        shares = [rubric.scale.to_share(point) for point in points]
-        distribution = _distribution(key, answer, [str(point) for point in points])
-        found.distributions[key] = distribution
-        found.scores[key] = _score(distribution, shares, is_choice=rubric.scale.aggregate == "majority")
-        found.probabilities[key] = min(
-            1.0, sum(each for each, share in zip(distribution, shares, strict=True) if share >= PASSES_FROM)
+        distribution = _distribution(
+            key, answer, {str(point): rubric.scale.to_share(point) for point in points_of(criterion)}
         )
+        found.distributions[key] = distribution
+        found.scores[key] = _score(distribution, is_choice=rubric.scale.aggregate == "majority")
     return found
 
 
-def _score(distribution: Sequence[float], shares: Sequence[float], *, is_choice: bool) -> float:
+def _score(distribution: Distribution, *, is_choice: bool) -> float:
     """The expected score; of categories, which have no mean, the most likely one."""
     if is_choice:
-        return shares[distribution.index(max(distribution))]
-    return min(1.0, math.fsum(each * share for each, share in zip(distribution, shares, strict=True)))
+        return max(distribution, key=lambda each: each.probability).score
+    return min(1.0, math.fsum(each.score * each.probability for each in distribution))
 
 
-def _distribution(key: str, answer: Mapping[str, Any], options: Sequence[str]) -> tuple[float, ...]:
-    if answer.keys() != set(options):
+def _distribution(key: str, answer: Mapping[str, Any], options: Mapping[str, float]) -> Distribution:
+    """The answer over the options, each with its score."""
+    if answer.keys() != options.keys():
         raise InvalidReply("invalid_json", f"the answer to {key} is not about the points {', '.join(options)}.")
     given = [answer[option] for option in options]
     if not all(isinstance(each, int | float) and 0 <= each <= 1 for each in given):
@@ -94,4 +87,4 @@ def _distribution(key: str, answer: Mapping[str, Any], options: Sequence[str]) -
     total = math.fsum(given)
     if abs(total - 1) > _ROUNDED:
         raise InvalidReply("out_of_range", f"the probabilities of {key} add up to {total:.3g}, not to 1.")
-    return tuple(each / total for each in given)
+    return tuple(ScoreProbability(score, each / total) for score, each in zip(options.values(), given, strict=True))

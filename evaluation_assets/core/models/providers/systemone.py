@@ -55,17 +55,11 @@ class _Options(_Model):
     probabilities: dict[str, float]
 
 
-class _Refusal(_Model):
-    type: Literal["refusal"]
-
-
 class _Decision(_Model):
-    answers: dict[str, Annotated[_Noul | _Options | _Refusal, Field(discriminator="type")]]
+    answers: dict[str, Annotated[_Noul | _Options, Field(discriminator="type")]]
 
 
-def _distribution(given: _Noul | _Options | _Refusal, question: DecisionQuestion | None) -> dict[str, float] | None:
-    if isinstance(given, _Refusal):
-        return None
+def _distribution(given: _Noul | _Options, question: DecisionQuestion | None) -> dict[str, float]:
     if isinstance(given, _Noul):
         no, yes = [value for value, _ in question.options] if question and question.kind == "yes_no" else ("no", "yes")
         return {no: 1 - given.noul, yes: given.noul}
