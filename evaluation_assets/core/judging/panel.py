@@ -46,6 +46,12 @@ Stage = Annotated[
 ]
 """The judges of one stage of a cascade; a file may name a single one without a list."""
 
+NOT_FITTED = (
+    "The cascade is not fitted, so its errors have no bound and every judge is asked about everything. Label some "
+    "trajectories and run: evaluation-assets cascade fit DROP..."
+)
+"""What is said where there is no cascade.json."""
+
 
 class InvalidPanel(InvalidConfiguration):
     """A panel file that cannot be used; the message names file, field and what to write instead."""
