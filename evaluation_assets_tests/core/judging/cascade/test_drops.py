@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from evaluation_assets.core.judging.cascade.evidence import Evidence, accepting_stages, read_evidence
@@ -118,6 +119,15 @@ def test_a_distribution_passes_with_the_probability_of_the_scores_from_pass_scor
     said = read_evidence(installed(tmp_path, one=rows), ["d"], ["one"], pass_score=pass_score)
     assert said.with_probability == ("one",)
     assert [each.signals["one"] for each in said.subjects.values()] == [{"c": pytest.approx(passes)}]
+
+
+def test_tables_that_were_written_before_there_were_distributions_are_evidence(tmp_path: Path) -> None:
+    home = installed(tmp_path, one=[row(0, "one", scores={"c": 0.5}, outcome="scored")])
+    path = home.table("d", "clip_verdicts", "one").path.path
+    pq.write_table(pq.read_table(path).drop_columns(["distributions", "entropies"]), path)
+    said = read_evidence(home, ["d"], ["one"], pass_score=0.6)
+    assert said.with_probability == ()
+    assert [each.signals["one"] for each in said.subjects.values()] == [{"c": 0.5}]
 
 
 def test_the_verdict_of_a_reference_is_its_score_also_where_it_reports_probabilities(tmp_path: Path) -> None:
