@@ -3,22 +3,25 @@
 import asyncio
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from openai import AsyncOpenAI
 from openai.types import Decision
 from upath import UPath
 
+from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import judges_of, panel_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.storable import NotStorable, storable
+from evaluation_assets.core.judging.subjects import Chain, clip_chain, trajectory_chain
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
 from evaluation_assets.core.judging.verdicts import ScoreProbability, Verdict
 from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
@@ -47,18 +50,18 @@ def judge(base_url: str, url: str, provider: str, **more: Any) -> ModelJudge:
     return made
 
 
-async def rows_at(made: Judge, count: int = 1, run: str = "run") -> list[Row]:
+async def rows_at(made: Judge, run: str = "run", given: Iterable[Chain] | None = None) -> list[Row]:
     async with made.opened(run, Budget()) as ready:
         return [
             row
-            async for some in judge_chains(ready, chains(count))
+            async for some in judge_chains(ready, iter(chains(1) if given is None else given))
             for judgement in some
             for row in verdict_rows("d", made, judgement)
         ]
 
 
 def rows_of(models: ModelServer, url: str, provider: str, run: str = "run", **more: Any) -> list[Row]:
-    return asyncio.run(rows_at(judge(models.openai_url, url, provider, **more), run=run))
+    return asyncio.run(rows_at(judge(models.openai_url, url, provider, **more), run))
 
 
 def stored(rows: list[Row], folder: Path) -> list[Row]:
@@ -193,6 +196,53 @@ def test_answers_that_nobody_asked_for_are_ignored_and_named(url: str, models: M
         assert row["reasoning"] == "Ignored, because not asked for: surprise."
 
 
+# Other questions than scores
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_scale_of_two_numbers_is_a_yes_or_a_no_and_categories_are_a_choice(
+    url: str, models: ModelServer, tmp_path: Path, provider: str
+) -> None:
+    folder = tmp_path / "rubrics" / "clip"
+    folder.mkdir(parents=True)
+    for name, scale, anchors in (
+        ("browser_use", {"min": 0, "max": 1}, {0: "It is not.", 1: "It is."}),
+        ("final", {"min": 0, "max": 2, "aggregate": "majority"}, {0: "Red.", 1: "Green.", 2: "Blue."}),
+    ):
+        criterion = {"key": "right", "question": "Is it?", "anchors": anchors}
+        rubric = {"name": name, "level": "clip", "version": 1, "description": "Look.", "scale": scale}
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump(rubric | {"criteria": [criterion]}))
+    rubrics = load_rubrics(UPath(tmp_path / "rubrics"))
+    given = [clip_chain(chain.trajectory, clips_of(chain.trajectory), rubrics) for chain in chains(1)]
+    made = judge(models.openai_url, url, provider)
+    yes, colour = stored(asyncio.run(rows_at(made, given=given)), tmp_path)
+    kinds = {"openai_decisions": ["predicate", "choice"], "systemone": ["noul", "choice"]}[provider]
+    asked = [request.body["questions"] for request in models.requests()]
+    assert [(each[0] if isinstance(each, list) else each["right"])["type"] for each in asked] == kinds
+    no, likely = yes["distributions"]["right"]
+    assert (no["score"], likely["score"]) == (0.0, 1.0)
+    assert yes["scores"]["right"] == likely["probability"] == pytest.approx(1 - no["probability"])
+    most = max(colour["distributions"]["right"], key=lambda each: each["probability"])
+    assert colour["scores"]["right"] == most["score"], "categories have no mean"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_trajectory_and_its_answer_are_asked_about_in_one_call(
+    url: str, models: ModelServer, tmp_path: Path, provider: str
+) -> None:
+    rubrics = load_rubrics()
+    given = [trajectory_chain(chain.trajectory, clips_of(chain.trajectory), rubrics) for chain in chains(1)]
+    made = judge(models.openai_url, url, provider, preset="quick")
+    chosen = made.selection.chain(given[0])
+    assert chosen is not None
+    whole, answer = asyncio.run(rows_at(made, given=[chosen]))
+    assert len(models.requests()) == 1
+    assert (whole["subject"], answer["subject"]) == ("trajectory", "answer")
+    for row in (whole, answer):
+        assert (row["outcome"], row["reasoning"]) == ("scored", None)
+        assert row["scores"].keys() == row["distributions"].keys() == row["entropies"].keys()
+
+
 # Answers that no model server gives
 
 
@@ -261,10 +311,10 @@ def test_rounded_probabilities_are_made_to_sum_to_one(url: str, tmp_path: Path) 
     ],
 )
 def test_an_answer_that_is_no_distribution_gives_no_score(url: str, change: Change, kind: str, words: str) -> None:
-    for row in answered(url, change):
-        assert row["outcome"] == "failed" and row["scores"] == {} and row["distributions"] is None
-        assert row["error_kind"] == kind, row["error"]
-        assert words in row["error"]
+    rows = answered(url, change)
+    assert rows[0]["error_kind"] == kind and words in rows[0]["error"], rows[0]["error"]
+    for row in rows:  # an endpoint whose every answer is unreadable is given up
+        assert row["outcome"] in ("failed", "not_run") and row["scores"] == {} and row["distributions"] is None
 
 
 @pytest.mark.parametrize(
