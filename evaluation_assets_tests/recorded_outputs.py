@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 from evaluation_assets.cli.main import main
 from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.judging.decisions.form import DECIDED
 from evaluation_assets.core.judging.evaluators.case import case_of
 from evaluation_assets.core.judging.own.view import view_of
 from evaluation_assets.core.judging.prompts import render, reply_schema
@@ -64,6 +65,7 @@ REPORT = "evaluation_assets.defs.reports:REPORT_VERSION"
 PROMPT = "evaluation_assets.core.judging.prompts:PROMPT_VERSION"
 QUICK = "evaluation_assets.core.judging.selection:QUICK_VERSION"
 PROBABILITY = "evaluation_assets.core.judging.selection:PROBABILITY_VERSION"
+DECISION = "evaluation_assets.core.judging.decisions.form:DECISION_VERSION"
 VIEW = "evaluation_assets.core.judging.own.judge:VIEW_VERSION"
 CASE = "evaluation_assets.core.judging.evaluators.case:CASE_VERSION"
 
@@ -135,6 +137,10 @@ def _of_prompts() -> dict[str, Any]:
         PROMPT: _prompts(chain),
         QUICK: _prompts(quick),
         PROBABILITY: _prompts(probable),
+        DECISION: [
+            (asdict(render(subject, (), "fence", 100_000, form=DECIDED)), asdict(DECIDED.asked_for(subject)))
+            for subject in (*chain.subjects, *quick.subjects)
+        ],
         VIEW: [asdict(view_of(subject)) for subject in chain.subjects],
         CASE: [asdict(case_of(subject)) for subject in chain.subjects],
     }

@@ -132,7 +132,7 @@ def session(secrets: Secrets, turns: int) -> dict[str, Any]:
 
 
 def panel(server: ModelServer) -> dict[str, Any]:
-    """Every way to be asked: clip by clip, in one call, in batches, later in a cascade, by both protocols."""
+    """Every way to be asked: clip by clip, in one call, in batches, later in a cascade, by every protocol."""
     batch = {"mode": "batch", "timeouts": {"batch_poll_s": 0.05}}
     price = {"input": 1.0, "output": 10.0}
     return {
@@ -140,6 +140,8 @@ def panel(server: ModelServer) -> dict[str, Any]:
             judge(server, "openai"),
             judge(server, "anthropic", "anthropic", repeats=2),
             judge(server, "quick", preset="quick", probability=True),
+            judge(server, "decides", provider="openai_decisions"),
+            judge(server, "decides_quickly", provider="systemone", preset="quick"),
             judge(server, "batch", model="b", **batch),
             judge(server, "batch_anthropic", "anthropic", model="b", **batch),
         ],
@@ -173,9 +175,10 @@ def test_no_credential_leaves_at_any_level(tmp_path: Path, instance: dg.DagsterI
         everything[path] = everything.get(path, "") + body
     assert {place for body in everything.values() for place in secrets.leaks(body)} == set()
     ends = {"/chat/completions", "/v1/messages", "/embeddings", "/files", "/v1/batches", "/messages/batches"}
+    ends |= {"/decisions", "/systemone"}
     assert {end for end in ends if any(path.endswith(end) for path in everything)} == ends
     for level in ("clip", "category", "trajectory", "session"):
-        for name in ("openai", "anthropic"):
+        for name in ("openai", "anthropic", "decides"):
             assert judged.rows("suite/day", f"{level}_verdicts", name), f"{name} was asked at level {level}"
     subjects = {row["subject"] for row in judged.rows("suite/day", "session_verdicts", "openai")}
     assert {"session", "turn/0", "turn/0/interaction/0"} <= subjects

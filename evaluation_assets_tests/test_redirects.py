@@ -21,6 +21,8 @@ from evaluation_assets.core.intake.sources.settings import (
     SourceSettings,
 )
 from evaluation_assets.core.intake.sources.store import StoreError
+from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.panel import judges_of, panel_of
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.embeddings import EndpointVectors, NoVectors
 from evaluation_assets.core.models.ledger import Ledger
@@ -81,6 +83,19 @@ def test_judges(provider: str, mode: str, status: int, tmp_path: Path, monkeypat
         judge = judge_at(
             url, f"sqlite:///{tmp_path}/ledger.sqlite", provider=provider, mode=mode, api_key_env="TEST_KEY"
         )
+        given = asyncio.run(verdicts(judge, chains(1)))
+        assert {verdict.outcome for verdict in given} <= {"failed", "not_run"}
+        servers.check(given[0].error or "")
+
+
+@pytest.mark.parametrize("provider", ["openai_decisions", "systemone"])
+def test_decision_models(provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", SECRET)
+    with redirecting() as servers:
+        own = {"name": "one", "provider": provider, "model": "m", "base_url": f"{servers.url}/v1"}
+        panel = panel_of({"judges": [own | {"api_key_env": "TEST_KEY"}]}, "test")
+        (judge,) = judges_of(panel, f"sqlite:///{tmp_path}/ledger.sqlite")
+        assert isinstance(judge, ModelJudge)
         given = asyncio.run(verdicts(judge, chains(1)))
         assert {verdict.outcome for verdict in given} <= {"failed", "not_run"}
         servers.check(given[0].error or "")

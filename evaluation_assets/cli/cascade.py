@@ -100,7 +100,8 @@ def _print(home: Installation, found: FittedCascade, drops: tuple[str, ...]) -> 
     if drops:
         later = [] if found.reference == LABELS else [found.reference]
         judges = [*(judge for stage in found.stages for judge in stage), *later]
-        echo(*savings_lines(found, savings_of(found, read_evidence(home, drops, judges), later), len(drops)))
+        said = read_evidence(home, drops, judges, pass_score=found.pass_score)
+        echo(*savings_lines(found, savings_of(found, said, later), len(drops)))
 
 
 def _check(home: Installation, drops: tuple[str, ...], judges: list[str]) -> None:

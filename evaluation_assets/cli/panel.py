@@ -15,7 +15,15 @@ from pydantic import TypeAdapter, ValidationError
 from evaluation_assets.cli.options import with_home, with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.intake.copying.folders import prepare
-from evaluation_assets.core.judging.panel import EMBEDDED, PYTHON, InvalidPanel, JudgeSettings, Panel, panel_of
+from evaluation_assets.core.judging.panel import (
+    EMBEDDED,
+    NOT_FITTED,
+    PYTHON,
+    InvalidPanel,
+    JudgeSettings,
+    Panel,
+    panel_of,
+)
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.lake.stored import publish_bytes
@@ -24,6 +32,7 @@ from evaluation_assets.core.models.endpoints import AssetName
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
 from evaluation_assets.core.system.configuration import VariableName
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.prices import Price
 from evaluation_assets.runs.paid import check_evaluators
 
 
@@ -71,20 +80,52 @@ def init_panel(home: Installation) -> None:
     if home.panel_file.exists():
         click.confirm(f"{home.panel_file} exists. Overwrite it?", abort=True)
     judges: list[dict[str, Any]] = []
-    while not judges or click.confirm("Another judge?", default=False):
+    while not judges or _wants_another(judges):
         judges.append(_ask_for_judge([judge["name"] for judge in judges]))
         try:
             panel_of({"judges": judges}, "panel")
         except InvalidPanel as problem:
             echo(f"{problem}; try again", err=True)
             judges.pop()
+    cascade = _ask_for_cascade(judges)
     has_models = all(judge["provider"] != EMBEDDED for judge in judges)
     keep = f"Keep the embedded judge, {EMBEDDED}, too? Scores average all judges of the panel"
     if has_models and click.confirm(keep, default=False):
         judges.append({"name": EMBEDDED, "provider": EMBEDDED})
-    publish_bytes(home.panel_file, yaml.safe_dump({"quorum": 1, "judges": judges}, sort_keys=False).encode())
+    written = {"quorum": 1, "judges": judges} | ({"cascade": cascade} if cascade else {})
+    publish_bytes(home.panel_file, yaml.safe_dump(written, sort_keys=False).encode())
     test = f"evaluation-assets panel test --home {shlex.quote(str(home.root))}"
     echo(f"written to {home.panel_file}; test it with: {test}")
+    if cascade:
+        echo(NOT_FITTED)
+
+
+def _wants_another(judges: list[dict[str, Any]]) -> bool:
+    deciding, writing = _deciding_and_writing(judges)
+    if deciding and not writing:
+        asked = (
+            f"Add a language model, to ask where {' and '.join(deciding)} (no reasons, only probabilities) is unsure?"
+        )
+        return click.confirm(asked, default=True)
+    return click.confirm("Another judge?", default=False)
+
+
+def _ask_for_cascade(judges: list[dict[str, Any]]) -> list[str | list[str]]:
+    """The stages: decision models, then language models; empty without both or where all are to be asked."""
+    deciding, writing = _deciding_and_writing(judges)
+    if not deciding or not writing:
+        return []
+    asked = f"Ask {' and '.join(writing)} only where {' and '.join(deciding)} is unsure? Otherwise scores average all"
+    if not click.confirm(asked, default=True):
+        return []
+    return [stage[0] if len(stage) == 1 else stage for stage in (deciding, writing)]
+
+
+def _deciding_and_writing(judges: list[dict[str, Any]]) -> tuple[list[str], list[str]]:
+    """The names of the decision models and of the language models."""
+    models = [judge for judge in judges if judge["provider"] != EMBEDDED]
+    deciding = [judge["name"] for judge in models if PROVIDERS[judge["provider"]].decides]
+    return deciding, [judge["name"] for judge in models if judge["name"] not in deciding]
 
 
 def _took(verdict: Verdict) -> str:
@@ -126,6 +167,14 @@ def _variable(typed: str) -> str:
     return typed and _valid(VariableName)(typed)
 
 
+def _price(typed: str) -> float | None:
+    """Validate a price; an empty answer is none."""
+    try:
+        return Price(input=float(typed), output=0.0).input if typed else None
+    except ValueError:
+        raise click.UsageError(f"{typed!r} is not a price") from None
+
+
 def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
     provider = click.prompt("Provider", type=click.Choice([EMBEDDED, *PROVIDERS]))
     if provider == EMBEDDED:
@@ -152,5 +201,10 @@ def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
         )
         if variable and variable != known.key_env:
             judge["api_key_env"] = variable
+    if known.decides:
+        asked = "US dollars per million input tokens, as your provider bills (empty: unknown)"
+        price = click.prompt(asked, default="", value_proc=_price)
+        if price is not None:
+            judge["price"] = {"input": price, "output": 0.0}
     judge["max_concurrency"] = click.prompt("Maximum requests in flight", default=16, type=click.IntRange(min=1))
     return judge

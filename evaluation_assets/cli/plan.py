@@ -16,7 +16,7 @@ from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, scan
 from evaluation_assets.core.intake.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Panel, judges_of
+from evaluation_assets.core.judging.panel import NOT_FITTED, WITHOUT_MODEL, InvalidPanel, Panel, judges_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.selection import Preset
 from evaluation_assets.core.models.errors import LedgerError
@@ -89,6 +89,8 @@ def plan(
                 print_calls(calls)
             print_total(together)
         _print_missing(panel, judges)
+        if panel.cascade and not home.cascade_file.exists():
+            echo("", NOT_FITTED)
     except (InvalidDrop, InvalidPanel, InvalidSettings, UnreadableDrop, LedgerError) as problem:
         refuse(str(problem))
 

@@ -3,6 +3,7 @@
 import json
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -130,6 +131,47 @@ def test_each_answer_is_checked_before_the_next_question(tmp_path: Path) -> None
         ("rules", None),
     ], "the embedded judge is kept if that is the answer"
     assert f"panel test --home {tmp_path}" in made.stdout
+
+
+def _init(home: Path, server: ModelServer, *answers: str) -> dict[str, Any]:
+    """The panel that is written for a decision model, and what is answered from then on."""
+    deciding = ["systemone", "jev", "cheap", server.openai_url, "TEST_KEY", "0.042", "4"]
+    made = cli("panel", "init", "--home", home, answers="\n".join([*deciding, *answers, ""]))
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert "(no reasons, only probabilities) is unsure?" in made.stdout
+    written = yaml.safe_load((home / "panel.yaml").read_text())
+    assert ("its errors have no bound" in made.stdout) == ("cascade" in written)
+    return written
+
+
+def test_a_decision_model_and_then_a_language_model_are_a_cascade_that_is_priced_and_has_no_bound(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    writing = ["openai_compatible", "m", "dear", server.openai_url, "TEST_KEY", "4"]
+    written = _init(tmp_path, server, "y", *writing, "n", "y", "n")
+    assert written["cascade"] == ["cheap", "dear"]
+    assert [judge.get("price") for judge in written["judges"]] == [{"input": 0.042, "output": 0.0}, None]
+    written["judges"][1]["price"] = {"input": 1.0, "output": 10.0}
+    (tmp_path / "panel.yaml").write_text(yaml.safe_dump(written))
+    (tmp_path / "d.jsonl").write_bytes(drop_of(2))
+    planned = cli("plan", tmp_path / "d.jsonl", "--home", tmp_path)
+    assert planned.returncode == 0, planned.stderr
+    lines = planned.stdout.splitlines()
+    for name in ("cheap", "dear"):
+        at = next(place for place, line in enumerate(lines) if line.startswith(f"  judge {name} "))
+        assert "12 new calls" in lines[at]
+        assert lines[at + 1].startswith("    expected $") and lines[at + 2].startswith("    at most  $")
+    assert "The cascade is not fitted, so its errors have no bound" in planned.stdout
+    assert server.requests() == []
+    tried = cli("panel", "test", "--home", tmp_path)
+    assert tried.returncode == 0, tried.stdout
+    assert [line.split(":")[0] for line in tried.stdout.splitlines()] == ["cheap", "dear"]
+
+
+def test_who_wants_both_asked_about_everything_gets_no_cascade(tmp_path: Path, server: ModelServer) -> None:
+    writing = ["openai_compatible", "m", "dear", server.openai_url, "TEST_KEY", "4"]
+    assert "cascade" not in _init(tmp_path / "both", server, "y", *writing, "n", "n", "n")
+    assert [judge["name"] for judge in _init(tmp_path / "one", server, "n", "n")["judges"]] == ["cheap"]
 
 
 def test_a_model_that_does_not_exist_is_named_when_it_happens_and_in_the_outcome(

@@ -1,5 +1,5 @@
 """A model server for tests and benchmarks: two wire protocols, answers that fit the schema asked for,
-embeddings, faults by script.
+embeddings, decision models, faults by script.
 
 Start it in a process of its own, and give its addresses to the real SDKs:
 
@@ -17,6 +17,7 @@ with that sigma, drawn from the body, so that a run can be repeated.
 **Answers** depend on the messages alone: the same messages get the same answer, whatever the model or the protocol. An
 answer fits the JSON schema of the request, else the one between the lines `<schema>` and `</schema>` of its first
 message; without either it is a sentence (in JSON mode an object with one). `max_tokens` is kept to.
+Questions to decision models are answered with probabilities that are drawn from the messages and the question.
 
 **Tokens** are characters by four, rounded up, of the schema and the messages (each with its role before it: see
 `prompt_text`). OpenAI: cached is the longest prefix, in steps of 128 tokens from 1024 on, of an earlier answered
@@ -38,12 +39,12 @@ Requests in batches have the path `batch`; one of them may have the fault `expir
 
 The first rule that matches and is not used up applies. A rate is drawn from the body and how often it has been seen,
 so a run can be repeated. Error kinds take `retry_after`, `status`, `message`, `code` and `type`; `out_of_range` and
-`missing` take `property`; `lenient` takes the points `by` which scores of judges move; `text` takes the `text` to
-answer; `steps` takes the `steps` of an agent, of which the one is answered that the conversation has come to (the last
-one for ever): `{"text": ..., "calls": [{"name": ..., "arguments":
-{...}}]}`, either or both. Kinds that begin with `no_` refuse requests that use a feature (`no_json_schema`,
-`no_system_role`, ...) and answer others; `parts` and `in_reasoning` put the answer where some servers do. As with the
-providers, a request that leaves a call unanswered is refused.
+`missing` take `property`, with decision models the name of a question, as does `refusal` there; `lenient` takes the
+points `by` which scores of judges move; `text` takes the `text` to answer; `steps` takes the `steps` of an agent, of
+which the one is answered that the conversation has come to (the last one for ever): `{"text": ..., "calls": [{"name":
+..., "arguments": {...}}]}`, either or both. Kinds that begin with `no_` refuse requests that use a
+feature (`no_json_schema`, `no_system_role`, ...) and answer others; `parts` and `in_reasoning` put the answer where
+some servers do. As with the providers, a request that leaves a call unanswered is refused.
 """
 
 from evaluation_assets_tests.model_server.faults import ERRORS

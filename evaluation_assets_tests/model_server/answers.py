@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation_assets_tests.model_server.decisions import decided
 from evaluation_assets_tests.model_server.faults import TEXT_FAULTS, VALUE_FAULTS
 from evaluation_assets_tests.model_server.reading import Reading, dumped, tokens
 from evaluation_assets_tests.model_server.schema_filler import Filler
@@ -17,6 +18,8 @@ CRITERIA = re.compile(r"Criteria: ([a-z_]+(?:, [a-z_]+)*)")
 def answer(reading: Reading, fault: Mapping[str, Any]) -> tuple[str, str]:
     """The text of an answer and why it ends: stop, length, refusal, content_filter or calls."""
     kind = fault.get("kind")
+    if reading.questions:
+        return decided(reading, fault), "stop"
     if kind == "empty":
         return "", "stop"
     if kind == "refusal":

@@ -22,6 +22,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from evaluation_assets_tests.model_server.answers import answer, step_of
 from evaluation_assets_tests.model_server.anthropic_messages import Anthropic, Vertex
 from evaluation_assets_tests.model_server.batches import Batch, routes
+from evaluation_assets_tests.model_server.decisions import Decisions, SystemOne
 from evaluation_assets_tests.model_server.faults import ERRORS, OTHER_BODY, REFUSALS
 from evaluation_assets_tests.model_server.openai_chat import MOVED, OpenAI
 from evaluation_assets_tests.model_server.openai_embeddings import Embeddings
@@ -222,6 +223,8 @@ def application(models: Models) -> Starlette:
             Route("/v1/chat/completions", Endpoint(models, OpenAI), methods=["POST"]),
             *routes(models),
             Route("/v1/embeddings", Endpoint(models, Embeddings), methods=["POST"]),
+            Route("/v1/decisions", Endpoint(models, Decisions), methods=["POST"]),
+            Route("/v1/systemone", Endpoint(models, SystemOne), methods=["POST"]),
             Route("/anthropic/v1/messages", Endpoint(models, Anthropic), methods=["POST"]),
             Route("/vertex/v1/{path:path}:rawPredict", Endpoint(models, Vertex), methods=["POST"]),
             Route("/log", log),

@@ -16,6 +16,15 @@ MINIMUM = 1024
 """Tokens from which on a prefix is cached."""
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to a decision model, of a kind that its protocol names."""
+
+    name: str
+    kind: str
+    options: Sequence[str]
+
+
 @dataclass(slots=True)
 class Reading:
     """A request: its prompt in blocks, each with the lifetime of the cache marker at its end, and its schema."""
@@ -28,6 +37,7 @@ class Reading:
     most_tokens: int | None
     turns: int = 0
     cache_key: str | None = None
+    questions: Sequence[Question] = ()
 
     @property
     def text(self) -> str:

@@ -99,11 +99,12 @@ class DryRun(OpenJudge):
         if verdict.error_kind != "budget":
             self.known[subject.level] += verdict.from_ledger
             return verdict
-        reply = self.lengths.expected(subject.asked)
+        reply = self.lengths.expected(subject.asked) if self._form.writes else 0
         if len(self.questions) > asked:
             assumed = sum(not told.verdict.from_ledger for told in earlier if told.subject.level == subject.level)
             self.questions[-1] = replace(self.questions[-1], assumed=assumed, reply=reply)
-        return _assumed(subject, reply, self.bytes_per_token(subject.level) or BYTES_PER_TOKEN)
+        density = self.bytes_per_token(subject.level) or BYTES_PER_TOKEN
+        return _assumed(subject, reply, density)
 
     async def _answer(self, request: Request, pending: PendingVerdict) -> Entry:
         conversation = (request.cache_key, pending.sample)

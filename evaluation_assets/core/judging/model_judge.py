@@ -9,19 +9,13 @@ from weakref import WeakKeyDictionary
 
 from evaluation_assets.core.judging.densities import Densities
 from evaluation_assets.core.judging.fences import fence_of
+from evaluation_assets.core.judging.forms import Form
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.pieces import Piece
-from evaluation_assets.core.judging.prompts import (
-    PROMPT_VERSION,
-    Rendered,
-    read_evaluation,
-    render,
-    repair_turns,
-    schema_of,
-)
+from evaluation_assets.core.judging.prompts import WRITTEN, Rendered, render, repair_turns
 from evaluation_assets.core.judging.questions import PendingVerdict, goes_into_a_batch
 from evaluation_assets.core.judging.quotes import question_bytes
-from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, refuse_unfinished, said_in
+from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, said_in
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.shown_texts import ShownText, ShownTexts
 from evaluation_assets.core.judging.subjects import Subject
@@ -40,6 +34,7 @@ from evaluation_assets.core.models.providers.sdk_errors import THE_KEY
 from evaluation_assets.core.models.redaction.redactor import NotRedacted
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.models.settings import ModelSettings
+from evaluation_assets.core.models.sizes import text_of_question
 from evaluation_assets.core.traces.prices import Pricing
 from evaluation_assets.core.traces.trajectories.identity import digest
 
@@ -64,8 +59,10 @@ class ModelJudge:
         *,
         in_batches: bool = False,
         redaction: Redaction | None = None,
+        form: Form = WRITTEN,
     ) -> None:
         self.settings = settings
+        self.form = form
         self.redaction = Redaction() if redaction is None else redaction
         self.in_batches = in_batches
         self.samples = samples
@@ -96,7 +93,7 @@ class ModelJudge:
         more = [str(value) for value in own.dialect.differences(own.usual).values()]
         if not self.redaction.is_usual:
             more.append(self.redaction.fingerprint)
-        return digest(PROMPT_VERSION, own.provider, own.model, own.endpoint, parameters, str(self.samples), *more)
+        return digest(self.form.version, own.provider, own.model, own.endpoint, parameters, str(self.samples), *more)
 
     @property
     def key_variable(self) -> str | None:
@@ -193,6 +190,7 @@ class OpenJudge:
         self.samples, self.key_variable = description.samples, description.key_variable
         self.selection = description.selection
         self.client = client
+        self._form = description.form
         self._batches = batches
         self._secret = secret
         self.densities = Densities()
@@ -218,7 +216,7 @@ class OpenJudge:
         window = self.settings.max_input_tokens
         try:
             show = self.shown(subject)
-            rendered = render(subject, earlier, fence, window, self._pieces, show)
+            rendered = render(subject, earlier, fence, window, self._pieces, show, self._form)
         except NotRedacted as problem:
             return Verdict(outcome="failed", error_kind="redaction", error=str(problem))
         cost = Cost()
@@ -230,7 +228,7 @@ class OpenJudge:
                     raise
                 # Digits, hashes and some scripts have more tokens than their bytes let expect.
                 window = int(window * _SHORTER_WINDOW)
-                rendered = render(subject, earlier, fence, window, None, show)
+                rendered = render(subject, earlier, fence, window, None, show, self._form)
                 evaluation = await self._evaluate(subject, rendered, window, sample, cost)
         except Stopped as problem:
             return _verdict(cost, rendered, "not_run", problem.kind, with_variable(str(problem), self.key_variable))
@@ -243,8 +241,10 @@ class OpenJudge:
             summary=evaluation.summary,
             reasoning=evaluation.reasoning,
             probabilities=evaluation.probabilities,
+            distributions=evaluation.distributions,
             answer_scores=evaluation.answer_scores,
             answer_probabilities=evaluation.answer_probabilities,
+            answer_distributions=evaluation.answer_distributions,
             wrong_clips=evaluation.wrong_clips,
             notes=(*cost.notes, *evaluation.notes),
             redacted=show.counts(rendered.turns[-1].text),
@@ -254,18 +254,19 @@ class OpenJudge:
         """Ask; when the reply is not valid, say what is wrong with it, once."""
         if rendered.tokens > window:
             raise ProviderError("context_length", "too long even when cut: raise max_input_tokens", retryable=False)
+        asked_for = self._form.asked_for(subject)
         request = Request(
             system=rendered.system,
             turns=rendered.turns,
-            schema=schema_of(subject),
+            schema=asked_for.schema,
+            questions=asked_for.questions,
             max_output_tokens=self.settings.max_output_tokens,
             cache_key=digest(subject.trajectory.text, self.name, subject.level),
             parameters=self.settings.parameters,
         )
 
         def read(entry: Entry) -> Evaluation:
-            refuse_unfinished(entry.reply)
-            return read_evaluation(said_in(entry.reply), subject)
+            return self._form.evaluation(entry.reply, subject)
 
         pending = PendingVerdict(
             level=subject.level,
@@ -280,7 +281,7 @@ class OpenJudge:
         try:
             return read(entry)
         except InvalidReply as problem:
-            if entry.reply.finish != "stop":
+            if entry.reply.finish != "stop" or not self._form.writes:
                 raise
             turns = (*request.turns, *repair_turns(rendered, said_in(entry.reply), str(problem), window))
             return read((await self._whole(replace(request, turns=turns), pending))[1])
@@ -325,7 +326,8 @@ class OpenJudge:
             return spare
 
         asked = pending.asked(request)
-        tokens = estimated_tokens(request.system, *(turn.text for turn in request.turns))
+        texts = (request.system, *(turn.text for turn in request.turns), *map(text_of_question, request.questions))
+        tokens = estimated_tokens(*texts)
         answered = None
         if self._batches is not None and pending.in_batch and not pending.cost.keys:
             clock = asyncio.get_running_loop().time

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from upath import UPath
@@ -26,6 +26,7 @@ from evaluation_assets.core.system.own_code import InvalidFunction, OwnFunction,
 from evaluation_assets.core.system.plugins import JUDGES, InvalidPlugin, plugin
 
 if TYPE_CHECKING:
+    from evaluation_assets.core.judging.forms import Form
     from evaluation_assets.core.judging.model_judge import ModelJudge
 
 EMBEDDED = "rules"
@@ -44,6 +45,12 @@ Stage = Annotated[
     tuple[str, ...], BeforeValidator(lambda names: (names,) if isinstance(names, str) else names), Field(min_length=1)
 ]
 """The judges of one stage of a cascade; a file may name a single one without a list."""
+
+NOT_FITTED = (
+    "The cascade is not fitted, so its errors have no bound and every judge is asked about everything. Label some "
+    "trajectories and run: evaluation-assets cascade fit DROP..."
+)
+"""What is said where there is no cascade.json."""
 
 
 class InvalidPanel(InvalidConfiguration):
@@ -79,6 +86,8 @@ class JudgeSettings(EndpointSettings):
         redaction: What is replaced in texts before they are sent to the judge. `null`: what the panel says; `false`:
             nothing.
     """
+
+    needs_text: ClassVar[bool] = False
 
     evaluator: EvaluatorSettings | None = None
     function: str | None = None
@@ -154,7 +163,14 @@ class JudgeSettings(EndpointSettings):
             )
         else:
             super().check()
-            if self.mode == "batch" and not capabilities_of(self.provider, self.model_name).has_batches:
+            abilities = capabilities_of(self.provider, self.model_name)
+            if abilities.decides and self.evaluator is not None:
+                raise ValueError(
+                    f"provider {self.provider} has decision models, which {self.evaluator.name} cannot ask"
+                )
+            if abilities.decides and self.probability:
+                raise ValueError(f"provider {self.provider} always gives probabilities; remove probability")
+            if self.mode == "batch" and not abilities.has_batches:
                 raise ValueError(f"provider {self.provider} has no mode: batch; remove it")
 
     def _check_evaluator(self, own: EvaluatorSettings) -> None:
@@ -354,4 +370,15 @@ def _model_judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> "
         own.selection,
         in_batches=own.mode == "batch",
         redaction=own.redaction or redaction,
+        form=_form(own),
     )
+
+
+def _form(own: JudgeSettings) -> "Form":
+    if capabilities_of(own.provider, own.model_name).decides:
+        from evaluation_assets.core.judging.decisions.form import DECIDED  # noqa: PLC0415  (as above)
+
+        return DECIDED
+    from evaluation_assets.core.judging.prompts import WRITTEN  # noqa: PLC0415
+
+    return WRITTEN

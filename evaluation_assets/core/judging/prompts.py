@@ -14,14 +14,15 @@ import orjson
 
 from evaluation_assets.core.judging.entries import entries_schema, to_percent, with_rule
 from evaluation_assets.core.judging.fences import Show, neutral
+from evaluation_assets.core.judging.forms import AskedFor, Form
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.pieces import Part, Piece, heading, piece_of, task_part
 from evaluation_assets.core.judging.quick import RULES, quick_schema, read_quick_reply
-from evaluation_assets.core.judging.replies import Evaluation, read_reply
+from evaluation_assets.core.judging.replies import Evaluation, read_reply, refuse_unfinished, said_in
 from evaluation_assets.core.judging.rubrics.model import Rubric, Scale
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.windows import BYTES_PER_TOKEN, MARK_BYTES, cut_in_the_middle, size
-from evaluation_assets.core.models.messages import Message
+from evaluation_assets.core.models.messages import Message, Reply
 
 PROMPT_VERSION = "4"
 
@@ -68,22 +69,41 @@ def system_prompt(rubrics: Sequence[Rubric], fence: str, rules: str = _RULES) ->
     return "\n\n".join([rules.format(fence=fence), *(_rubric(rubric) for rubric in rubrics)])
 
 
-def schema_of(subject: Subject) -> dict[str, Any]:
-    """The JSON Schema of the reply to the question about a subject."""
-    if subject.is_quick:
-        return quick_schema(subject)
-    return reply_schema(subject.chain_rubrics, with_probability=subject.asks_probability)
+class Written:
+    """A language model, which writes JSON with reasons."""
+
+    version = PROMPT_VERSION
+    writes = True
+
+    def system(self, subject: Subject, fence: str) -> str:
+        """The rules and the rubrics."""
+        rules = with_rule(RULES if subject.is_quick else _RULES, with_probability=subject.asks_probability)
+        return system_prompt(subject.chain_rubrics, fence, rules)
+
+    def asked_for(self, subject: Subject) -> AskedFor:
+        """JSON of a schema."""
+        if subject.is_quick:
+            return AskedFor(schema=quick_schema(subject))
+        return AskedFor(schema=reply_schema(subject.chain_rubrics, with_probability=subject.asks_probability))
+
+    def evaluation(self, reply: Reply, subject: Subject) -> Evaluation:
+        """The evaluation in the JSON."""
+        refuse_unfinished(reply)
+        text = said_in(reply)
+        if subject.is_quick:
+            return read_quick_reply(text, subject)
+        return read_reply(text, subject.criteria, subject.rubric.scale, with_probability=subject.asks_probability)
+
+    def turn(self, judgement: Judgement) -> str:
+        """In exactly the form that is asked for."""
+        return verdict_text(judgement)
+
+    def line(self, judgement: Judgement) -> str:
+        """Its own summary."""
+        return neutral(judgement.verdict.summary or "The evaluation is missing.")
 
 
-def read_evaluation(reply: str, subject: Subject) -> Evaluation:
-    """The evaluation in the reply to the question about a subject.
-
-    Raises:
-        InvalidReply: it is not what was asked for.
-    """
-    if subject.is_quick:
-        return read_quick_reply(reply, subject)
-    return read_reply(reply, subject.criteria, subject.rubric.scale, with_probability=subject.asks_probability)
+WRITTEN = Written()
 
 
 def reply_schema(rubrics: Sequence[Rubric], *, with_probability: bool = False) -> dict[str, Any]:
@@ -109,6 +129,7 @@ def render(
     max_tokens: int,
     pieces: MutableMapping[Subject, Piece] | None = None,
     show: Show = neutral,
+    form: Form = WRITTEN,
 ) -> Rendered:
     """The conversation that asks for a verdict on `subject`, within `max_tokens` of input.
 
@@ -124,13 +145,12 @@ def render(
         max_tokens: The window. Rules and rubrics that fill it alone are not cut.
         pieces: Pieces of this window that were made before; new ones are added.
         show: How untrusted text is shown.
+        form: How the model is asked.
     """
     pieces = {} if pieces is None else pieces
     earlier = [judgement for judgement in earlier if judgement.subject.level == subject.level]
-    rules = with_rule(RULES if subject.is_quick else _RULES, with_probability=subject.asks_probability)
-    system = system_prompt(subject.chain_rubrics, fence, rules)
-    schema = orjson.dumps(schema_of(subject))
-    fixed = size(system) + len(schema) + _FRAME_BYTES + _TURN_BYTES
+    system = form.system(subject, fence)
+    fixed = size(system) + form.asked_for(subject).size + _FRAME_BYTES + _TURN_BYTES
     room = int(max_tokens * BYTES_PER_TOKEN) - fixed - _REPAIR_BYTES
     task = task_part(subject, show)
     folded_bytes = 0
@@ -145,13 +165,13 @@ def render(
             own_room = room - _TURN_BYTES - folded_bytes + of_task
             pieces[each] = piece_of(each, fence, own_room, task if index == 0 else None, show)
     chain = [pieces[each] for each in subjects]
-    answers = [verdict_text(judgement) for judgement in earlier]
+    answers = [form.turn(judgement) for judgement in earlier]
     sizes = [piece.size + _TURN_BYTES for piece in chain]
     folded = _folded_count(sizes, [size(answer) + _TURN_BYTES for answer in answers], room, folded_bytes)
     turns: list[Message] = []
     if folded:
         turns.append(Message("user", _folded_request(task, fence, folded)))
-        turns.append(Message("assistant", cut_in_the_middle(_summaries(earlier[:folded]), room // 8)))
+        turns.append(Message("assistant", cut_in_the_middle(_lines(earlier[:folded], form), room // 8)))
     for piece, answer in zip(chain[folded:-1], answers[folded:], strict=True):
         turns += [Message("user", piece.text), Message("assistant", answer)]
     turns.append(Message("user", chain[-1].text))
@@ -220,8 +240,5 @@ def _folded_request(task: Part, fence: str, count: int) -> str:
     return f"{task.rendered(fence)}\n{asked}"
 
 
-def _summaries(judgements: Sequence[Judgement]) -> str:
-    return "\n".join(
-        f"{heading(judgement.subject)} {neutral(judgement.verdict.summary or 'The evaluation is missing.')}"
-        for judgement in judgements
-    )
+def _lines(judgements: Sequence[Judgement], form: Form) -> str:
+    return "\n".join(f"{heading(judgement.subject)} {form.line(judgement)}" for judgement in judgements)

@@ -1,7 +1,7 @@
 """The questions that are asked for one verdict."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from evaluation_assets.core.judging.replies import Evaluation
@@ -27,12 +27,13 @@ class PendingVerdict:
 
     def asked(self, request: Request) -> dict[str, Any]:
         """What makes a question one of its own in the ledger."""
-        return {
+        asked = {
             "system": request.system,
             "turns": [[turn.role, turn.text] for turn in request.turns],
             "schema": request.schema,
             "sample": self.sample,
         }
+        return asked | ({"questions": [asdict(each) for each in request.questions]} if request.questions else {})
 
 
 def goes_into_a_batch(subject: Subject) -> bool:

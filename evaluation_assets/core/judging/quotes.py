@@ -3,7 +3,7 @@
 Expected: replies as long as this model's were (or as assumed), and every conversation's beginning served by the
 provider's prefix cache. At most: nothing cached, the densest text, every reply as long as it may be, also in the
 conversations that go on from it, and every reply asked for twice more: with twice the limit because it was cut, and
-again because it was not valid.
+again because it was not valid. A decision model writes nothing that could be cut: it is asked once.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from evaluation_assets.core.models.budget import LEAST_BYTES_PER_TOKEN, longest_
 from evaluation_assets.core.models.messages import Message, Request
 from evaluation_assets.core.models.providers.capabilities import capabilities_of
 from evaluation_assets.core.models.settings import ModelSettings
-from evaluation_assets.core.models.sizes import size_of
+from evaluation_assets.core.models.sizes import size_of, text_of_question
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.prices import Pricing, batch_price
 from evaluation_assets.core.traces.token_usage import TokenUsage
@@ -136,19 +136,20 @@ def reply_tokens(criteria: int) -> int:
 
 def question_bytes(request: Request, turns: Sequence[Message]) -> int:
     """Bytes of a request with these of its turns, as they are counted against its tokens."""
-    schema = len(orjson.dumps(request.schema))
+    schema = len(orjson.dumps(request.schema)) + sum(map(size_of, map(text_of_question, request.questions)))
     return schema + size_of(request.system) + sum(size_of(turn.text) + len(turn.role) + 2 for turn in turns)
 
 
 def quote(questions: Sequence[Question], settings: ModelSettings, pricing: Pricing) -> Quote:
     """What questions to a model cost."""
-    writes = capabilities_of(settings.provider, settings.model).protocol == "anthropic"
+    abilities = capabilities_of(settings.provider, settings.model)
+    writes = abilities.protocol == "anthropic"
     expected = [_expected(each, writes=writes) for each in questions]
     plain = [TokenUsage(input_tokens=each.input_tokens, output_tokens=each.output_tokens) for each in expected]
     most = [_most(each, settings) for each in questions]
     longer = [(tokens, 2 * reply) for tokens, reply in most]
     repaired = [(tokens + reply + _REPAIR_TOKENS, reply) for tokens, reply in longer]
-    all_of_them = [*most, *longer, *repaired]
+    all_of_them = most if abilities.decides else [*most, *longer, *repaired]
     costs = [most_usd(pricing, *each) for each in all_of_them]
     return Quote(
         expected=Amount(

@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.judging.rubrics.model import Criterion, Scale
-from evaluation_assets.core.judging.verdicts import FailureKind
+from evaluation_assets.core.judging.verdicts import Distribution, FailureKind
 from evaluation_assets.core.models.messages import Reply
 from evaluation_assets.core.text.well_formed import well_formed
 from evaluation_assets.core.traces.trajectories.model import json_object, json_objects
@@ -40,19 +40,22 @@ class InvalidReply(ValueError):
 class Evaluation:
     """A valid reply: every criterion with a score of 0..1, or `None` where the judge left it open.
 
-    `probabilities` are 0..1 by criterion, where they were asked for.
+    `probabilities` are 0..1 by criterion, where they were asked for. A decision model gives `distributions`: the
+    probability of each score by criterion, and no summary, reasoning or probabilities.
 
     A quick reply also has the scores of the final answer, `None` if there is no answer, and what went wrong by clip.
     """
 
     scores: dict[str, float | None]
-    summary: str
-    reasoning: str
+    summary: str | None
+    reasoning: str | None
     probabilities: dict[str, float | None] | None = None
     answer_scores: dict[str, float | None] | None = None
     answer_probabilities: dict[str, float | None] | None = None
     wrong_clips: dict[int, str] | None = None
     notes: tuple[str, ...] = ()
+    distributions: dict[str, Distribution] | None = None
+    answer_distributions: dict[str, Distribution] | None = None
 
 
 def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale, *, with_probability: bool = False) -> Evaluation:
@@ -90,7 +93,12 @@ def read_scores(value: Any, criteria: Sequence[Criterion], scale: Scale) -> dict
 def notes_on(value: Any, criteria: Sequence[Criterion]) -> tuple[str, ...]:
     """What a reader should know of the scores in a reply: which of them were not asked for."""
     asked = {criterion.key for criterion in criteria}
-    more = ", ".join(key for key in _scores(value) if key not in asked)
+    return ignored(key for key in _scores(value) if key not in asked)
+
+
+def ignored(keys: Iterable[str]) -> tuple[str, ...]:
+    """A note on what was answered without a question; none without such an answer."""
+    more = ", ".join(keys)
     return (f"Ignored, because not asked for: {more[:_LONGEST_NOTE]}.",) if more else ()
 
 

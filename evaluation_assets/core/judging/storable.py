@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.judging.verdicts import Distribution, ScoreProbability, Verdict
 from evaluation_assets.core.text.well_formed import well_formed
 
 _MOST = 2**63 - 1
@@ -19,7 +20,7 @@ def storable(verdict: Verdict) -> Verdict:
     """The verdict with well-formed texts.
 
     Raises:
-        NotStorable: a score is not a number, a criterion is not text, or a count is too large.
+        NotStorable: a score or a probability is not a number, a criterion is not text, or a count is too large.
     """
     used = verdict.usage
     for name, count in (
@@ -37,6 +38,8 @@ def storable(verdict: Verdict) -> Verdict:
         probabilities=_shares(verdict.probabilities),
         answer_scores=_shares(verdict.answer_scores),
         answer_probabilities=_shares(verdict.answer_probabilities),
+        distributions=_distributions(verdict.distributions),
+        answer_distributions=_distributions(verdict.answer_distributions),
         summary=_text(verdict.summary, "the summary"),
         reasoning=_text(verdict.reasoning, "the reasoning"),
         error=_text(verdict.error, "the error"),
@@ -51,15 +54,34 @@ def _shares(given: Mapping[str, float | None] | None) -> Any:
         return None
     shares: dict[str, float | None] = {}
     for criterion, share in given.items():
-        if share is not None and not (isinstance(share, int | float) and math.isfinite(share)):
-            raise NotStorable(f"the score of {str(criterion)[:100]!r} is not a number")
-        shares[_named(criterion)] = None if share is None else float(share)
+        shares[_named(criterion)] = None if share is None else _number(share, f"the score of {_shown(criterion)}")
     return shares
+
+
+def _distributions(given: Mapping[str, Distribution] | None) -> Any:
+    return given and {
+        _named(criterion): tuple(
+            ScoreProbability(*(_number(each, f"the distribution of {_shown(criterion)}") for each in pair))
+            for pair in distribution
+        )
+        for criterion, distribution in given.items()
+    }
+
+
+def _number(given: Any, what: str) -> float:
+    with suppress(OverflowError):
+        if isinstance(given, int | float) and math.isfinite(given):
+            return float(given)
+    raise NotStorable(f"{what} is not a number")
+
+
+def _shown(criterion: Any) -> str:
+    return repr(str(criterion)[:100])
 
 
 def _named(criterion: Any) -> str:
     if not isinstance(criterion, str):
-        raise NotStorable(f"the criterion {str(criterion)[:100]!r} is not text")
+        raise NotStorable(f"the criterion {_shown(criterion)} is not text")
     return well_formed(criterion)
 
 

@@ -1,12 +1,13 @@
 """Verdicts as rows of the tables of verdicts."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.judging.verdicts import Distribution, Verdict
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 Row = dict[str, Any]
@@ -43,6 +44,7 @@ def _of_answer(judgement: Judgement, subject: Subject) -> Judgement:
             outcome=outcome,
             scores=scores,
             probabilities=verdict.answer_probabilities,
+            distributions=verdict.answer_distributions,
             usage=_NOTHING_MORE if verdict.ledger_key else Usage(),
             latency_ms=None,
             attempts=0,
@@ -57,6 +59,20 @@ def _with_wrong_clips(verdict: Verdict) -> str | None:
         return verdict.reasoning
     wrong = (f"Clip {index}: {problem}" for index, problem in verdict.wrong_clips.items())
     return "\n".join([verdict.reasoning or "", "Wrong steps:", *wrong])
+
+
+def _of_criteria(distributions: Mapping[str, Distribution] | None, value: Callable[[Distribution], Any]) -> Any:
+    return distributions and {criterion: value(own) for criterion, own in distributions.items()}
+
+
+def entropy(distribution: Distribution) -> float:
+    """The entropy of a distribution as a share of the largest: 0 is certain, 1 that all scores are equally likely."""
+    likely = [each.probability for each in distribution if each.probability > 0]
+    return max(0.0, -math.fsum(each * math.log(each) for each in likely) / math.log(len(distribution)))
+
+
+def _records(distribution: Distribution) -> list[Row]:
+    return [each._asdict() for each in distribution]
 
 
 def _with_notes(verdict: Verdict) -> str | None:
@@ -83,6 +99,8 @@ def verdict_row(drop: str, judge: Judge, judgement: Judgement) -> Row:
         "outcome": verdict.outcome,
         "scores": dict(verdict.scores),
         "probabilities": None if verdict.probabilities is None else dict(verdict.probabilities),
+        "distributions": _of_criteria(verdict.distributions, _records),
+        "entropies": _of_criteria(verdict.distributions, entropy),
         "summary": verdict.summary,
         "reasoning": _with_notes(verdict),
         "error_kind": verdict.error_kind,

@@ -1,8 +1,8 @@
 """Verdicts: the outcome of one judge on one subject."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evaluation_assets.core.models.errors import ErrorKind
 from evaluation_assets.core.traces.trajectories.model import Usage
@@ -14,6 +14,17 @@ FailureKind = Literal[
 """Why there is no verdict: the model gave no reply, or none that is one, or a text could not be redacted."""
 
 
+class ScoreProbability(NamedTuple):
+    """How likely a score, 0..1, is the right one."""
+
+    score: float
+    probability: float
+
+
+Distribution = Sequence[ScoreProbability]
+"""The probabilities of the scores of one criterion, from the lowest score up; they sum to 1."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """One judge's outcome on one subject.
@@ -21,10 +32,10 @@ class Verdict:
     `scores` holds every criterion that was asked, 0..1 or `None` where the judge left it open; only a `scored`
     verdict enters a mean. `share_seen` is the part of the subject's text the judge was shown; `served_model` is the
     model that answered, in the provider's words; `redacted` counts the values of each kind that were replaced in
-    it. `probabilities` holds, for judges that report them, how likely the subject passes each criterion. What a
-    deterministic judge does not have (tokens, cost, ledger key) stays `None`. `notes` are for the reader of the verdict
-    and never shown to a judge. A quick verdict also holds the scores of the final answer, and what went wrong by the
-    index of the clip.
+    it. `probabilities` holds, for judges that report them, how likely the subject passes each criterion, and
+    `distributions`, for decision models, how likely each score is. What a deterministic judge does not have (tokens,
+    cost, ledger key) stays `None`. `notes` are for the reader of the verdict and never shown to a judge. A quick
+    verdict also holds the scores of the final answer, and what went wrong by the index of the clip.
     """
 
     outcome: Outcome
@@ -46,3 +57,5 @@ class Verdict:
     answer_scores: Mapping[str, float | None] | None = None
     answer_probabilities: Mapping[str, float | None] | None = None
     wrong_clips: Mapping[int, str] | None = None
+    distributions: Mapping[str, Distribution] | None = None
+    answer_distributions: Mapping[str, Distribution] | None = None

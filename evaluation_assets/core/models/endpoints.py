@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -69,6 +69,7 @@ class EndpointSettings(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    needs_text: ClassVar[bool] = True
 
     name: AssetName
     provider: str
@@ -135,6 +136,10 @@ class EndpointSettings(BaseModel):
         if self.base_url is None and known.base_url is None:
             raise ValueError(f"provider {self.provider} needs a base_url, e.g. http://localhost:8000/v1")
         protocol = capabilities_of(self.provider, self.model_name)
+        if protocol.decides and self.needs_text:
+            raise ValueError(f"provider {self.provider} has decision models, which write no text; choose another one")
+        if protocol.decides and self.structured != "auto":
+            raise ValueError(f"provider {self.provider} has decision models, which write no JSON; remove structured")
         if self.structured != "auto" and _STRUCTURED[self.structured] not in protocol.ways:
             raise ValueError(
                 f"provider {self.provider} has no structured: {self.structured}; choose auto, json_schema or prompt"

@@ -43,11 +43,29 @@ class Message:
     wire: JsonObject | None = None
 
 
+QuestionKind = Literal["yes_no", "choice", "score"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionQuestion:
+    """A question that a decision model answers with a probability for each of its options, and without text.
+
+    `options` are values with what each means: of `yes_no` first no, then yes; of a `score` from the lowest level up.
+    """
+
+    name: str
+    kind: QuestionKind
+    instructions: str
+    options: tuple[tuple[str, str], ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """A conversation that asks for a JSON object of this schema, or without a schema for text or calls of `tools`.
 
-    `cache_key` is the same for all requests of one chain. Turns alternate and end with the user's.
+    A decision model is asked `questions` about it instead; its reply is `{question: {option: probability}}` as JSON,
+    `null` for a question that it refuses. `cache_key` is the same for all requests of one chain. Turns alternate and
+    end with the user's.
     """
 
     system: str
@@ -57,6 +75,7 @@ class Request:
     cache_key: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     tools: tuple[Tool, ...] = ()
+    questions: tuple[DecisionQuestion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

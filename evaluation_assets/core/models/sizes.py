@@ -1,6 +1,6 @@
 """How large requests are, in bytes."""
 
-from evaluation_assets.core.models.messages import Request
+from evaluation_assets.core.models.messages import DecisionQuestion, Request
 
 
 def size_of(text: str) -> int:
@@ -15,7 +15,13 @@ def texts_of(request: Request) -> list[str]:
         texts += [turn.text if turn.wire is None else repr(turn.wire), *(answer.content for answer in turn.answers)]
     for tool in request.tools:
         texts += [tool.name, tool.description or "", repr(tool.parameters)]
-    return texts
+    return [*texts, *map(text_of_question, request.questions)]
+
+
+def text_of_question(question: DecisionQuestion) -> str:
+    """All that a decision model reads of a question."""
+    options = (f"{value}: {meaning}" for value, meaning in question.options)
+    return "\n".join([f"{question.name}: {question.instructions}", *options])
 
 
 def size_of_request(request: Request) -> int:

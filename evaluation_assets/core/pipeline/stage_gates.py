@@ -1,11 +1,19 @@
 """Gates of a cascade: a judge is asked about what the stages before it did not accept, trajectory by trajectory."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from types import TracebackType
 from typing import Any, Self
 
-from evaluation_assets.core.judging.cascade.evidence import Evidence, accepting_stages, signals
+from evaluation_assets.core.judging.cascade.evidence import (
+    Evidence,
+    accepting_stages,
+    probabilities_of_passing,
+    signals,
+    stored_probabilities,
+)
 from evaluation_assets.core.judging.cascade.fitted import FittedCascade
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.subjects import Chain
@@ -46,13 +54,12 @@ class Statements:
             await self._waiting.setdefault(trajectory_id, asyncio.Event()).wait()
         return self._by_trajectory.get(trajectory_id, {})
 
-    def add_rows(self, rows: Iterable[Row], place: str, *, with_probability: bool) -> None:
-        """Take stored verdicts; `place` is the column that names the subject."""
+    def add_rows(self, rows: Iterable[Row], place: str, given: Callable[[Row], Mapping[str, float | None]]) -> None:
+        """Take what was `given` in stored verdicts; `place` is the column that names the subject."""
         samples: dict[str, dict[str, list[Mapping[str, float | None]]]] = {}
         for row in rows:
             if row["outcome"] == "scored":
-                said = (row.get("probabilities") or {}) if with_probability else row["scores"]
-                samples.setdefault(row["trajectory_id"], {}).setdefault(str(row[place]), []).append(said)
+                samples.setdefault(row["trajectory_id"], {}).setdefault(str(row[place]), []).append(given(row))
         for trajectory_id, subjects in samples.items():
             self.add(trajectory_id, {name: signals(own) for name, own in subjects.items()})
         self.end()
@@ -119,7 +126,9 @@ class StageGate:
         self._own.add(chain.trajectory.id, {name: signals(own) for name, own in samples.items()})
 
     def _given(self, verdict: Verdict) -> Mapping[str, float | None]:
-        return (verdict.probabilities or {}) if self._with_probability else verdict.scores
+        if not self._with_probability:
+            return verdict.scores
+        return probabilities_of_passing(verdict.probabilities, verdict.distributions, self._cascade.pass_score)
 
 
 def stage_gates(
@@ -153,6 +162,12 @@ def stored_statements(
     found: dict[str, Statements] = {}
     for judge in judges:
         found[judge] = Statements()
-        rows = home.table(drop, table.name, judge).rows(["trajectory_id", place, "outcome", "scores", "probabilities"])
-        found[judge].add_rows(rows, place, with_probability=judge in cascade.with_probability)
+        rows = home.table(drop, table.name, judge).rows(
+            ["trajectory_id", place, "outcome", "scores", "probabilities", "distributions"]
+        )
+        uses_probability = judge in cascade.with_probability
+        given = (
+            partial(stored_probabilities, pass_score=cascade.pass_score) if uses_probability else itemgetter("scores")
+        )
+        found[judge].add_rows(rows, place, given)
     return found

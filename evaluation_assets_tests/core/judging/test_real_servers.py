@@ -3,11 +3,14 @@
 `EVALUATION_TEST_LITELLM` names the `litellm` executable of an environment with `litellm[proxy]`.
 `EVALUATION_TEST_LLAMA_URL` is the address of a running llama.cpp server, e.g. http://127.0.0.1:8080/v1; a model
 with random weights will do.
+`EVALUATION_TEST_SPARROW` names the `sparrow-decider` executable of an environment with `sparrow-decider`; without it
+the one on the path is used.
 """
 
 import asyncio
 import json
 import os
+import shutil
 import socket
 import subprocess
 import time
@@ -20,6 +23,8 @@ from typing import Any
 
 import pytest
 
+from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.panel import judges_of, panel_of
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets_tests.judging_alone import CLIPS, chains, judge_at, verdicts
 from evaluation_assets_tests.model_server import ModelServer, rule
@@ -55,17 +60,36 @@ def proxy(models: ModelServer, folder: Path) -> Iterator[str]:
             process.wait(30)
 
 
+@contextmanager
+def decider(folder: Path) -> Iterator[str]:
+    """A server of the System One protocol with a model of its own."""
+    program = os.environ.get("EVALUATION_TEST_SPARROW") or shutil.which("sparrow-decider")
+    if not program:
+        pytest.skip("sparrow-decider is not installed; name its executable in EVALUATION_TEST_SPARROW")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with (folder / "sparrow.log").open("wb") as log:
+        process = subprocess.Popen([program, "serve", "--port", str(port)], stdout=log, stderr=log)
+        try:
+            _wait_for(f"http://127.0.0.1:{port}", process)
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
 def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + STARTS_WITHIN_S
     while time.monotonic() < until:
-        assert process.poll() is None, "the proxy ended by itself"
+        assert process.poll() is None, "the server ended by itself"
         try:
             urllib.request.urlopen(address, timeout=5).close()
         except (urllib.error.URLError, OSError):
             time.sleep(0.5)
         else:
             return
-    raise AssertionError("the proxy did not start in time")
+    raise AssertionError("the server did not start in time")
 
 
 def judged(base_url: str, ledger: Path, count: int = 2, **more: Any) -> list[Verdict]:
@@ -114,3 +138,21 @@ def test_judges_work_on_a_llama_cpp_server(tmp_path: Path) -> None:
                 assert "the server says: The model produced output that does not match" in str(verdict.error)
             else:
                 assert verdict.outcome in ("scored", "abstained") or verdict.error_kind in UNREADABLE
+
+
+def test_judges_work_on_a_decision_model_that_speaks_system_one(tmp_path: Path) -> None:
+    ledger = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    with decider(tmp_path) as url:
+        own = {"name": "one", "provider": "systemone", "model": "sparrow", "base_url": url}
+        (judge,) = judges_of(panel_of({"judges": [own]}, "test"), ledger)
+        assert isinstance(judge, ModelJudge)
+        first = asyncio.run(verdicts(judge, chains(2)))
+    again = asyncio.run(verdicts(judge, chains(2), run="the server is gone"))
+    assert [verdict.from_ledger for verdict in (*first, *again)] == [False] * 2 * CLIPS + [True] * 2 * CLIPS
+    for verdict, known in zip(first, again, strict=True):
+        assert verdict.outcome == "scored" and verdict.reasoning is None, verdict.error
+        assert verdict.distributions is not None and verdict.distributions == known.distributions
+        assert verdict.served_model and verdict.served_model.startswith("sparrow")
+        for criterion, own in verdict.distributions.items():
+            assert sum(each.probability for each in own) == pytest.approx(1)
+            assert verdict.scores[criterion] == pytest.approx(sum(each.score * each.probability for each in own))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -110,7 +111,7 @@ def test_what_was_said_in_an_earlier_run_counts(cascade: FittedCascade) -> None:
         for subject in first.subjects
     ]
     said = Statements()
-    said.add_rows(rows, "clip_index", with_probability=False)
+    said.add_rows(rows, "clip_index", itemgetter("scores"))
     found = asyncio.run(judged(cascade, Scripted("dear"), stored={"cheap": said}))
     judged_trajectories = {row["trajectory_id"] for row in found["dear"][0]}
     assert first.trajectory.id not in judged_trajectories

@@ -2,16 +2,20 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from evaluation_assets.core.judging.cascade.fitted import PASSED, FittedCascade
+from evaluation_assets.core.judging.verdicts import Distribution, ScoreProbability
 from evaluation_assets.core.lake.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS
 from evaluation_assets.core.system.installation import Installation
 
 Row = Mapping[str, Any]
+
+_COLUMNS = ("trajectory_id", "rubric", "outcome", "scores", "probabilities", "distributions", "cost_usd")
 
 TABLES = (CLIP_VERDICTS, CATEGORY_VERDICTS, TRAJECTORY_VERDICTS, SESSION_VERDICTS)
 
@@ -29,13 +33,14 @@ class Key(NamedTuple):
 class Evidence:
     """What judges said about one subject: of each judge, a signal for each criterion it scored.
 
-    A signal is a probability or a score, 0..1, the mean of several samples. `kind` is the rubric, `criteria` are all
-    that were asked.
+    A signal is a probability or a score, 0..1, the mean of several samples; `scores` are always scores. `kind` is the
+    rubric, `criteria` are all that were asked.
     """
 
     kind: str
     criteria: tuple[str, ...]
     signals: dict[str, dict[str, float]] = field(default_factory=dict)
+    scores: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def signal(self, judge: str, criterion: str) -> float:
         """NaN where the judge gave none. That of `passed` is the mean over the criteria it scored."""
@@ -68,28 +73,29 @@ class SaidAboutDrops:
         return sorted({key.level for key in self.subjects})
 
 
-def read_evidence(home: Installation, drops: Sequence[str], judges: Sequence[str]) -> SaidAboutDrops:
-    """Read the verdict tables of drops."""
+def read_evidence(
+    home: Installation, drops: Sequence[str], judges: Sequence[str], *, pass_score: float
+) -> SaidAboutDrops:
+    """Read the verdict tables of drops. Of a distribution, scores from `pass_score` up pass."""
     found = SaidAboutDrops()
     for judge in judges:
         rows: dict[Key, list[Row]] = {}
         for drop in drops:
             for table in TABLES:
                 place = "clip_index" if table is CLIP_VERDICTS else "subject"
-                columns = ["trajectory_id", place, "rubric", "outcome", "scores", "probabilities", "cost_usd"]
-                for row in home.table(drop, table.name, judge).rows(columns):
+                for row in home.table(drop, table.name, judge).rows([place, *_COLUMNS]):
                     name = str(row[place])
                     key = Key(drop, row["trajectory_id"], _level(table.name, name), name)
                     rows.setdefault(key, []).append(row)
-        _add(found, judge, rows)
+        _add(found, judge, rows, pass_score)
     return found
 
 
-def _add(found: SaidAboutDrops, judge: str, rows: Mapping[Key, Sequence[Row]]) -> None:
+def _add(found: SaidAboutDrops, judge: str, rows: Mapping[Key, Sequence[Row]], pass_score: float) -> None:
     everything = [row for own in rows.values() for row in own]
     found.verdicts[judge] = len(everything)
     found.costs[judge] = [row["cost_usd"] for row in everything if row["cost_usd"] is not None]
-    has_probability = any(row.get("probabilities") for row in everything)
+    has_probability = any(row.get("probabilities") or row.get("distributions") for row in everything)
     if has_probability:
         found.with_probability = (*found.with_probability, judge)
     for key, own in rows.items():
@@ -97,9 +103,30 @@ def _add(found: SaidAboutDrops, judge: str, rows: Mapping[Key, Sequence[Row]]) -
         evidence = found.subjects.setdefault(key, Evidence(own[0]["rubric"], criteria))
         evidence.criteria = evidence.criteria or criteria
         scored = [row for row in own if row["outcome"] == "scored"]
+        evidence.scores[judge] = signals(row["scores"] for row in scored)
         evidence.signals[judge] = signals(
-            (row.get("probabilities") or {} if has_probability else row["scores"]) for row in scored
+            (stored_probabilities(row, pass_score) if has_probability else row["scores"]) for row in scored
         )
+
+
+def stored_probabilities(row: Row, pass_score: float) -> Mapping[str, float | None]:
+    """The same of a row of a table of verdicts."""
+    given: Mapping[str, list[dict[str, float]]] = row.get("distributions") or {}
+    distributions = {name: [ScoreProbability(**each) for each in own] for name, own in given.items()}
+    return probabilities_of_passing(row.get("probabilities"), distributions, pass_score)
+
+
+def probabilities_of_passing(
+    reported: Mapping[str, float | None] | None, distributions: Mapping[str, Distribution] | None, pass_score: float
+) -> Mapping[str, float | None]:
+    """How likely a judge finds it that each criterion passes: as it reports it, else by the distribution of its scores.
+
+    Empty if it says neither.
+    """
+    return reported or {
+        name: min(1.0, fsum(each.probability for each in own if each.score >= pass_score))
+        for name, own in (distributions or {}).items()
+    }
 
 
 def signals(samples: Iterable[Mapping[str, float | None]]) -> dict[str, float]:

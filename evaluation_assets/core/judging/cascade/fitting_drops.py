@@ -42,7 +42,8 @@ def fit_cascade(
     stages = [tuple(judge for judge in stage if judge != reference) for stage in stages]
     stages = [stage for stage in stages if stage]
     judges = [judge for stage in stages for judge in stage]
-    said = read_evidence(home, drops, judges if reference is None else [*judges, reference])
+    everyone = judges if reference is None else [*judges, reference]
+    said = read_evidence(home, drops, everyone, pass_score=pass_score)
     truth = _labelled(labels, said) if reference is None else _judged(said, reference, pass_score)
     if not truth:
         whose = "labels of people" if reference is None else f"verdicts of {reference}"
@@ -107,7 +108,7 @@ def _labelled(labels: Iterable[Row], said: SaidAboutDrops) -> Truth:
 def _judged(said: SaidAboutDrops, reference: str, pass_score: float) -> Truth:
     found: Truth = {}
     for key, evidence in said.subjects.items():
-        for criterion, score in evidence.signals.get(reference, {}).items():
+        for criterion, score in evidence.scores.get(reference, {}).items():
             found.setdefault((key.level, criterion), {})[key] = score >= pass_score
     return found
 

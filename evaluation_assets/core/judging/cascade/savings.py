@@ -72,7 +72,9 @@ def left_to_people(
     judges = [judge for stage in stages for judge in stage]
     if cascade is None or cascade.reference in judges or not cascade.fits(stages):
         return set()
-    return savings_of(cascade, read_evidence(home, [drop], judges)).undecided_trajectories
+    return savings_of(
+        cascade, read_evidence(home, [drop], judges, pass_score=cascade.pass_score)
+    ).undecided_trajectories
 
 
 def _of_judge(judge: str, asked: int, spared: int, said: SaidAboutDrops) -> JudgeSavings:

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from evaluation_assets.core.lake.tables.model import BOOL, FLOAT, INT, NAME, TEXT, Column, Table
+from evaluation_assets.core.lake.tables.model import BOOL, FLOAT, INT, NAME, TEXT, Column, Table, records
 from evaluation_assets.core.lake.tables.shared_columns import DROP, TRAJECTORY_ID
 
 _WHO = (
@@ -24,7 +24,20 @@ _WHAT = (
     Column(
         "probabilities",
         pa.map_(NAME, FLOAT),
-        "Probability that the subject passes each criterion, 0..1, as the judge reports it; null if it reports none.",
+        "Probability that the subject passes each criterion, 0..1, as the judge reports it; null if it reports none. "
+        "It follows from `distributions` where there are some.",
+    ),
+    Column(
+        "distributions",
+        pa.map_(NAME, records(score=FLOAT, probability=FLOAT)),
+        "Probability of each score of each criterion, from the lowest score up, as a decision model reports it; null "
+        "for other judges. The sum from `pass_score` up is the probability that the criterion passes.",
+    ),
+    Column(
+        "entropies",
+        pa.map_(NAME, FLOAT),
+        "Entropy of each of the `distributions` as a share of the largest: 0 is certain, 1 that all scores are "
+        "equally likely; null without a distribution.",
     ),
     Column("summary", TEXT, "Summary of the subject in one sentence; null if there is none."),
     Column("reasoning", TEXT, "Justification of the scores; null if there is none."),

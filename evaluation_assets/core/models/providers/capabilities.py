@@ -1,15 +1,19 @@
 """Capabilities of each provider's endpoint, as one table instead of special cases in the adapters."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from evaluation_assets.core.models.dialects import Dialect, Feature, MaxTokensField, Structured
 
-Protocol = Literal["openai", "anthropic"]
+Protocol = Literal["openai", "anthropic", "openai_decisions", "systemone"]
+
+_DECISIONS: tuple[Protocol, ...] = ("openai_decisions", "systemone")
 
 _WAYS: dict[Protocol, tuple[Structured, ...]] = {
     "openai": ("json_schema", "json_object", "prompted"),
     "anthropic": ("json_schema", "prompted"),
+    "openai_decisions": (),
+    "systemone": (),
 }
 
 
@@ -29,7 +33,7 @@ class Capabilities:
     base_url: str | None
     key_env: str | None
     other_key_env: str | None = None
-    structured: Structured
+    structured: Structured = "json_schema"
     default_model: str | None = None
     max_tokens_field: MaxTokensField = "max_tokens"
     sends_cache_key: bool = False
@@ -51,7 +55,14 @@ class Capabilities:
     @property
     def without_choice(self) -> frozenset[Feature]:
         """Features that the protocol has in one form alone."""
+        if self.decides:
+            return frozenset(get_args(Feature))
         return frozenset({"max_tokens_field", "system_role"}) if self.protocol == "anthropic" else frozenset()
+
+    @property
+    def decides(self) -> bool:
+        """Whether it is a decision model: it answers questions with probabilities and writes no text."""
+        return self.protocol in _DECISIONS
 
 
 PROVIDERS: dict[str, Capabilities] = {
@@ -136,6 +147,26 @@ PROVIDERS: dict[str, Capabilities] = {
         context_window=128_000,
         has_batches=True,
     ),
+    "openai_decisions": Capabilities(
+        protocol="openai_decisions",
+        base_url="https://api.openai.com/v1",
+        key_env="OPENAI_API_KEY",
+        default_model="gpt-6-luna",
+        sends_cache_key=True,
+        price_id="openai-decisions",
+        context_window=272_000,
+        limits_each_model=True,
+    ),
+    # 32,000 tokens are for the state and the longest question; a whole request may have twice as many.
+    "typesafe": Capabilities(
+        protocol="systemone",
+        base_url="https://api.typesafe.ai/v1",
+        key_env="TYPESAFE_API_KEY",
+        default_model="jev-1.13.0",
+        price_id="typesafe",
+        context_window=32_000,
+    ),
+    "systemone": Capabilities(protocol="systemone", base_url=None, key_env=None, context_window=32_000),
 }
 
 # Structured output of Claude is off on Vertex unless an organisation's policy allows it.

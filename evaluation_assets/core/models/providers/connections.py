@@ -3,13 +3,18 @@
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from evaluation_assets.core.models.addresses import secrets_in_query, split_password
 from evaluation_assets.core.models.errors import ProviderError
 from evaluation_assets.core.models.providers.base import Provider
 from evaluation_assets.core.models.providers.capabilities import Capabilities
+
+if TYPE_CHECKING:
+    from evaluation_assets.core.models.providers.openai_chat import OpenAIChat
+    from evaluation_assets.core.models.providers.openai_decisions import OpenAIDecisions
+    from evaluation_assets.core.models.providers.systemone import SystemOne
 
 CONNECT_TIMEOUT_S = 10.0
 """Timeout for connecting to an endpoint. The timeout for the reply is set per request."""
@@ -48,7 +53,6 @@ def _openai(endpoint: Endpoint) -> Provider:
     import openai
 
     from evaluation_assets.core.models.providers.bounded import bounded
-    from evaluation_assets.core.models.providers.openai_chat import OpenAIChat
 
     address, password = split_password(endpoint.base_url)
     google = endpoint.abilities.credentials == "google"
@@ -61,7 +65,24 @@ def _openai(endpoint: Endpoint) -> Provider:
         http_client=bounded(openai.DefaultAioHttpClient, address),
         default_headers=openai_headers(password),
     )
-    return OpenAIChat(client, endpoint.model, endpoint.abilities, secrets_of(endpoint.base_url, key))
+    return _spoken_by(endpoint.abilities)(
+        client, endpoint.model, endpoint.abilities, secrets_of(endpoint.base_url, key)
+    )
+
+
+def _spoken_by(abilities: Capabilities) -> "type[OpenAIChat | OpenAIDecisions | SystemOne]":
+    """The protocol of an endpoint that OpenAI's client sends requests to."""
+    if abilities.protocol == "openai_decisions":
+        from evaluation_assets.core.models.providers.openai_decisions import OpenAIDecisions
+
+        return OpenAIDecisions
+    if abilities.protocol == "systemone":
+        from evaluation_assets.core.models.providers.systemone import SystemOne
+
+        return SystemOne
+    from evaluation_assets.core.models.providers.openai_chat import OpenAIChat
+
+    return OpenAIChat
 
 
 def _anthropic(endpoint: Endpoint) -> Provider:

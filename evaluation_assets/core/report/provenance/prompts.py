@@ -10,6 +10,7 @@ from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, session_chains, trajectory_chains
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.models.messages import Request
+from evaluation_assets.core.models.sizes import text_of_question
 from evaluation_assets.core.report.provenance.evidence import Level
 from evaluation_assets.core.system.installation import Installation
 
@@ -61,4 +62,5 @@ def _chains(home: Installation, drop: str, level: Level, judge: str, rubrics: Ru
 
 def _text(request: Request) -> str:
     turns = (f"[{turn.role}]\n{turn.text}" for turn in request.turns)
-    return "\n\n".join([f"[system]\n{request.system}", *turns])
+    questions = (f"[question]\n{text_of_question(question)}" for question in request.questions)
+    return "\n\n".join([f"[system]\n{request.system}", *turns, *questions])

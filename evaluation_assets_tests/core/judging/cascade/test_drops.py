@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from evaluation_assets.core.judging.cascade.evidence import Evidence, accepting_stages, read_evidence
@@ -68,7 +69,7 @@ def test_labels_of_clips_are_fitted_and_what_is_accepted_saves_calls(home: Insta
     assert (cascade.reference, criterion.level, criterion.criterion) == (LABELS, "clip", "c")
     assert criterion.accepted > criterion.subjects / 2
     assert criterion.errors / criterion.accepted < 0.12
-    found = savings_of(cascade, read_evidence(home, ["d"], JUDGES))
+    found = savings_of(cascade, read_evidence(home, ["d"], JUDGES, pass_score=0.6))
     assert found.subjects == len(SUBJECTS.passes)
     assert sum(found.accepted) + len(found.undecided) == found.subjects
     assert found.asked == (found.subjects, found.subjects - found.accepted[0])
@@ -103,9 +104,37 @@ def test_without_labels_there_is_nothing_to_fit(home: Installation) -> None:
 def test_probabilities_replace_the_scores_of_judges_that_report_them(tmp_path: Path) -> None:
     rows = [row(0, "one", scores={"c": 1.0}, outcome="scored", probabilities={"c": 0.7})]
     rows += [row(0, "one", scores={"c": 1.0}, outcome="scored", probabilities={"c": 0.8}, sample=1)]
-    said = read_evidence(installed(tmp_path, one=rows), ["d"], ["one"])
+    said = read_evidence(installed(tmp_path, one=rows), ["d"], ["one"], pass_score=0.6)
     assert said.with_probability == ("one",)
     assert [each.signals["one"] for each in said.subjects.values()] == [{"c": pytest.approx(0.75)}]
+
+
+@pytest.mark.parametrize(("pass_score", "passes"), [(0.5, 0.9), (0.6, 0.7), (1.0, 0.4)])
+def test_a_distribution_passes_with_the_probability_of_the_scores_from_pass_score_up(
+    tmp_path: Path, pass_score: float, passes: float
+) -> None:
+    shares = {0.0: 0.1, 0.5: 0.2, 0.6: 0.3, 1.0: 0.4}
+    own = [{"score": score, "probability": share} for score, share in shares.items()]
+    rows = [row(0, "one", scores={"c": 0.68}, outcome="scored", distributions={"c": own})]
+    said = read_evidence(installed(tmp_path, one=rows), ["d"], ["one"], pass_score=pass_score)
+    assert said.with_probability == ("one",)
+    assert [each.signals["one"] for each in said.subjects.values()] == [{"c": pytest.approx(passes)}]
+
+
+def test_tables_that_were_written_before_there_were_distributions_are_evidence(tmp_path: Path) -> None:
+    home = installed(tmp_path, one=[row(0, "one", scores={"c": 0.5}, outcome="scored")])
+    path = home.table("d", "clip_verdicts", "one").path.path
+    pq.write_table(pq.read_table(path).drop_columns(["distributions", "entropies"]), path)
+    said = read_evidence(home, ["d"], ["one"], pass_score=0.6)
+    assert said.with_probability == ()
+    assert [each.signals["one"] for each in said.subjects.values()] == [{"c": 0.5}]
+
+
+def test_the_verdict_of_a_reference_is_its_score_also_where_it_reports_probabilities(tmp_path: Path) -> None:
+    rows = {judge: everything(judge) for judge in JUDGES}
+    plain = fitted(installed(tmp_path / "plain", **rows), [], reference="other")
+    rows["other"] = [each | {"probabilities": {"c": 0.59}} for each in rows["other"]]
+    assert fitted(installed(tmp_path / "more", **rows), [], reference="other").criteria == plain.criteria
 
 
 def test_a_subject_is_accepted_with_its_last_criterion_and_not_without_a_fitted_one(home: Installation) -> None:

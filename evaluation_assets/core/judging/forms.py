@@ -1,0 +1,69 @@
+"""How a model is asked for verdicts, and how its replies are read: language models write, decision models choose."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import orjson
+
+from evaluation_assets.core.judging.judge import Judgement
+from evaluation_assets.core.judging.replies import Evaluation
+from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.models.messages import DecisionQuestion, Reply
+from evaluation_assets.core.models.sizes import size_of, text_of_question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedFor:
+    """What a request asks for: JSON of a schema, or answers to questions."""
+
+    schema: Mapping[str, Any] | None = None
+    questions: tuple[DecisionQuestion, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes in a request."""
+        schema = 0 if self.schema is None else len(orjson.dumps(self.schema))
+        return schema + sum(size_of(text_of_question(question)) for question in self.questions)
+
+
+class Form(Protocol):
+    """What differs between kinds of models.
+
+    `version` changes with the words. A model that `writes` has replies of some length, which may be cut or invalid; it
+    is asked for these again.
+    """
+
+    @property
+    def version(self) -> str:
+        """Of the words and the way of asking."""
+        ...
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes text."""
+        ...
+
+    def system(self, subject: Subject, fence: str) -> str:
+        """The system prompt, the same along a chain."""
+        ...
+
+    def asked_for(self, subject: Subject) -> AskedFor:
+        """What is asked about a subject."""
+        ...
+
+    def evaluation(self, reply: Reply, subject: Subject) -> Evaluation:
+        """The evaluation in a reply about a subject.
+
+        Raises:
+            InvalidReply: it is not what was asked for.
+        """
+        ...
+
+    def turn(self, judgement: Judgement) -> str:
+        """The judge's own verdict on an earlier subject, as it stands in the conversation."""
+        ...
+
+    def line(self, judgement: Judgement) -> str:
+        """The same in one line, once the conversation outgrows the window."""
+        ...

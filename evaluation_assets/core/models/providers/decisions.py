@@ -1,0 +1,100 @@
+"""What protocols of decision models share: typed questions about a conversation, answered with probabilities.
+
+A reply holds, as JSON, the probability of every option of every question; `null` is a refusal. The confidence that
+providers add is theirs, on no common scale, and not kept.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar
+
+import openai
+
+from evaluation_assets.core.models.dialects import Dialect
+from evaluation_assets.core.models.json_text import dumped
+from evaluation_assets.core.models.messages import Reply, Request
+from evaluation_assets.core.models.providers.base import name_of, parsed
+from evaluation_assets.core.models.providers.capabilities import Capabilities
+from evaluation_assets.core.models.providers.sdk_errors import in_our_words
+from evaluation_assets.core.models.usage import reported
+from evaluation_assets.core.text.masking import Mask
+
+Distributions = Mapping[str, Mapping[str, float] | None]
+"""By question: the probability of each option; `None` where the model refused to answer."""
+
+
+class DecisionEndpoint:
+    """One decision model, asked through OpenAI's client: its connections, errors and limits are those of other models.
+
+    Subclasses say where their protocol is, what it is sent, and what an answer of it holds.
+    """
+
+    path: ClassVar[str]
+
+    def __init__(
+        self, client: openai.AsyncOpenAI, model: str, abilities: Capabilities, secrets: Sequence[str] = ()
+    ) -> None:
+        self._client = client
+        self._model = model
+        self._abilities = abilities
+        self._mask = Mask(secrets)
+
+    def asked(self, request: Request) -> dict[str, Any]:
+        """The model, the conversation and the questions as the protocol has them."""
+        raise NotImplementedError
+
+    def answered(self, answer: Any, request: Request) -> Distributions:
+        """What the model answered.
+
+        Raises:
+            pydantic.ValidationError: it is no answer of the protocol.
+        """
+        raise NotImplementedError
+
+    def body(self, request: Request, dialect: Dialect | None = None, *, in_batch: bool = False) -> dict[str, Any]:
+        """What is sent; these protocols have no dialects and no batches."""
+        return {**self.asked(request), **request.parameters}
+
+    async def complete(self, request: Request, dialect: Dialect) -> Reply:
+        """Send a request once."""
+        with self._translated():
+            sent = dumped(self.body(request))
+            return self._reply(parsed(await self._client.post(self.path, content=sent, cast_to=object)), request)
+
+    def batches(self) -> None:
+        """There are none."""
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    def _reply(self, answer: Any, request: Request) -> Reply:
+        distributions = self.answered(answer, request)
+        usage, problem = reported(_counts(answer.get("usage")))
+        is_refused = bool(distributions) and all(distribution is None for distribution in distributions.values())
+        return Reply(
+            text=dumped(distributions).decode(),
+            finish="refusal" if is_refused else "stop",
+            usage=usage,
+            usage_problem=problem,
+            served_model=name_of(answer.get("model")),
+        )
+
+    def _translated(self) -> AbstractContextManager[None]:
+        return in_our_words(
+            status=openai.APIStatusError,
+            connection=openai.APIConnectionError,
+            timeout=openai.APITimeoutError,
+            other=openai.OpenAIError,
+            mask=self._mask,
+        )
+
+
+def _counts(given: Any) -> dict[str, Any]:
+    """The tokens that both protocols report by the same names; OpenAI's adds what its cache served and stored."""
+    usage = given if isinstance(given, dict) else {}
+    details = usage.get("input_tokens_details")
+    cache = details if isinstance(details, dict) else {}
+    return {name: usage.get(name) for name in ("input_tokens", "output_tokens")} | {
+        name: cache.get(name) for name in ("cached_tokens", "cache_write_tokens")
+    }
