@@ -346,8 +346,18 @@ def test_a_body_of_another_shape_fails_with_a_plain_reason(url: str, whole: Chan
 )
 def test_usage_that_cannot_be_is_unknown(url: str, tmp_path: Path, usage: Row, why: str) -> None:
     for row in stored(answered(url, whole=lambda body: body | {"usage": usage}), tmp_path):
-        assert (row["outcome"], row["input_tokens"], row["cost_usd"]) == ("scored", None, None)
+        assert (row["outcome"], row["input_tokens"]) == ("scored", None)
+        assert 0 < row["cost_usd"] < 0.01, "what such a request can cost"
         assert why in row["reasoning"]
+
+
+@pytest.mark.parametrize(("error", "kind"), [({"code": 401}, "auth"), ({"message": "unknown"}, "server")])
+def test_an_error_with_http_200_is_what_it_says_and_not_paid(url: str, error: Row, kind: str) -> None:
+    rows = answered(url, whole=lambda body: {"error": error})
+    assert (rows[0]["outcome"], rows[0]["error_kind"], rows[0]["cost_usd"]) in (
+        ("failed", kind, None),
+        ("not_run", kind, None),
+    )
 
 
 @pytest.mark.parametrize("usage", [None, "much", [], 7])

@@ -13,9 +13,9 @@ import openai
 from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.json_text import dumped
 from evaluation_assets.core.models.messages import Reply, Request
-from evaluation_assets.core.models.providers.base import name_of, parsed
+from evaluation_assets.core.models.providers.base import name_of
 from evaluation_assets.core.models.providers.capabilities import Capabilities
-from evaluation_assets.core.models.providers.sdk_errors import in_our_words
+from evaluation_assets.core.models.providers.sdk_errors import answer_in, in_our_words
 from evaluation_assets.core.models.usage import reported
 from evaluation_assets.core.text.masking import Mask
 
@@ -59,7 +59,8 @@ class DecisionEndpoint:
         """Send a request once."""
         with self._translated():
             sent = dumped(self.body(request))
-            return self._reply(parsed(await self._client.post(self.path, content=sent, cast_to=object)), request)
+            given = await self._client.post(self.path, content=sent, cast_to=object)
+            return self._reply(answer_in(given, self._mask), request)
 
     def batches(self) -> None:
         """There are none."""

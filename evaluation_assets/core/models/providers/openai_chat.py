@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.json_text import dumped
 from evaluation_assets.core.models.messages import Message, Reply, Request, ToolUse
-from evaluation_assets.core.models.providers.base import NO_PARAMETERS, finish_of, name_of, parsed, with_schema
+from evaluation_assets.core.models.providers.base import NO_PARAMETERS, finish_of, name_of, with_schema
 from evaluation_assets.core.models.providers.capabilities import Capabilities
 from evaluation_assets.core.models.providers.openai_batches import OpenAIBatches
-from evaluation_assets.core.models.providers.sdk_errors import in_our_words, refuse_error_in
+from evaluation_assets.core.models.providers.sdk_errors import answer_in, in_our_words
 from evaluation_assets.core.models.usage import reported
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.token_usage import TokenUsage
@@ -66,9 +66,7 @@ class OpenAIChat:
             return self._read(await self._client.post("/chat/completions", content=sent, cast_to=object))
 
     def _read(self, given: Any) -> Reply:
-        answer = parsed(given)
-        refuse_error_in(answer, self._mask)
-        return _reply(answer)
+        return _reply(answer_in(given, self._mask))
 
     def batches(self) -> OpenAIBatches | None:
         """The endpoint's batches."""

@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from evaluation_assets.core.models.errors import ErrorKind, ProviderError
+from evaluation_assets.core.models.providers.base import parsed
 from evaluation_assets.core.models.providers.refusals import is_too_long, reason_in, refused_feature, texts_in
 
 _QUOTA = re.compile(r"insufficient_quota|quota|billing|credit", re.IGNORECASE)
@@ -44,7 +45,7 @@ _NAMED = (
 )
 """The statuses of errors by their names, the first that is found."""
 
-_REPLIES = ("choices", "content", "data")
+_REPLIES = ("choices", "content", "data", "answers")
 """Where the protocols have what was asked for."""
 
 
@@ -126,6 +127,18 @@ def refuse_error_in(answer: Any, mask: Callable[[str], str]) -> None:
         return
     if answer.get("error") or "error" in (answer.get("object"), answer.get("type")):
         raise status_error(_meant(answer), {}, answer, mask)
+
+
+def answer_in(given: Any, mask: Callable[[str], str]) -> Any:
+    """The body of an answer with HTTP 200, with well-formed texts.
+
+    Raises:
+        ProviderError: it is an error.
+        ValueError: it is not JSON, or nested too deeply.
+    """
+    answer = parsed(given)
+    refuse_error_in(answer, mask)
+    return answer
 
 
 def _meant(body: Any) -> int:
