@@ -28,15 +28,16 @@ _SQLITE = {
 
 
 class Commands(click.Group):
-    """Commands by name: where each is (`module:attribute`), and its short help.
+    """Commands by section and name: where each is (`module:attribute`), and its short help.
 
     A command is imported when it is asked for, so that `--help` waits for no library. Storage errors and
     unusable settings are reported in one line, with exit status 2.
     """
 
-    def __init__(self, lazy: Mapping[str, tuple[str, str]], **attributes: Any) -> None:
+    def __init__(self, sections: Mapping[str, Mapping[str, tuple[str, str]]], **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.lazy = lazy
+        self.sections = sections
+        self.lazy = {name: command for section in sections.values() for name, command in section.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, sorted."""
@@ -50,9 +51,11 @@ class Commands(click.Group):
         return getattr(import_module(module), attribute)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the names with their short help."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, self.lazy[name][1]) for name in self.list_commands(ctx)])
+        """Write the names with their short help, section by section."""
+        widest = max(map(len, self.lazy))
+        for title, section in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), about) for name, (_, about) in section.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -10,7 +10,7 @@ from upath import UPath
 
 from evaluation_assets.cli.coding_agents import RequestedSessions, with_coding_agents
 from evaluation_assets.cli.consent import ask_for_consent, drops_of
-from evaluation_assets.cli.options import AMOUNT, reading, with_format, with_panel
+from evaluation_assets.cli.options import AMOUNT, Sectioned, reading, with_format, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
@@ -21,6 +21,7 @@ from evaluation_assets.core.intake.copying.suites import take_in_suite
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop
 from evaluation_assets.core.intake.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.intake.preprocessing.split import remove_earlier
+from evaluation_assets.core.intake.sources.stores.coding_agents import CODING_AGENTS
 from evaluation_assets.core.judging.model_use import model_use
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
@@ -41,10 +42,26 @@ from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_
 if TYPE_CHECKING:
     from evaluation_assets.runs.jobs import RunOutcome
 
+_SECTIONS = {
+    "Options": ("home_url", "suite_path", "budget", "output", "quiet"),
+    "Judges": (
+        "panel_file",
+        "provider",
+        "model",
+        "yes",
+        "budget_calls",
+        "max_concurrency",
+        "requests_per_minute",
+        "tokens_per_minute",
+    ),
+    "Sessions of coding agents": (*CODING_AGENTS, "since", "project"),
+    "Input": ("format_name", "name", "replace", "one_drop", "beta_threshold", "on_violation"),
+}
+
 EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over_budget": 3}
 
 
-@click.command()
+@click.command(cls=Sectioned, sections=_SECTIONS)
 @with_coding_agents
 @reading
 @with_panel

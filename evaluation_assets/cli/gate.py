@@ -37,7 +37,7 @@ CALIBRATION_FORMATS = {"text": calibration_text, "json": calibration_json}
 @click.option(
     "--baseline",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Baseline file to compare against (default: the suite's).",
+    help="Baseline file to compare against (default: the suite's), or a JSON object of metrics and numbers.",
 )
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Output format."

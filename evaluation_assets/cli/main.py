@@ -10,36 +10,53 @@ from evaluation_assets.cli.border import Commands
 
 _HERE = "evaluation_assets.cli"
 
-COMMANDS = {
-    "baseline": (f"{_HERE}.gate:baseline_commands", "Promote and show baselines."),
-    "cascade": (f"{_HERE}.cascade:cascade_commands", "Fit and show the cascade of judges."),
-    "check": (f"{_HERE}.check:check", "Check files or drops for violations of constraints."),
-    "drift": (f"{_HERE}.overview:drift", "Test for a lasting decrease since each suite's baseline."),
-    "evaluate": (f"{_HERE}.evaluate:evaluate", "Evaluate files of trajectories."),
-    "explain": (f"{_HERE}.explain:explain", "Show what a figure of a report comes from."),
-    "export": (f"{_HERE}.export:export", "Export an evaluated drop as JSON Lines."),
-    "formats": (f"{_HERE}.formats:formats", "List the supported formats and how each is detected."),
-    "gate": (f"{_HERE}.gate:gate", "Compare an evaluated drop with its suite's baseline."),
-    "import": (f"{_HERE}.importing:import_files", "Preview how files are parsed."),
-    "inject": (f"{_HERE}.inject:inject", "Plant faults into copies of runs and measure how well judges notice them."),
-    "judges": (f"{_HERE}.overview:judges", "Compare each judge with human labels."),
-    "leaderboard": (f"{_HERE}.overview:leaderboard", "Rank agents and versions on the tasks that all of them did."),
-    "open": (f"{_HERE}.opening:open_report", "Open the report of a drop in a browser."),
-    "overview": (f"{_HERE}.overview:overview", "Show leaderboard, judge cards, pass rates, panels and drift."),
-    "ledger": (f"{_HERE}.ledger:ledger_commands", "Repair the ledger, the database of paid replies."),
-    "panel": (f"{_HERE}.panel:panel_commands", "Manage the panel, the judges in use."),
-    "plan": (f"{_HERE}.plan:plan", "Dry run of `evaluate` with a cost estimate."),
-    "receive": (f"{_HERE}.receive:receive", "Receive traces from agents over OTLP/HTTP."),
-    "review": (f"{_HERE}.review:review", "Label the trajectories of a drop in a browser."),
-    "sinks": (f"{_HERE}.sinks:sink_commands", "Send scores to trace stores, pull requests and webhooks."),
-    "sources": (f"{_HERE}.sources:source_commands", "List the sources of traces and fetch from them."),
-    "suite": (f"{_HERE}.suite:suite_commands", "Check, convert and run test suites."),
-    "ui": (f"{_HERE}.ui:ui", "Start the Dagster UI and daemon."),
+SECTIONS = {
+    "Evaluate": {
+        "evaluate": (f"{_HERE}.evaluate:evaluate", "Evaluate files of trajectories."),
+        "plan": (f"{_HERE}.plan:plan", "Dry run of `evaluate` with a cost estimate."),
+        "import": (f"{_HERE}.importing:import_files", "Preview how files are parsed."),
+        "formats": (f"{_HERE}.formats:formats", "List the supported formats and how each is detected."),
+        "check": (f"{_HERE}.check:check", "Check files or drops for violations of constraints."),
+    },
+    "Look at results": {
+        "open": (f"{_HERE}.opening:open_report", "Open the report of a drop in a browser."),
+        "overview": (f"{_HERE}.overview:overview", "Show leaderboard, judge cards, pass rates, panels and drift."),
+        "explain": (f"{_HERE}.explain:explain", "Show what a figure of a report comes from."),
+        "leaderboard": (f"{_HERE}.overview:leaderboard", "Rank agents and versions on the tasks that all of them did."),
+    },
+    "Decide": {
+        "gate": (f"{_HERE}.gate:gate", "Compare an evaluated drop with its suite's baseline."),
+        "baseline": (f"{_HERE}.gate:baseline_commands", "Promote and show baselines."),
+        "drift": (f"{_HERE}.overview:drift", "Test for a lasting decrease since each suite's baseline."),
+        "review": (f"{_HERE}.review:review", "Label the trajectories of a drop in a browser."),
+    },
+    "Judges": {
+        "panel": (f"{_HERE}.panel:panel_commands", "Manage the panel, the judges in use."),
+        "judges": (f"{_HERE}.overview:judges", "Compare each judge with human labels."),
+        "cascade": (f"{_HERE}.cascade:cascade_commands", "Fit and show the cascade of judges."),
+        "inject": (
+            f"{_HERE}.inject:inject",
+            "Plant faults into copies of runs and measure how well judges notice them.",
+        ),
+        "ledger": (f"{_HERE}.ledger:ledger_commands", "Repair the ledger, the database of paid replies."),
+    },
+    "Test suites": {
+        "suite": (f"{_HERE}.suite:suite_commands", "Check, convert and run test suites."),
+    },
+    "Data": {
+        "sources": (f"{_HERE}.sources:source_commands", "List the sources of traces and fetch from them."),
+        "receive": (f"{_HERE}.receive:receive", "Receive traces from agents over OTLP/HTTP."),
+        "export": (f"{_HERE}.export:export", "Export an evaluated drop as JSON Lines."),
+        "sinks": (f"{_HERE}.sinks:sink_commands", "Send scores to trace stores, pull requests and webhooks."),
+    },
+    "Run": {
+        "ui": (f"{_HERE}.ui:ui", "Start the Dagster UI and daemon."),
+    },
 }
-"""Where each command is, and its short help."""
+"""Where each command is, and its short help, in the order of `--help`."""
 
 
-@click.group(cls=Commands, lazy=COMMANDS)
+@click.group(cls=Commands, sections=SECTIONS)
 @click.version_option(package_name="evaluation-assets")
 def main() -> None:
     """Evaluate AI agents from the trajectories they recorded."""

@@ -1,6 +1,7 @@
 """Options shared by several commands: installation, panel, input files."""
 
 import os
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import wraps
 from math import isfinite
@@ -40,6 +41,27 @@ class AmountType(click.FloatRange):
 
 
 AMOUNT = AmountType()
+
+
+class Sectioned(click.Command):
+    """A command with many options: those that people need first, then the others by section."""
+
+    def __init__(self, *given: Any, sections: Mapping[str, Sequence[str]], **attributes: Any) -> None:
+        super().__init__(*given, **attributes)
+        self.sections = sections
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options by section; those of no section come last."""
+        records = {
+            parameter.name: record
+            for parameter in self.get_params(ctx)
+            if (record := parameter.get_help_record(ctx)) is not None
+        }
+        for title, names in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([records.pop(name) for name in names])
+        with formatter.section("Other options"):
+            formatter.write_dl(list(records.values()))
 
 
 def together(*options: Any) -> Any:

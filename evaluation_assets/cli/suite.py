@@ -30,10 +30,13 @@ from evaluation_assets.core.suites.formats.registry import (
     load_suite,
 )
 from evaluation_assets.core.suites.suite import InvalidSuite, suite_schema
+from evaluation_assets.core.suites.weaknesses import coverage, weaknesses
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import AGENT_RUNS
 from evaluation_assets.runs.paid import PaidEvaluation
+
+_NAMED = 10
 
 
 @click.group("suite")
@@ -47,7 +50,7 @@ def suite_commands() -> None:
 @suite_commands.command("check")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 def check_suite(path: Path) -> None:
-    """Validate a suite and list its skipped tasks with the reason."""
+    """Validate a suite; list its skipped tasks, its weaknesses, and what its cases cover."""
     loaded = _loaded(path)
     cases = loaded.suite.cases
     echo(f"{loaded.suite.name}: {counted(len(cases), 'case')}, format {loaded.format}")
@@ -57,6 +60,13 @@ def check_suite(path: Path) -> None:
     echo(f"  skipped            {len(loaded.incomplete)}")
     for task in loaded.incomplete:
         echo(f"    {task.place}: {task.task}: {task.reason}")
+    found = weaknesses(loaded.suite)
+    echo(f"  weaknesses         {len(found)}")
+    for each in found:
+        echo(f"    {', '.join((each.kind, *each.cases[:_NAMED]))}: {each.detail}")
+    for title, counts in coverage(loaded.suite).items():
+        shown = ", ".join(f"{name} {count}" for name, count in list(counts.items())[:_NAMED])
+        echo(f"  {'cases by ' + title:<25}{shown or 'none'}")
 
 
 @suite_commands.command("convert")

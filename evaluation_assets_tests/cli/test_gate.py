@@ -89,6 +89,23 @@ def test_another_baseline_and_what_is_missing(home: Path, tmp_path: Path) -> Non
     assert "support/none has not been evaluated; evaluated drops: support/base, support/worse" in unknown.stderr
 
 
+def test_figures_without_tasks_are_floors_with_a_tolerance(home: Path, tmp_path: Path) -> None:
+    def gated(drop: str, **figures: float) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "scores.json").write_text(json.dumps(figures))
+        return command("gate", drop, "--baseline", tmp_path / "scores.json", home=home)
+
+    reached = gated("support/base", success=1.0)
+    assert (reached.returncode, "all floors are met" in reached.stdout) == (0, True)
+    missed = gated("support/worse", success=0.9)
+    assert missed.returncode == 1
+    assert "below the floor of 0.85" in missed.stdout or "0.85" in missed.stdout
+    unknown = gated("support/base", success=1.0, completion_rate=0.95)
+    assert "completed" in unknown.stdout and "INCONCLUSIVE" in unknown.stdout
+    percent = gated("support/base", success=95)
+    assert percent.returncode == 2
+    assert "success is 95.0; it has to be from 0 to 1" in percent.stderr
+
+
 def test_show_says_who_why_and_what(home: Path) -> None:
     shown = command("baseline", "show", "support", home=home).stdout
     assert "by ada: first" in shown

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from evaluation_assets.cli.main import COMMANDS, main
+from evaluation_assets.cli.main import main
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.conftest import SAMPLE, call, command, command_of_its_own, record
 
@@ -350,12 +350,32 @@ def test_unusable_settings_are_told_in_one_line(name: str, tmp_path: Path) -> No
     assert "headline.by" in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", main.lazy)
 def test_the_short_help_of_a_command_is_its_own(name: str) -> None:
     with click.Context(main) as context:
         command = main.get_command(context, name)
     assert command is not None and command.name == name
-    assert COMMANDS[name][1].rstrip(".") in (command.help or "").replace("\n", " ")
+    assert main.lazy[name][1].rstrip(".") in (command.help or "").replace("\n", " ")
+
+
+def test_help_has_every_command_once_and_at_most_eight_in_a_section() -> None:
+    assert max(map(len, main.sections.values())) <= 8
+    with click.Context(main, info_name="evaluation-assets") as context:
+        told = main.get_help(context)
+    listed = re.findall(r"^  ([a-z]+) +[A-Z]", told, re.MULTILINE)
+    assert sorted(listed) == sorted(main.lazy)
+
+
+def test_help_of_evaluate_has_five_options_first_and_every_option_once() -> None:
+    with click.Context(main) as context:
+        command = main.get_command(context, "evaluate")
+    assert command is not None
+    with click.Context(command, info_name="evaluate") as context:
+        told = command.get_help(context)
+    listed = re.findall(r"^  (?:-\w, )?--([a-z-]+)", told, re.MULTILINE)
+    assert listed[:5] == ["home", "suite", "budget", "output", "quiet"]
+    options = [option.opts[-1].removeprefix("--") for option in command.params if isinstance(option, click.Option)]
+    assert sorted(listed) == sorted([*options, "help"])
 
 
 def test_help_imports_neither_dagster_nor_numeric_libraries() -> None:

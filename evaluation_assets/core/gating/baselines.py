@@ -3,13 +3,22 @@
 import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
+import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
 
 from evaluation_assets.core.gating.settings import GateSettings
-from evaluation_assets.core.gating.task_metrics import PASS_RATE, SUCCESS, DropMetrics, TaskValue, estimate_of
+from evaluation_assets.core.gating.task_metrics import (
+    COMPLETED,
+    PASS_RATE,
+    RELATIVE,
+    SUCCESS,
+    DropMetrics,
+    TaskValue,
+    estimate_of,
+)
 from evaluation_assets.core.judging.panel import EMBEDDED, WITHOUT_MODEL
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.traces.trajectories.identity import digest, file_name
@@ -80,6 +89,16 @@ class Baseline(_Model):
             for judge, provider in providers.items()
             if provider not in WITHOUT_MODEL and not self.canaries.get(judge)
         )
+
+
+OTHER_NAMES = {
+    "completion_rate": COMPLETED,
+    "avg_tool_coverage": "tool_coverage",
+    "avg_answer_quality": "keyword_score",
+    "avg_efficiency": "efficiency",
+    "overall_score": "suite_score",
+}
+"""Metrics by the names that reports of other test runners have for them."""
 
 
 def comparability_key(parts: Mapping[str, str]) -> str:
@@ -237,6 +256,37 @@ def read_baseline(file: UPath) -> Baseline | None:
         first = problem.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise InvalidBaseline(f"{file} is not a valid baseline: {place}: {first['msg']}") from problem
+
+
+def read_figures(file: UPath) -> dict[str, float] | None:
+    """The figures of a file that has names of metrics and numbers only; `None` for any other file.
+
+    Raises:
+        InvalidBaseline: a figure cannot be that of its metric.
+    """
+    try:
+        given: Any = orjson.loads(file.read_bytes())
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(given, dict) or not given or not all(_is_number(value) for value in given.values()):
+        return None
+    figures = {OTHER_NAMES.get(str(name), str(name)): float(value) for name, value in given.items()}
+    for name, value in figures.items():
+        if value < 0 or (value > 1 and name not in RELATIVE):
+            raise InvalidBaseline(f"{file}: {name} is {value}; it has to be from 0 to 1")
+    return figures
+
+
+def floors_of(figures: Mapping[str, float], settings: GateSettings) -> dict[str, float]:
+    """What a drop has to reach: each figure less `tolerance`; of cost and latency, at most `relative_delta` more."""
+    return {
+        name: value * (1 + settings.relative_delta) if name in RELATIVE else max(0.0, value - settings.tolerance)
+        for name, value in figures.items()
+    }
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def write_baseline(file: UPath, baseline: Baseline) -> None:

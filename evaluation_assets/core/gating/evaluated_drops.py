@@ -11,8 +11,10 @@ from upath import UPath
 from evaluation_assets.core.gating.baselines import (
     Baseline,
     baseline_file,
+    floors_of,
     gating_metrics,
     read_baseline,
+    read_figures,
     scored_with,
 )
 from evaluation_assets.core.gating.calibration import Calibration, Values, calibrate
@@ -54,12 +56,16 @@ def gate_drop(
 ) -> GateOutcome | None:
     """Compare an evaluated drop with its suite's baseline, or with the one in `file`.
 
-    Returns `None` if there is neither a baseline nor a floor. `disqualified` is as in `gate_metrics`.
+    Figures without tasks are limits. Returns `None` if there is neither a baseline nor a floor. `disqualified` is as in
+    `gate_metrics`.
 
     Raises:
         InvalidBaseline: the baseline file cannot be read.
     """
     metrics = metrics_of(home, drop)
+    if file is not None and file.exists() and (figures := read_figures(file)) is not None:
+        limits = settings.model_copy(update={"floors": settings.floors | floors_of(figures, settings)})
+        return gate_metrics(None, metrics, limits, disqualified)
     baseline = baseline_of(home, metrics.suite) if file is None else read_baseline(file)
     return gate_metrics(baseline, metrics, settings, disqualified)
 

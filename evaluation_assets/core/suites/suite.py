@@ -176,7 +176,8 @@ class ToolDefinition(_Model):
         name: Name of the tool.
         description: What the model reads about the tool.
         parameters: JSON Schema, or a flat map of name to type. `null`: only the tool's name is checked.
-        returns: What a mock of the tool answers to calls that no expected call answers. Default: such a call fails.
+        returns: What a mock of the tool answers to calls that no expected call answers. Default: such a call fails, or
+            is repeated as the answer if no expected call of the tool has a result.
     """
 
     name: str = Field(min_length=1)

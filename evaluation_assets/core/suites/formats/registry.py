@@ -7,17 +7,19 @@ from typing import Any
 from pydantic import ValidationError
 from upath import UPath
 
-from evaluation_assets.core.suites.formats import bfcl, native, nestful, tau_bench, tooltalk, xml_tasks
+from evaluation_assets.core.suites.formats import bfcl, case_lists, native, nestful, tau_bench, tooltalk, xml_tasks
 from evaluation_assets.core.suites.formats.base import Draft, Incomplete, Source, SuiteFormat
 from evaluation_assets.core.suites.formats.files import EXTENSIONS, read_source
 from evaluation_assets.core.suites.suite import Case, InvalidSuite, Suite
 from evaluation_assets.core.system.plugins import SUITES, guarded, plugins
 
-_NATIVE, *_BENCHMARKS = (
+_NATIVE, _CASE_LISTS, *_BENCHMARKS = (
     SuiteFormat(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
-    for module in (native, bfcl, tooltalk, nestful, tau_bench)
+    for module in (native, case_lists, bfcl, tooltalk, nestful, tau_bench)
 )
-_SHIPPED: dict[str, SuiteFormat] = {known.name: known for known in (_NATIVE, *xml_tasks.DIALECTS, *_BENCHMARKS)}
+_SHIPPED: dict[str, SuiteFormat] = {
+    known.name: known for known in (_NATIVE, _CASE_LISTS, *xml_tasks.DIALECTS, *_BENCHMARKS)
+}
 
 
 def _of_plugin(name: str, dialect: Any) -> SuiteFormat:

@@ -78,7 +78,7 @@ def test_a_tool_that_misbehaves_is_an_outcome_of_its_call(
     server.script(
         [steps("tenth", {"calls": [{"name": tool, "arguments": {}}, call("6 * 7")]}, {"text": DONE.format("42")})]
     )
-    limits = {"tool_timeout_s": 0.5, "max_result_characters": 10_000}
+    limits = {"tool_timeout_s": 0.5 if "hangs" in tool else 60, "max_result_characters": 10_000}
     who = agent(server, protocol, tools={"python": ["calculator", *known]}, limits=limits)
     found = running.trajectories(running.run(who, suite(SUM)))["sum"]
     first, second = results(found)
@@ -93,6 +93,16 @@ def test_arguments_that_do_not_fit_are_told_to_the_agent(running: Running, serve
     server.script([steps("tenth", {"calls": [broken]}, {"text": DONE.format("1024")})])
     found = running.trajectories(running.run(agent(server), suite(SUM)))["sum"]
     assert errors(found)[0] is not None and "arguments" in results(found)[0]
+
+
+def test_a_mock_tool_without_any_result_repeats_the_call(running: Running, server: ModelServer) -> None:
+    weather = {"name": "get_weather", "description": "Weather", "parameters": {"city": "string"}}
+    case = {"id": "oslo", "message": "Weather in Oslo?", "expected_calls": [{"tool": "get_weather"}]}
+    asked = [{"name": "get_weather", "arguments": {"city": "Oslo"}}]
+    server.script([steps("Oslo", {"calls": asked}, {"text": DONE.format("-3")})])
+    found = running.trajectories(running.run(agent(server, tools={"mock": True}), suite(case, tools=[weather])))["oslo"]
+    assert results(found) == ['{"mocked":true,"tool":"get_weather","arguments":{"city":"Oslo"}}']
+    assert errors(found) == [None]
 
 
 def test_mock_tools_answer_from_the_case(running: Running, server: ModelServer) -> None:

@@ -1,0 +1,140 @@
+"""Lists of test cases as tutorials write them: a question, tool names or calls, keywords.
+
+`user_message` with `expected_tool_calls` describes calls; `query` with `expected_tools` describes which tools are used.
+A file is a list of cases, or an object with `test_cases` and, if agents are to be run on them, `tools`.
+"""
+
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+
+from evaluation_assets.core.suites.formats.base import Draft, Item, Source
+from evaluation_assets.core.suites.formats.files import Lines
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, InvalidSuite, ParameterRule
+
+NAME = "test-cases"
+DESCRIPTION = "Lists of test cases with `user_message` and `expected_tool_calls`, or `query` and `expected_tools`."
+DETECTION = "objects with `id` and `user_message` or `query`, or an object with `test_cases`"
+
+_LIST = "test_cases"
+_MESSAGES = ("user_message", "query")
+_OF_COMPLETION = {"query", "expected_tools", "expected_answer_contains", "optimal_steps"}
+_LEAST_SCORE = 0.6
+"""Cases that are described by tools and keywords are looked at by a person below this score."""
+
+
+class _ToolCall(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    tool_name: str
+    required_params: dict[str, Any] | list[str] = {}
+    forbidden_params: list[str] = []
+
+    def expected(self) -> ExpectedCall:
+        if isinstance(self.required_params, list):
+            required: dict[str, Any] = dict.fromkeys(self.required_params)
+        else:
+            required = self.required_params
+        rules = {
+            name: ParameterRule() if value is None else ParameterRule(equals=value) for name, value in required.items()
+        }
+        forbidden = {name: ParameterRule(forbidden=True) for name in self.forbidden_params}
+        return ExpectedCall(tool=self.tool_name, parameters=rules | forbidden)
+
+
+class _TestCase(BaseModel):
+    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+
+    id: str
+    message: str = Field(validation_alias=AliasChoices(*_MESSAGES))
+    expected_tool_calls: list[_ToolCall] = []
+    expected_tools: list[str] = []
+    should_not_call_tools: bool = False
+    keywords: list[str] = Field(
+        default=[], validation_alias=AliasChoices("expected_output_contains", "expected_answer_contains")
+    )
+    optimal_steps: int | None = None
+    max_tool_calls: int | None = None
+    max_latency_ms: float | None = None
+    category: str | None = None
+
+    def case(self) -> Case:
+        return Case(
+            id=self.id,
+            message=self.message,
+            expected_calls=(
+                *(call.expected() for call in self.expected_tool_calls),
+                *(ExpectedCall(tool=name) for name in self.expected_tools),
+            ),
+            should_not_call_tools=self.should_not_call_tools,
+            keywords=tuple(self.keywords),
+            optimal_steps=self.optimal_steps,
+            max_calls=self.max_tool_calls,
+            max_latency_ms=self.max_latency_ms,
+            category=self.category,
+        )
+
+
+def detect(source: Source) -> bool:
+    """Whether the file is one."""
+    cases = _cases(source) or source.records
+    return bool(cases) and all(
+        isinstance(case, dict) and "id" in case and not case.keys().isdisjoint(_MESSAGES) for case in cases[:5]
+    )
+
+
+def read(source: Source) -> Draft:
+    """The cases. All faults of the file are in one error.
+
+    Raises:
+        InvalidSuite: a case has an unknown field or a value of the wrong type.
+    """
+    listed = _cases(source)
+    if listed is None:
+        places = [((index,), item) for index, item in enumerate(source.items)]
+        fields: dict[str, Any] = {}
+    else:
+        lines = Lines(source)
+        places = [((_LIST, index), Item(lines.at(_LIST, index) or 1, given)) for index, given in enumerate(listed)]
+        fields = {name: value for name, value in source.items[0].data.items() if name != _LIST}
+        if isinstance(fields.get("tools"), list):
+            fields["tools"] = [_tool(tool) for tool in fields["tools"]]
+    is_of_completion = any(isinstance(item.data, dict) and item.data.keys() & _OF_COMPLETION for _, item in places)
+    weighed = {"weighting": "completion", "min_score": _LEAST_SCORE} if is_of_completion else {}
+    draft = Draft(fields=weighed | fields)
+    faults: list[str] = []
+    for place, item in places:
+        try:
+            draft.add(source, item.line, _TestCase.model_validate(item.data).case())
+        except ValidationError as problem:
+            faults += [str(source.broken(item.line, each)) for each in _said(problem, place)]
+    if faults:
+        raise InvalidSuite("\n".join(faults))
+    return draft
+
+
+def _cases(source: Source) -> list[Any] | None:
+    """The list of a file that is one object."""
+    whole = source.items[0].data if len(source.items) == 1 else None
+    listed = whole.get(_LIST) if isinstance(whole, dict) else None
+    return listed if isinstance(listed, list) else None
+
+
+def _tool(given: Any) -> Any:
+    """A definition with its schema in `parameters`, also where it is written for a provider."""
+    if not isinstance(given, dict) or "input_schema" not in given:
+        return given
+    return {("parameters" if name == "input_schema" else name): value for name, value in given.items()}
+
+
+def _said(problem: ValidationError, place: tuple[str | int, ...]) -> list[str]:
+    """What is wrong with a case, by field."""
+    found = []
+    for fault in problem.errors(include_url=False, include_context=False, include_input=False):
+        name = ".".join(map(str, (*place, *fault["loc"])))
+        if fault["loc"][-1:] == ("param_validators",):
+            reason = "functions cannot be in a file; use a suite with rules (`one_of`, `regex`, `schema`) instead"
+        else:
+            reason = fault["msg"].removeprefix("Value error, ")
+        found.append(f"{name}: {reason}")
+    return found

@@ -1,0 +1,131 @@
+"""What makes a suite measure less than it seems to: cases that contradict each other, give the answer away, or are few.
+
+Such a suite can be run; a person decides what to change.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluation_assets.core.suites.answers import is_not_found
+from evaluation_assets.core.suites.call_schemas import defects
+from evaluation_assets.core.suites.calls import Call, same_tool
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, Suite, ToolDefinition
+from evaluation_assets.core.text.counted import counted
+
+WeaknessKind = Literal[
+    "few_cases",
+    "contradicting_cases",
+    "repeated_case",
+    "answer_in_task",
+    "keywords_in_task",
+    "unused_tool",
+    "unknown_tool",
+    "call_against_schema",
+    "always_calls",
+    "same_length",
+]
+
+FEW = 20
+"""Cases; with fewer, one case more or less that passes moves the pass rate by over five percent points."""
+
+_SHORTEST_ANSWER = 3
+"""Characters of an answer that is searched for in the task: shorter ones occur by chance."""
+
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Weakness:
+    """One weakness of a suite, and the cases that have it; none where it is about the whole suite."""
+
+    kind: WeaknessKind
+    cases: tuple[str, ...]
+    detail: str
+
+
+def weaknesses(suite: Suite) -> list[Weakness]:
+    """The weaknesses of a suite: those of single cases first."""
+    return [*_of_pairs(suite), *_of_cases(suite), *_of_tools(suite), *_of_coverage(suite)]
+
+
+def _of_pairs(suite: Suite) -> Iterator[Weakness]:
+    by_prompt: dict[str, list[Case]] = defaultdict(list)
+    for case in suite.cases:
+        by_prompt[_plain(case.prompt)].append(case)
+    for same in by_prompt.values():
+        ids = tuple(case.id for case in same)
+        if len({_expected(case) for case in same}) > 1:
+            yield Weakness("contradicting_cases", ids, "the same task with different expectations")
+        elif len(same) > 1:
+            yield Weakness("repeated_case", ids, "the same task and expectations")
+
+
+def _expected(case: Case) -> str:
+    return case.model_dump_json(exclude={"id", "message", "messages", "category", "tags"})
+
+
+def _of_cases(suite: Suite) -> Iterator[Weakness]:
+    for case in suite.cases:
+        if case.answer is not None:
+            answer = case.answer.value.strip()
+            if len(answer) >= _SHORTEST_ANSWER and not is_not_found(answer) and _has_word(case.prompt, answer):
+                yield Weakness("answer_in_task", (case.id,), f"the task contains its answer, {answer!r}")
+        elif case.keywords and all(_has_word(case.prompt, word) for word in case.keywords):
+            words = ", ".join(case.keywords)
+            yield Weakness("keywords_in_task", (case.id,), f"repeating the task gives all keywords: {words}")
+
+
+def _has_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(_plain(word))}(?!\w)", _plain(text)) is not None
+
+
+def _plain(text: str) -> str:
+    return _SPACE.sub(" ", text).strip().casefold()
+
+
+def _of_tools(suite: Suite) -> Iterator[Weakness]:
+    needed: list[str] = []
+    for case in suite.cases:
+        needed += [call.tool for call in case.expected_calls]
+        given = suite.tools_of(case)
+        if given is None:
+            continue
+        for call in case.expected_calls:
+            yield from _of_call(case, call, given)
+    for tool in suite.tools or ():
+        if suite.cases and not any(same_tool(tool.name, name) for name in needed):
+            yield Weakness("unused_tool", (), f"no case expects a call of {tool.name}")
+
+
+def _of_call(case: Case, call: ExpectedCall, given: tuple[ToolDefinition, ...]) -> Iterator[Weakness]:
+    """An expected call that an agent cannot make, or not without breaking the tool's definition."""
+    values = {name: rule.accepted[0] for name, rule in call.parameters.items() if rule.accepted and not rule.optional}
+    for defect in defects(Call(call.tool, values), [tool.tool for tool in given]):
+        if defect.kind == "unknown_tool":
+            yield Weakness("unknown_tool", (case.id,), f"{call.tool} is expected and not among the tools")
+        elif defect.kind not in ("missing_required", "not_checked"):
+            about = f"{call.tool}, {defect.parameter}" if defect.parameter else call.tool
+            yield Weakness("call_against_schema", (case.id,), f"{about}: {defect.detail}")
+
+
+def _of_coverage(suite: Suite) -> Iterator[Weakness]:
+    if len(suite.cases) < FEW:
+        yield Weakness("few_cases", (), f"{counted(len(suite.cases), 'case')}; {FEW} or more measure better")
+    expecting = [len(case.expected_calls) for case in suite.cases if case.expected_calls]
+    if expecting and len(expecting) == len(suite.cases):
+        yield Weakness("always_calls", (), "every case expects a call: calls that are not needed go unnoticed")
+    if len(expecting) > 1 and len(set(expecting)) == 1:
+        yield Weakness("same_length", (), f"every case with calls expects {counted(expecting[0], 'call')}")
+
+
+def coverage(suite: Suite) -> dict[str, dict[str, int]]:
+    """How many cases there are by category, by number of expected calls, and by expected tool."""
+    tools = Counter(name for case in suite.cases for name in {call.tool for call in case.expected_calls})
+    return {
+        "category": dict(Counter(case.category or "none" for case in suite.cases)),
+        "expected calls": dict(sorted(Counter(str(len(case.expected_calls)) for case in suite.cases).items())),
+        "tool": dict(tools.most_common()),
+    }
