@@ -17,6 +17,7 @@ from evaluation_assets.defs import (
     checks,
     coding_work,
     constraints,
+    failure_groups,
     findings,
     ingest,
     regression,
@@ -106,6 +107,8 @@ def build_definitions(
                 *located(
                     [
                         sessions.session_agent_ranks,
+                        failure_groups.grouped_findings,
+                        failure_groups.failure_groups,
                         *regression_assets(settings),
                         *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
                         *collecting_assets(sinks),

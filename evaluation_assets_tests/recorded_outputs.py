@@ -25,6 +25,7 @@ from evaluation_assets.core.judging.prompts import render, reply_schema
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.selection import Selection
 from evaluation_assets.core.judging.subjects import Chain, trajectory_chain
+from evaluation_assets.core.pipeline.failure_groups import group_rows, member_rows, read_runs
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.coding_sessions import ClaudeSession
 from evaluation_assets_tests.core.making import trajectory
@@ -61,6 +62,7 @@ TABLES: Mapping[str, Sequence[str]] = {
 }
 """In the order of the data flow: what changes in one table may change in later ones."""
 
+GROUPING = "evaluation_assets.core.sections.failure_groups.grouping:GROUPING_VERSION"
 REPORT = "evaluation_assets.defs.reports:REPORT_VERSION"
 PROMPT = "evaluation_assets.core.judging.prompts:PROMPT_VERSION"
 QUICK = "evaluation_assets.core.judging.selection:QUICK_VERSION"
@@ -123,6 +125,8 @@ def _of_a_run() -> Iterator[tuple[str, Any]]:
         drops = ("coding", "support", "teams", "weather")
         for name, tables in TABLES.items():
             yield name, [list(made.table(drop, *table.split("/")).rows()) for table in tables for drop in drops]
+        found = read_runs(made, str)
+        yield GROUPING, (list(member_rows(found)), group_rows(found, {}))
         yield REPORT, [json.loads((home / "reports" / drop / "report.json").read_text()) for drop in drops]
 
 

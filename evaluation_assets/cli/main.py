@@ -20,7 +20,11 @@ SECTIONS = {
     },
     "Look at results": {
         "open": (f"{_HERE}.opening:open_report", "Open the report of a drop in a browser."),
-        "overview": (f"{_HERE}.overview:overview", "Show leaderboard, judge cards, pass rates, panels and drift."),
+        "groups": (f"{_HERE}.groups:group_commands", "List failure groups, and keep their states."),
+        "overview": (
+            f"{_HERE}.overview:overview",
+            "Show leaderboard, judges, pass rates, panels, failures and drift.",
+        ),
         "explain": (f"{_HERE}.explain:explain", "Show what a figure of a report comes from."),
         "leaderboard": (f"{_HERE}.overview:leaderboard", "Rank agents and versions on the tasks that all of them did."),
     },

@@ -58,6 +58,7 @@ SHOWN = {
     ),
     "pass_rates": ("drop", "judge", "raw", "corrected", "ci_low", "ci_high", "n_subjects", "n_labels"),
     PANELS: ("drop", "level", "criterion", "n_judges", "effective_judges", "alpha", "n_subjects"),
+    "failure_groups": ("group_id", "name", "state", "severity", "n_runs", "n_tasks", "share", "last_drop"),
     "drift": ("suite", "metric", "night", "z", "cusum", "e_value", "alarm"),
 }
 """Columns on the terminal; JSON has all."""
@@ -96,7 +97,7 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
     return show
 
 
-overview = _command("overview", list(SHOWN), "Show leaderboard, judge cards, pass rates, panels and drift.")
+overview = _command("overview", list(SHOWN), "Show leaderboard, judges, pass rates, panels, failures and drift.")
 leaderboard = _command("leaderboard", ["leaderboard"], "Rank agents and versions on the tasks that all of them did.")
 judges = _command("judges", ["judge_cards"], "Compare each judge with human labels.")
 drift = _command("drift", ["drift"], "Test for a lasting decrease since each suite's baseline.")

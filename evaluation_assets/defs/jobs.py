@@ -27,6 +27,8 @@ OVER_ALL_DROPS = (
     "drift",
     "leaderboard",
     "session_agent_ranks",
+    "grouped_findings",
+    "failure_groups",
 )
 OURS = dg.AssetSelection.groups(*groups.ALL)
 """All assets of an installation; a project that uses the component has others too."""
@@ -81,7 +83,7 @@ promote_job = dg.define_asset_job(
 overview_job = dg.define_asset_job(
     OVERVIEW,
     selection=dg.AssetSelection.assets(*OVER_ALL_DROPS) | COLLECTED,
-    description="Update labels, judge cards, calibration, drift, leaderboard and ranks over all drops.",
+    description="Update labels, judge cards, calibration, drift, leaderboard, ranks and failure groups over all drops.",
     executor_def=dg.in_process_executor,
     hooks={retry_after_outage},
 )

@@ -114,6 +114,11 @@ class Installation:
         return self.root / "checks.yaml"
 
     @property
+    def groups_file(self) -> UPath:
+        """What people said about failure groups."""
+        return self.root / "groups.yaml"
+
+    @property
     def sinks_file(self) -> UPath:
         """Where scores are sent."""
         return self.root / "sinks.yaml"

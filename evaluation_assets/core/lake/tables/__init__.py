@@ -8,6 +8,7 @@ from evaluation_assets.core.lake.tables import (
     coding_work,
     constraints,
     deliveries,
+    failure_groups,
     findings,
     gating,
     human_review,
@@ -20,6 +21,7 @@ from evaluation_assets.core.lake.tables import (
 from evaluation_assets.core.lake.tables.coding_work import CODING_WORK
 from evaluation_assets.core.lake.tables.constraints import CONSTRAINT_RESULTS
 from evaluation_assets.core.lake.tables.deliveries import DELIVERIES
+from evaluation_assets.core.lake.tables.failure_groups import FAILURE_GROUPS, GROUPED_FINDINGS
 from evaluation_assets.core.lake.tables.findings import FINDINGS
 from evaluation_assets.core.lake.tables.gating import DRIFT, GATE_CALIBRATION, LEADERBOARD, SCORE_HISTORY, TASK_METRICS
 from evaluation_assets.core.lake.tables.human_review import JUDGE_CARDS, LABELS, PASS_RATES, REVIEW_QUEUE
@@ -58,6 +60,7 @@ TABLES: dict[str, Table] = {
         coding_work,
         constraints,
         findings,
+        failure_groups,
         gating,
         human_review,
         deliveries,
@@ -77,9 +80,11 @@ __all__ = [
     "CONSTRAINT_RESULTS",
     "DELIVERIES",
     "DRIFT",
+    "FAILURE_GROUPS",
     "FAILURE_PATTERNS",
     "FINDINGS",
     "GATE_CALIBRATION",
+    "GROUPED_FINDINGS",
     "JUDGE_CARDS",
     "LABELS",
     "LEADERBOARD",

@@ -16,6 +16,7 @@ FINDINGS = Table(
         Column("interaction", INT, "Number of the interaction in its turn, from 0; null if not narrowed down."),
         Column("step", INT, "Number of the step in its interaction, from 0; null if not narrowed down."),
         Column("agent_id", NAME, "Agent that it happened to; null if not narrowed down."),
+        Column("tool", NAME, "Tool of the call at the step; null without a call."),
         Column("clip_index", INT, "Number of the clip with the step; null if not narrowed down to a step."),
         Column("start", INT, "Offset in the trajectory's text at which the evidence starts; null if it has none."),
         Column("end", INT, "Offset in the trajectory's text at which the evidence ends (exclusive); null without."),

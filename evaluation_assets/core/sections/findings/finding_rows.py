@@ -1,22 +1,35 @@
 """Codec of findings: rows of `findings`."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from evaluation_assets.core.sections.findings.course import LONGEST_QUOTATION
-from evaluation_assets.core.sections.findings.finding import Finding, Place
+from evaluation_assets.core.sections.findings.finding import Finding
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 Row = dict[str, Any]
 
+_At = tuple[int | None, int | None, int | None]
+"""Turn, interaction and step."""
+
+
+class _Step(NamedTuple):
+    clip: int | None
+    tool: str | None
+
+
+_NOWHERE = _Step(None, None)
+
 
 def finding_rows(drop: str, trajectory: Trajectory, findings: list[Finding]) -> list[Row]:
     """Encode the findings of a run as rows of `findings`."""
-    clips = _clips(trajectory)
-    return [_row(drop, trajectory, finding, clips) for finding in findings]
+    steps = _steps(trajectory) if findings else {}
+    return [_row(drop, trajectory, finding, steps) for finding in findings]
 
 
-def _row(drop: str, trajectory: Trajectory, finding: Finding, clips: dict[tuple[int, int, int], int]) -> Row:
+def _row(drop: str, trajectory: Trajectory, finding: Finding, steps: Mapping[_At, _Step]) -> Row:
     place = finding.place
+    step = _NOWHERE if None in (at := (place.turn, place.interaction, place.step)) else steps.get(at, _NOWHERE)
     start, end = (None, None) if place.span is None else place.span
     return {
         "drop": drop,
@@ -28,7 +41,8 @@ def _row(drop: str, trajectory: Trajectory, finding: Finding, clips: dict[tuple[
         "interaction": place.interaction,
         "step": place.step,
         "agent_id": place.agent_id,
-        "clip_index": _clip(place, clips),
+        "tool": step.tool,
+        "clip_index": step.clip,
         "start": start,
         "end": end,
         "evidence": finding.evidence[:LONGEST_QUOTATION],
@@ -38,19 +52,13 @@ def _row(drop: str, trajectory: Trajectory, finding: Finding, clips: dict[tuple[
     }
 
 
-def _clips(trajectory: Trajectory) -> dict[tuple[int, int, int], int]:
-    """The clip of each step: the number of calls before it."""
-    found: dict[tuple[int, int, int], int] = {}
+def _steps(trajectory: Trajectory) -> dict[_At, _Step]:
+    """The clip and the tool of each step. The number of a clip is that of the calls before it."""
+    found: dict[_At, _Step] = {}
     clip = 0
     for turn, taken in enumerate(trajectory.turns):
         for interaction, own in enumerate(taken.interactions):
             for number, step in enumerate(own.steps):
-                found[turn, interaction, number] = clip
+                found[turn, interaction, number] = _Step(clip, step.call and step.call.name)
                 clip += step.call is not None
     return found
-
-
-def _clip(place: Place, clips: dict[tuple[int, int, int], int]) -> int | None:
-    if place.turn is None or place.interaction is None or place.step is None:
-        return None
-    return clips.get((place.turn, place.interaction, place.step))

@@ -1,0 +1,127 @@
+"""`groups`: the failures that runs of many drops have in common, and their states."""
+
+import getpass
+import json
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from evaluation_assets.cli.options import with_panel
+from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.previews import silence_previews
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.report.render import plain
+from evaluation_assets.core.sections.failure_groups.states import KeptState, read_states, write_states
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted, percent
+from evaluation_assets.defs.names import OVERVIEW
+
+_EXAMPLES = 3
+_TREND = 10
+
+
+@click.group("groups")
+def group_commands() -> None:
+    """List failure groups, and keep their states.
+
+    A group is one failure that runs of any drops have in common: the same kind of finding, and the same tool or words
+    where these gather. States are in groups.yaml in the home folder.
+    """
+
+
+@group_commands.command("list")
+@with_panel
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
+)
+def list_groups(home: Installation, panel: Panel, form: str) -> None:
+    """List the groups, those with the most runs first. The exit status is 1 if one was reopened."""
+    rows = _updated(home, panel)
+    if form == "json":
+        click.echo(json.dumps(rows, indent=1))
+    elif not rows:
+        echo("no failure group: no run of an evaluated drop has a finding")
+    else:
+        echo(*map(_line, rows))
+    sys.exit(1 if any(row["state"] == "reopened" for row in rows) else 0)
+
+
+@group_commands.command("show")
+@click.argument("group")
+@with_panel
+def show_group(group: str, home: Installation, panel: Panel) -> None:
+    """Show a group: how many runs of each drop have it, versions, and examples."""
+    row = _known(_updated(home, panel), group)
+    echo(_line(row))
+    echo(f"  severity      {row['severity']}")
+    echo(f"  first seen    {plain(row['first_drop'])}", f"  last seen     {plain(row['last_drop'])}")
+    echo(f"  versions      {plain(', '.join(row['versions'])) or 'unknown'}")
+    if row["success_with"] is not None and row["success_without"] is not None:
+        echo(f"  success       {percent(row['success_with'])} with it, {percent(row['success_without'])} without")
+    for drop in row["by_drop"][-_TREND:]:
+        echo(f"  {drop['n_affected']:>5} of {drop['n_runs']:<6} {plain(drop['drop'])}")
+    members = [each for each in home.whole_table("grouped_findings").rows() if each["group_id"] == row["group_id"]]
+    for each in members[:_EXAMPLES]:
+        echo(f"  {plain(each['drop'])}, {plain(each['trajectory_id'])}: {plain(each['evidence'])}")
+
+
+@group_commands.command("resolve")
+@click.argument("group")
+@click.option("--note", default="", help="Why; stored in groups.yaml.")
+@with_panel
+def resolve_group(group: str, note: str, home: Installation, panel: Panel) -> None:
+    """Mark a group as resolved. Seen in another drop, it is reopened, and a check fails."""
+    _keep(home, _known(_updated(home, panel), group), "resolved", note)
+
+
+@group_commands.command("acknowledge")
+@click.argument("group")
+@click.option("--note", default="", help="Why; stored in groups.yaml.")
+@with_panel
+def acknowledge_group(group: str, note: str, home: Installation, panel: Panel) -> None:
+    """Mark a group as known."""
+    _keep(home, _known(_updated(home, panel), group), "acknowledged", note)
+
+
+def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> None:
+    seen = tuple(drop["drop"] for drop in row["by_drop"] if drop["n_affected"])
+    kept = KeptState(
+        state=state,
+        drops=seen if state == "resolved" else (),
+        by=getpass.getuser(),
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+        note=note,
+    )
+    write_states(home.groups_file, read_states(home.groups_file) | {row["group_id"]: kept})
+    echo(f"{row['group_id']}: {state} ({home.groups_file})")
+
+
+def _updated(home: Installation, panel: Panel) -> list[dict[str, Any]]:
+    """The groups, made again from all drops."""
+    if not home.drops_with("findings"):
+        refuse(f"no drop has been evaluated in {home.root}. Evaluate one: evaluation-assets evaluate FILE")
+    silence_previews()
+    from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
+
+    result = run_job(home, panel, OVERVIEW, assets=["grouped_findings", "failure_groups"])
+    failed = [check.description for check in result.checks if not check.passed]
+    if not result.success and not failed:
+        refuse("; ".join(result.failures))
+    for said in failed:
+        warn(plain(str(said)))
+    return list(home.whole_table("failure_groups").rows())
+
+
+def _known(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:
+    found = [row for row in rows if row["group_id"] == group]
+    if not found:
+        known = ", ".join(row["group_id"] for row in rows) or "none"
+        refuse(f"there is no failure group {group!r}; groups: {known}")
+    return found[0]
+
+
+def _line(row: dict[str, Any]) -> str:
+    share = f"{percent(row['share'])} (95% CI {percent(row['ci_low'])} to {percent(row['ci_high'])})"
+    return f"{row['group_id']}  {row['state']:<12}  {counted(row['n_runs'], 'run')}, {share}  {plain(row['name'])}"

@@ -1,0 +1,200 @@
+"""Failure groups over all drops: their findings, and how many runs of each drop they affect."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluation_assets.core.gating.evaluated_drops import evaluated_at, metrics_of, without_damaged
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.scoring.intervals import rate_interval
+from evaluation_assets.core.sections.failure_groups.grouping import (
+    UNEXPLAINED,
+    GroupKey,
+    Occurrence,
+    chance_of_all_in_last,
+    grouped,
+)
+from evaluation_assets.core.sections.failure_groups.states import KeptState, state_of
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import first_of
+
+Row = dict[str, Any]
+
+_CHANCE_OF_NEW = 0.05
+"""Of any group that is `new` without a cause, among all groups of a suite."""
+
+_EXCERPT = 300
+_GRAVITY = ("HIGH", "MEDIUM", "LOW")
+_PLACED = ("trajectory_id", "task_id", "kind", "severity", "tool", "evidence", "clip_index", "start", "end")
+
+
+@dataclass(slots=True, kw_only=True)
+class EvaluatedRuns:
+    """The runs of a drop: the task of each, and whether it succeeded, where that is recorded."""
+
+    drop: str
+    suite: str | None
+    version: str
+    evaluated_at: str
+    tasks: dict[str, str] = field(default_factory=dict)
+    successes: dict[str, bool] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class AllRuns:
+    """What groups are made of. `drops` are in the order in which they were evaluated."""
+
+    drops: list[EvaluatedRuns] = field(default_factory=list)
+    occurrences: list[Occurrence] = field(default_factory=list)
+    calls: Counter[str] = field(default_factory=Counter)
+
+
+def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
+    """The findings and runs of all evaluated drops. A damaged file is reported and its drop skipped."""
+    found = AllRuns()
+
+    def read(drop: str) -> tuple[EvaluatedRuns, list[Occurrence], Counter[str]]:
+        runs = _runs(home, drop)
+        findings = [Occurrence(drop=drop, **row) for row in home.table(drop, "findings").rows(list(_PLACED))]
+        explained = {each.trajectory_id for each in findings}
+        failed = [run for run, succeeded in runs.successes.items() if not succeeded and run not in explained]
+        findings += _unexplained(home.table(drop, "raw_trajectories"), runs, set(failed)) if failed else []
+        calls = Counter(row["tool_name"] for row in home.table(drop, "clips").rows(["tool_name"]) if row["tool_name"])
+        return runs, findings, calls
+
+    everything = list(without_damaged(home.drops_with("findings"), read, damaged))
+    for runs, findings, calls in sorted(everything, key=lambda each: (each[0].evaluated_at, each[0].drop)):
+        found.drops.append(runs)
+        found.occurrences += findings
+        found.calls.update(calls)
+    return found
+
+
+def _runs(home: Installation, drop: str) -> EvaluatedRuns:
+    metrics = metrics_of(home, drop)
+    name = " ".join(part for part in (metrics.agent or metrics.model, metrics.agent_version) if part)
+    runs = EvaluatedRuns(drop=drop, suite=metrics.suite, version=name, evaluated_at=evaluated_at(home, drop))
+    for row in home.table(drop, "raw_trajectories").rows(["trajectory_id", "task_id", "success"]):
+        runs.tasks[row["trajectory_id"]] = row["task_id"]
+        if row["success"] is not None:
+            runs.successes[row["trajectory_id"]] = row["success"]
+    for row in home.table(drop, "tool_use_results").rows(["trajectory_id", "passed"]):
+        if row["trajectory_id"] is not None and row["passed"] is not None:
+            runs.successes.setdefault(row["trajectory_id"], row["passed"])
+    return runs
+
+
+def _unexplained(raw: Stored, runs: EvaluatedRuns, failed: set[str]) -> Iterator[Occurrence]:
+    for row in raw.rows(["trajectory_id", "final_answer"]):
+        if row["trajectory_id"] in failed:
+            yield Occurrence(
+                drop=runs.drop,
+                trajectory_id=row["trajectory_id"],
+                task_id=runs.tasks[row["trajectory_id"]],
+                kind=UNEXPLAINED,
+                severity="HIGH",
+                tool=None,
+                evidence=(row["final_answer"] or "no answer")[:_EXCERPT],
+            )
+
+
+def member_rows(found: AllRuns) -> Iterator[Row]:
+    """Rows of `grouped_findings`, group by group."""
+    for key, members in grouped(found.occurrences, found.calls).items():
+        for each in members:
+            yield {
+                "group_id": key.id,
+                "drop": each.drop,
+                "trajectory_id": each.trajectory_id,
+                "task_id": each.task_id,
+                "kind": each.kind,
+                "severity": each.severity,
+                "tool": each.tool,
+                "clip_index": each.clip_index,
+                "start": each.start,
+                "end": each.end,
+                "evidence": each.evidence,
+            }
+
+
+def group_rows(found: AllRuns, states: Mapping[str, KeptState]) -> list[Row]:
+    """Rows of `failure_groups`: those with the most affected runs first."""
+    groups = grouped(found.occurrences, found.calls)
+    rows = [_row(key, members, found.drops, states, len(groups)) for key, members in groups.items()]
+    return sorted(rows, key=lambda row: (-row["n_runs"], row["group_id"]))
+
+
+def _row(
+    key: GroupKey,
+    members: Sequence[Occurrence],
+    drops: Sequence[EvaluatedRuns],
+    states: Mapping[str, KeptState],
+    groups: int,
+) -> Row:
+    affected: dict[str, set[str]] = defaultdict(set)
+    for each in members:
+        affected[each.drop].add(each.trajectory_id)
+    seen = [drop for drop in drops if drop.drop in affected]
+    by_task: dict[str, list[bool]] = defaultdict(list)
+    for drop in drops:
+        for run, task in drop.tasks.items():
+            by_task[task].append(run in affected.get(drop.drop, ()))
+    low, high = rate_interval(by_task.values())
+    n_runs, n_all = sum(map(len, affected.values())), sum(map(len, by_task.values()))
+    return {
+        "group_id": key.id,
+        "name": key.name,
+        "kind": key.kind,
+        "tool": key.tool,
+        "words": key.words,
+        "severity": min((each.severity for each in members), key=_GRAVITY.index),
+        "state": state_of(states.get(key.id), affected, is_new=_is_new(affected, drops, groups)),
+        "n_findings": len(members),
+        "n_runs": n_runs,
+        "n_tasks": len({each.task_id for each in members}),
+        "share": n_runs / n_all,
+        "ci_low": low,
+        "ci_high": high,
+        "first_drop": seen[0].drop,
+        "last_drop": seen[-1].drop,
+        "versions": list(dict.fromkeys(drop.version for drop in seen if drop.version)),
+        "success_with": _success(drops, affected, is_affected=True),
+        "success_without": _success(drops, affected, is_affected=False),
+        "by_drop": [
+            {"drop": drop.drop, "n_runs": len(drop.tasks), "n_affected": len(affected.get(drop.drop, ()))}
+            for drop in drops
+        ],
+    }
+
+
+def _is_new(affected: Mapping[str, set[str]], drops: Sequence[EvaluatedRuns], groups: int) -> bool:
+    """Whether a suite has the group in its last drop alone, more often than chance explains."""
+    by_suite: dict[str | None, list[EvaluatedRuns]] = defaultdict(list)
+    for drop in drops:
+        by_suite[drop.suite].append(drop)
+    for *earlier, last in by_suite.values():
+        count = len(affected.get(last.drop, ()))
+        if not count or not earlier or any(drop.drop in affected for drop in earlier):
+            continue
+        before = sum(len(drop.tasks) for drop in earlier)
+        if chance_of_all_in_last(count, len(last.tasks), before) < _CHANCE_OF_NEW / groups:
+            return True
+    return False
+
+
+def _success(drops: Sequence[EvaluatedRuns], affected: Mapping[str, set[str]], *, is_affected: bool) -> float | None:
+    """The success rate of runs with, or without, a finding of the group."""
+    known = [
+        succeeded
+        for drop in drops
+        for run, succeeded in drop.successes.items()
+        if (run in affected.get(drop.drop, ())) == is_affected
+    ]
+    return sum(known) / len(known) if known else None
+
+
+def group_figures(rows: Sequence[Row]) -> dict[str, int | str]:
+    """How many groups there are by state, and the names of the largest, for the UI."""
+    states = Counter(row["state"] for row in rows)
+    return {"groups": len(rows), **states, "largest": first_of([row["name"] for row in rows], 3)}

@@ -1,0 +1,137 @@
+"""Which findings are the same failure: the same kind, and the same tool or words where the kind gathers there.
+
+A group's ID follows from its key alone, so that it stays when runs are added and grouping is repeated.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, lgamma
+from typing import NamedTuple
+
+import scipy
+
+from evaluation_assets.core.sections.findings.finding import Severity
+from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.traces.trajectories.identity import digest
+
+GROUPING_VERSION = "1"
+
+UNEXPLAINED = "unexplained_failure"
+"""Kind of a run that failed without any finding."""
+
+_LEAST_RUNS = 5
+_LEAST_SHARE = 0.3
+_CHANCE = 0.001
+"""Runs, and share of its kind, from which a tool or words have a group of their own; for tools also how likely calls
+that are spread like all others would be so concentrated."""
+
+_WORDS = 12
+_VARYING = re.compile(r"\S*\d\S*|\"[^\"]*\"|'[^']*'|`[^`]*`")
+"""What differs between instances of one message: numbers, IDs, paths with digits, quoted values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occurrence:
+    """A finding in its drop. `tool` is the tool of the call at its step; a failed run without finding has none."""
+
+    drop: str
+    trajectory_id: str
+    task_id: str
+    kind: str
+    severity: Severity
+    tool: str | None
+    evidence: str
+    clip_index: int | None = None
+    start: int | None = None
+    end: int | None = None
+
+    @property
+    def run(self) -> tuple[str, str]:
+        """The run that it is in."""
+        return self.drop, self.trajectory_id
+
+
+class GroupKey(NamedTuple):
+    """What the findings of a group have in common; `None`: they differ in it, or it tells nothing."""
+
+    kind: str
+    tool: str | None = None
+    words: str | None = None
+
+    @property
+    def id(self) -> str:
+        """Short ID, the same in every installation."""
+        return digest(*(part or "" for part in self))[:8]
+
+    @property
+    def name(self) -> str:
+        """Name for people."""
+        title = "Failed without a finding" if self.kind == UNEXPLAINED else kinds()[self.kind].title
+        return ": ".join(part for part in (title, self.tool, self.words) if part)
+
+
+def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict[GroupKey, list[Occurrence]]:
+    """The groups. `calls` counts all calls of the runs by tool: some tools are called more often, and fail as often."""
+    by_kind: dict[str, list[Occurrence]] = defaultdict(list)
+    for occurrence in occurrences:
+        by_kind[occurrence.kind].append(occurrence)
+    total = sum(calls.values())
+    found: dict[GroupKey, list[Occurrence]] = defaultdict(list)
+    for kind, own in by_kind.items():
+        tools = _failing_tools(own, calls, total)
+        by_tool: dict[str | None, list[Occurrence]] = defaultdict(list)
+        for each in own:
+            by_tool[each.tool if each.tool in tools else None].append(each)
+        for tool, members in by_tool.items():
+            words = _frequent_words(members)
+            for each in members:
+                said = pattern_of(each.evidence)
+                found[GroupKey(kind, tool, said if said in words else None)].append(each)
+    return dict(found)
+
+
+def pattern_of(evidence: str) -> str:
+    """The words of a message that its instances share: without values that vary, the first twelve, in lower case."""
+    return " ".join(_VARYING.sub("#", evidence).lower().split()[:_WORDS])
+
+
+def _failing_tools(own: Sequence[Occurrence], calls: Mapping[str, int], total: int) -> set[str]:
+    """Tools in which a kind gathers more than their share of the calls explains."""
+    with_tool = [each for each in own if each.tool in calls]
+    found = set()
+    for tool, count in Counter(each.tool for each in with_tool).items():
+        if tool is None or count < _LEAST_SHARE * len(own) or _runs(with_tool, tool) < _LEAST_RUNS:
+            continue
+        chance = scipy.stats.binom.sf(count - 1, len(with_tool), calls[tool] / total)
+        if chance < _CHANCE / len(calls):
+            found.add(tool)
+    return found
+
+
+def _runs(own: Sequence[Occurrence], tool: str) -> int:
+    return len({each.run for each in own if each.tool == tool})
+
+
+def _frequent_words(members: Sequence[Occurrence]) -> set[str]:
+    """Messages that are a group of their own among others; one that all have is not."""
+    runs: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for each in members:
+        runs[pattern_of(each.evidence)].add(each.run)
+    everyone = len({each.run for each in members})
+    found = {words for words, own in runs.items() if len(own) >= _LEAST_RUNS and len(own) >= _LEAST_SHARE * everyone}
+    return found if len(runs) > 1 else set()
+
+
+def chance_of_all_in_last(affected: int, last: int, earlier: int) -> float:
+    """How likely all affected runs are of the last drop, if each run of all drops were as likely to be one.
+
+    The hypergeometric probability `C(last, affected) / C(last + earlier, affected)`.
+    """
+    everyone = last + earlier
+    return exp(_log_choose(last, affected) - _log_choose(everyone, affected)) if affected <= last else 0.0
+
+
+def _log_choose(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

@@ -1,0 +1,64 @@
+"""The file of states, which people edit or commands write: `groups.yaml` in the home folder."""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+import yaml
+from pydantic import Field, TypeAdapter, ValidationError
+from upath import UPath
+
+from evaluation_assets.core.lake.stored import publish_bytes
+from evaluation_assets.core.system.configuration import InvalidConfiguration, Section
+
+State = Literal["new", "open", "acknowledged", "resolved", "reopened"]
+"""`new`: first seen in the last drop of its suite, beyond chance. `reopened`: seen again after it was resolved."""
+
+
+class KeptState(Section):
+    """What a person said about a group.
+
+    Attributes:
+        state: `acknowledged` (known, no alert) or `resolved`.
+        drops: Drops that had the group when it was resolved. It is reopened when it is seen in another one.
+        by: Who said so.
+        at: When, UTC.
+        note: Why.
+    """
+
+    state: Literal["acknowledged", "resolved"]
+    drops: tuple[str, ...] = Field(default=())
+    by: str = ""
+    at: str = ""
+    note: str = ""
+
+
+_FILE = TypeAdapter(dict[str, KeptState])
+
+
+def read_states(file: UPath) -> dict[str, KeptState]:
+    """States by ID of the group; none without a file.
+
+    Raises:
+        InvalidConfiguration: the file is not valid.
+    """
+    if not file.exists():
+        return {}
+    try:
+        return _FILE.validate_python(yaml.safe_load(file.read_text("utf-8")) or {})
+    except (ValidationError, yaml.YAMLError, UnicodeDecodeError) as problem:
+        raise InvalidConfiguration(f"{file} is not valid: {problem}") from None
+
+
+def write_states(file: UPath, states: Mapping[str, KeptState]) -> None:
+    """Write the file atomically."""
+    given = {name: state.model_dump(mode="json", exclude_defaults=True) for name, state in states.items()}
+    publish_bytes(file, yaml.safe_dump(given, sort_keys=True, allow_unicode=True).encode())
+
+
+def state_of(kept: KeptState | None, drops: Iterable[str], *, is_new: bool) -> State:
+    """The state of a group that was seen in `drops`."""
+    if kept is None:
+        return "new" if is_new else "open"
+    if kept.state == "resolved" and not set(drops) <= set(kept.drops):
+        return "reopened"
+    return kept.state

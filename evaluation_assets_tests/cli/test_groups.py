@@ -1,0 +1,55 @@
+"""Failure groups from drops to the check, as a person meets them."""
+
+import json
+import re
+from pathlib import Path
+
+import yaml
+
+from evaluation_assets_tests.conftest import command
+from evaluation_assets_tests.defs.test_regression import TASKS, runs
+
+
+def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "in" / "nights"
+    folder.mkdir(parents=True)
+
+    def evaluate(name: str, *, bad: int) -> None:
+        (folder / f"{name}.jsonl").write_bytes(runs(TASKS - bad, bad=bad))
+        done = command("evaluate", tmp_path / "in", "--quiet", home=home)
+        assert done.returncode == 0, done.stderr
+
+    nothing = command("groups", "list", home=home)
+    assert nothing.returncode == 2 and "no drop has been evaluated" in nothing.stderr
+    for name in ("1", "2", "3"):
+        (folder / f"{name}.jsonl").write_bytes(runs(TASKS))
+    evaluate("4", bad=6)
+    listed = json.loads(command("groups", "list", "--format", "json", home=home).stdout)
+    states = {row["group_id"]: row["state"] for row in listed}
+    assert "new" in states.values(), listed
+    worst = next(row for row in listed if row["state"] == "new")
+    assert (worst["n_runs"], worst["first_drop"], worst["last_drop"]) == (6, "nights/4", "nights/4")
+    assert (worst["success_with"], worst["success_without"]) == (0, 1)
+
+    shown = command("groups", "show", worst["group_id"], home=home).stdout
+    assert worst["name"] in shown and re.search(r"6 of 10 +nights/4", shown) and "0.0% with it, 100.0% without" in shown
+    unknown = command("groups", "show", "none", home=home)
+    assert unknown.returncode == 2 and worst["group_id"] in unknown.stderr
+
+    for row in listed:
+        done = command("groups", "resolve", row["group_id"], "--note", "fixed", home=home)
+        assert done.returncode == 0, done.stderr
+    kept = yaml.safe_load((home / "groups.yaml").read_text())
+    assert kept[worst["group_id"]]["note"] == "fixed" and kept[worst["group_id"]]["drops"] == ["nights/4"]
+    evaluate("5", bad=0)
+    calm = command("groups", "list", home=home)
+    assert calm.returncode == 0 and "resolved" in calm.stdout and "reopened" not in calm.stdout
+
+    evaluate("6", bad=3)
+    again = command("groups", "list", home=home)
+    assert again.returncode == 1
+    assert f"{worst['group_id']}  reopened" in again.stdout
+    assert "Seen again after they were resolved" in again.stderr
+    known = command("groups", "acknowledge", worst["group_id"], home=home)
+    assert known.returncode == 0
+    assert f"{worst['group_id']}  acknowledged" in command("groups", "list", home=home).stdout
