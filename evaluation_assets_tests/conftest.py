@@ -17,6 +17,7 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets_tests.environment import clear
 from evaluation_assets_tests.forked_commands import forked_command
 from evaluation_assets_tests.model_server import ModelServer, model_server
@@ -144,7 +145,7 @@ def kept(tmp_path: Path) -> Iterator[Workspace]:
     """An installation whose instance lies on disk: a schedule opens it by itself."""
     home = Installation.at(str(tmp_path / "home"))
     (tmp_path / "dagster").mkdir()
-    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as instance:
+    with open_instance(tmp_path / "dagster") as instance:
         yield Workspace(home, build_definitions(home, Panel()), instance)
 
 

@@ -19,7 +19,6 @@ MEMBERS = (
     ("dagster._core.storage.event_log.sqlite.sqlite_event_log", "SqliteEventLogStorage", "path_for_shard"),
     ("dagster._core.storage.event_log.sqlite.sqlite_event_log", "SqliteEventLogStorage", "has_table"),
     ("dagster._core.storage.runs.sqlite.sqlite_run_storage", "SqliteRunStorage", "connect"),
-    ("dagster._core.storage.runs.sqlite.sqlite_run_storage", "SqliteRunStorage", "from_local"),
     ("dagster._core.storage.sqlite_storage", "DagsterSqliteStorage", "from_local"),
     ("dagster._cli.dev", "open_ipc_subprocess", ""),
     ("dagster_webserver.cli", "create_app_from_workspace_process_context", ""),

@@ -1,3 +1,5 @@
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import dagster as dg
@@ -6,6 +8,8 @@ import pytest
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.resources.sqlite_storage import OpenEventLog, open_instance
+
+RUN = "60a00177-7c61-485c-b1a6-e54b7cb25ca7"
 
 
 @dg.op
@@ -51,3 +55,34 @@ def test_a_storage_of_the_installation_is_used(tmp_path: Path, monkeypatch: pyte
     with open_instance(tmp_path) as instance:
         assert not isinstance(instance.event_log_storage, OpenEventLog)
     assert (tmp_path / "elsewhere").is_dir()
+
+
+def tables_of(file: Path) -> tuple[set[tuple[str, str]], list[str]]:
+    """The tables and indexes of a file with their columns, and the version that Dagster reads from it."""
+    with closing(sqlite3.connect(file)) as database:
+        made = set(database.execute("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"))
+        return made, [version for (version,) in database.execute("SELECT version_num FROM alembic_version")]
+
+
+def test_the_file_of_a_run_has_the_tables_that_dagster_gives_it(tmp_path: Path) -> None:
+    for folder in ("ours", "theirs"):
+        (tmp_path / folder).mkdir()
+    with open_instance(tmp_path / "ours") as instance:
+        ours = does_nothing.execute_in_process(instance=instance).run_id
+    with dg.DagsterInstance.local_temp(str(tmp_path / "theirs")) as instance:
+        theirs = does_nothing.execute_in_process(instance=instance).run_id
+    ours, theirs = (tmp_path / "ours/history/runs" / f"{ours}.db", tmp_path / "theirs/history/runs" / f"{theirs}.db")
+    assert tables_of(ours) == tables_of(theirs)
+    with closing(sqlite3.connect(ours)) as database:
+        assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@pytest.mark.parametrize("left", ["", "CREATE TABLE kvs (key TEXT)"])
+def test_the_file_of_a_run_whose_creation_was_killed_is_completed(tmp_path: Path, left: str) -> None:
+    with open_instance(tmp_path) as instance:
+        storage = instance.event_log_storage
+        assert isinstance(storage, OpenEventLog)
+        with closing(sqlite3.connect(storage.path_for_shard(RUN))) as database:
+            database.executescript(left)
+        does_nothing.execute_in_process(instance=instance, run_id=RUN)
+        assert len(instance.all_logs(RUN)) > 0
