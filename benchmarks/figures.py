@@ -3,7 +3,7 @@
 import json
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -16,6 +16,8 @@ class Row:
     reached: Callable[[float], bool]
     figures: list[float]
     note: str = ""
+    parts: dict[str, list[float]] = field(default_factory=dict)
+    """What the figures are made of, for comparisons."""
 
     def __str__(self) -> str:
         middle, low, high = statistics.median(self.figures), min(self.figures), max(self.figures)
@@ -29,5 +31,6 @@ def print_heading() -> None:
 
 
 def write_json(path: Path, rows: Sequence[Row]) -> None:
-    """The figures of each row, round by round: `benchmarks.compare` divides those of two commits."""
-    path.write_text(json.dumps({row.what: row.figures for row in rows}, indent=1), "utf-8")
+    """The figures of each row and their parts, round by round: `benchmarks.compare` divides those of two commits."""
+    figures = {name: values for row in rows for name, values in [(row.what, row.figures), *row.parts.items()]}
+    path.write_text(json.dumps(figures, indent=1), "utf-8")

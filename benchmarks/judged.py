@@ -59,16 +59,20 @@ def panel(url: str, load: Load) -> dict[str, Any]:
     return {"judges": [judge | {"name": name, "model": model} for name, model in named]}
 
 
-async def bare(url: str, load: Load) -> dict[str, float]:
-    """The loop one would write by hand: the SDK as it comes, a semaphore, the same conversations, ready made."""
-    from openai import AsyncOpenAI
+async def bare(url: str, load: Load, *, aiohttp: bool = False) -> dict[str, float]:
+    """The loop one would write by hand: the SDK, a semaphore, the same conversations, ready made.
+
+    The SDK as it comes sends with httpx; `aiohttp` is its other transport, which it installs as an extra.
+    """
+    from openai import AsyncOpenAI, DefaultAioHttpClient
 
     from evaluation_assets.core.judging.fences import fence_of
     from evaluation_assets.core.judging.judge import Judgement
     from evaluation_assets.core.judging.prompts import render, reply_schema
     from evaluation_assets.core.judging.verdicts import Verdict
 
-    client = AsyncOpenAI(api_key="any", base_url=f"{url}/v1")
+    http_client = DefaultAioHttpClient() if aiohttp else None
+    client = AsyncOpenAI(api_key="any", base_url=f"{url}/v1", http_client=http_client)
     slots = asyncio.Semaphore(load.in_flight)
     conversations = []
     for model, chain in product(models(load), chains(load.trajectories, load.clips, load.characters)):
@@ -192,7 +196,11 @@ async def command(url: str, load: Load) -> dict[str, float]:
     return await asyncio.to_thread(execute)
 
 
-MEASUREMENTS = {"bare": bare, "engine": engine, "run": whole_run, "command": command}
+async def bare_aiohttp(url: str, load: Load) -> dict[str, float]:
+    return await bare(url, load, aiohttp=True)
+
+
+MEASUREMENTS = {"bare": bare, "bare_aiohttp": bare_aiohttp, "engine": engine, "run": whole_run, "command": command}
 
 
 def measured(what: str, server: ModelServer, load: Load) -> dict[str, float]:
