@@ -1,7 +1,8 @@
-"""The speed of one commit relative to another: `python -m benchmarks.compare BASE [COMMIT] [--rounds 5] [--only ...]`.
+"""The speed of a commit relative to another: `python -m benchmarks.compare BASE [COMMIT] [--rounds 5] [--only ...]`.
 
-The benchmarks of this checkout measure both commits in turn. Printed are the ratios of COMMIT (by default HEAD) to BASE,
-round by round: their geometric mean with its 95% interval. Below 1 is faster.
+The benchmarks of this checkout measure both in turn. Printed are the ratios of COMMIT (by default HEAD) to BASE, by
+round: their geometric mean with its 95% interval. Below 1 is faster.
+round: their geometric mean with its 95% interval. Below 1 is faster.
 """
 
 import argparse
