@@ -6,7 +6,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 IN_PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo ui test test-slow check test-stores test-evaluators lint sbom audit format docs site screenshots bench bench-judging bench-rules clean
+.PHONY: demo ui test test-slow check test-stores test-evaluators lint sbom audit format docs site screenshots bench bench-judging bench-rules bench-compare clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
@@ -70,6 +70,9 @@ bench-judging: .venv/.base  ## measure CPU, wall time, refusals, caching, memory
 
 bench-rules: .venv/.base  ## measure CPU of the embedded judge
 	$(BIN)/python benchmarks/rules.py
+
+bench-compare: .venv/.base  ## compare the speed of HEAD with that of the commit BASE, in turn on this machine
+	$(BIN)/python -m benchmarks.compare $(BASE)
 
 clean:
 	rm -rf .venv $(HOME_DIR)

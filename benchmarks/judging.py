@@ -1,6 +1,6 @@
 """What judging costs over a bare loop: CPU, waiting, refused and cached requests, memory, events.
 
-    python -m benchmarks.judging [--rounds 3] [--verdicts 100000] [--only cpu,wait,refused,shared,cache,memory]
+    python -m benchmarks.judging [--rounds 3] [--verdicts 100000] [--only cpu,panel,...] [--json FILE]
 
 Everything is measured against a model server in a process of its own. The bare loop is what one would write by hand:
 the OpenAI SDK as it comes, a semaphore, the same conversations, ready made; no ledger, no validation. Each
@@ -9,219 +9,47 @@ cores to themselves for figures of time: the load at the start is printed, and t
 """
 
 import argparse
-import asyncio
-import json
 import os
-import resource
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
-from typing import Any
 
-from benchmarks.chains import chains, write_drop
-from evaluation_assets_tests.model_server import ModelServer, model_server
-
-KEY = "BENCHMARK_KEY"
-MODELS = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5"}
-"""Whose list prices are shown."""
+from benchmarks.figures import Row, print_heading, write_json
+from benchmarks.judged import MODELS, Load, measured
+from evaluation_assets_tests.model_server import model_server
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """What is judged, and how."""
-
-    trajectories: int
-    clips: int
-    characters: int
-    in_flight: int
-    protocol: str = "openai"
-    judges: int = 1
-    a_minute: int | None = None
-    model: str | None = None
-    """Instead of the usual one, so that processes with one ledger have questions of their own."""
-    folder: str | None = None
-    """That of the ledger; a temporary one by default."""
-
-    @property
-    def verdicts(self) -> int:
-        return self.trajectories * self.clips * self.judges
-
-
-@dataclass(slots=True)
-class Row:
-    """A line of the table: a figure per round, and what it has to be."""
-
-    what: str
-    goal: str
-    reached: Callable[[float], bool]
-    figures: list[float]
-    note: str = ""
-
-    def __str__(self) -> str:
-        middle, low, high = statistics.median(self.figures), min(self.figures), max(self.figures)
-        spread = f"({low:.3g} to {high:.3g})" if len(self.figures) > 1 else ""
-        verdict = "yes" if self.reached(middle) else "NO"
-        return f"{self.what:<58}{self.goal:>9}{middle:>9.3g}  {spread:<18}{verdict:<5}{self.note}"
-
-
-# What is measured: each in a process of its own.
-
-
-def panel(url: str, load: Load) -> dict[str, Any]:
-    """A panel of model judges behind the server, with one limit for all of them."""
-    address = {"openai": "/v1", "anthropic": "/anthropic"}[load.protocol]
-    judge = {"provider": f"{load.protocol}_compatible", "model": load.model or MODELS[load.protocol]}
-    judge |= {"base_url": url + address, "api_key_env": KEY, "max_concurrency": load.in_flight}
-    judge |= {"price": {"input": 1.0, "output": 4.0}, "requests_per_minute": load.a_minute}
-    names = ("one", "two", "three")[: load.judges]
-    # Different models, because the same question to the same model is asked once.
-    return {"judges": [judge | {"name": name} | ({"model": name} if load.judges > 1 else {}) for name in names]}
-
-
-async def bare(url: str, load: Load) -> dict[str, float]:
-    """The loop one would write by hand."""
-    from openai import AsyncOpenAI
-
-    from evaluation_assets.core.judging.fences import fence_of
-    from evaluation_assets.core.judging.judge import Judgement
-    from evaluation_assets.core.judging.prompts import render, reply_schema
-    from evaluation_assets.core.judging.verdicts import Verdict
-
-    client = AsyncOpenAI(api_key="any", base_url=f"{url}/v1")
-    slots = asyncio.Semaphore(load.in_flight)
-    conversations = []
-    for chain in chains(load.trajectories, load.clips, load.characters):
-        fence = fence_of("secret", chain.trajectory.text)
-        earlier = [Judgement(subject, Verdict(outcome="failed")) for subject in chain.subjects]
-        asked = [render(subject, earlier[:at], fence, 100_000) for at, subject in enumerate(chain.subjects)]
-        schema = {"name": "evaluation", "strict": True, "schema": reply_schema(chain.subjects[0].chain_rubrics)}
-        conversations.append((asked[0].system, schema, [rendered.turns[-1].text for rendered in asked]))
-
-    async def judge(system: str, schema: Any, pieces: Sequence[str]) -> None:
-        messages: list[Any] = [{"role": "system", "content": system}]
-        for piece in pieces:
-            messages.append({"role": "user", "content": piece})
-            async with slots:
-                answer = await client.chat.completions.create(
-                    model=MODELS["openai"],
-                    messages=messages,
-                    max_tokens=2000,
-                    response_format={"type": "json_schema", "json_schema": schema},
-                )
-            evaluation = json.loads(answer.choices[0].message.content or "")
-            said = {"scores": {entry["criterion"]: entry["score"] for entry in evaluation["scores"]}}
-            messages.append({"role": "assistant", "content": json.dumps(said | {"summary": evaluation["summary"]})})
-
-    await judge(*conversations.pop())  # the first call imports and connects
-    started, before = time.perf_counter(), time.process_time()
-    await asyncio.gather(*(judge(*conversation) for conversation in conversations))
-    measured = {"seconds": time.perf_counter() - started, "cpu": time.process_time() - before}
-    await client.close()
-    return measured | {"verdicts": load.verdicts - load.clips}
-
-
-async def engine(url: str, load: Load) -> dict[str, float]:
-    """One level of a run, as its asset does it: prompts, ledger, limits, replies, rows in a spool."""
-    from evaluation_assets.core.judging.panel import judges_of, panel_of
-    from evaluation_assets.core.judging.tally import Tally
-    from evaluation_assets.core.lake.tables import CLIP_VERDICTS
-    from evaluation_assets.core.models.budget import Budget
-    from evaluation_assets.core.pipeline.verdicts import PanelRun
-
-    async def judge(which: slice, folder: str) -> list[Tally]:
-        judges = judges_of(panel_of(panel(url, load), "benchmark"), f"sqlite:///{folder}/ledger.sqlite")
-        run = PanelRun(CLIP_VERDICTS, "drop", "run", Budget(), lambda _: None)
-        tallies = []
-        async for done in run.judge(judges, lambda _: iter(given[which])):
-            with done.verdicts as spool:
-                assert sum(batch.num_rows for batch in spool.batches()) == done.tally.outcomes.total()
-            tallies.append(done.tally)
-        return tallies
-
-    given = list(chains(load.trajectories, load.clips, load.characters))
-    with tempfile.TemporaryDirectory() as own:
-        folder = load.folder or own
-        await judge(slice(-1, None), folder)  # the first call imports and connects
-        started, before = time.perf_counter(), time.process_time()
-        tallies = await judge(slice(0, -1), folder)
-        seconds, cpu = time.perf_counter() - started, time.process_time() - before
-    return {
-        "seconds": seconds,
-        "cpu": cpu,
-        "verdicts": sum(tally.outcomes.total() for tally in tallies),
-        "lost": sum(tally.outcomes["failed"] + tally.outcomes["not_run"] for tally in tallies),
-        "input": sum(tally.input_tokens or 0 for tally in tallies),
-        "cached": sum(tally.cached_tokens or 0 for tally in tallies),
-        "output": sum(tally.output_tokens or 0 for tally in tallies),
-    }
-
-
-async def whole_run(url: str, load: Load) -> dict[str, float]:
-    """The asset `clip_verdicts/one` and all before it in a Dagster run of its own, on a file."""
-    import dagster as dg
-
-    from evaluation_assets.core.judging.panel import panel_of
-    from evaluation_assets.core.system.installation import Installation
-    from evaluation_assets.definitions import build_definitions
-    from evaluation_assets.resources.asset_keys import owned_key
-
-    def execute() -> dict[str, float]:
-        with tempfile.TemporaryDirectory() as folder, dg.DagsterInstance.ephemeral() as instance:
-            home = Installation.at(folder)
-            home.drops.mkdir(parents=True)
-            write_drop(Path(folder) / "drops" / "drop.jsonl", load.trajectories, load.clips, load.characters)
-            instance.add_dynamic_partitions("drops", ["drop"])
-            job = build_definitions(
-                home, panel_of(panel(url, load), "benchmark")
-            ).resolve_implicit_global_asset_job_def()
-            ingest = (
-                "raw_trajectories",
-                "unreadable_records",
-                "preprocessed_trajectories",
-                "rejected_records",
-                "clips",
-            )
-            assets = [*(dg.AssetKey(name) for name in ingest), owned_key("clip_verdicts", "one")]
-            result = job.execute_in_process(partition_key="drop", instance=instance, asset_selection=assets)
-            assert result.success
-            verdicts = sum(1 for _ in home.table("drop", "clip_verdicts", "one").rows(["outcome"]))
-            return {"verdicts": verdicts, "events": len(instance.all_logs(result.run_id))}
-
-    return await asyncio.to_thread(execute)
-
-
-MEASUREMENTS = {"bare": bare, "engine": engine, "run": whole_run}
-
-
-def measured(what: str, server: ModelServer, load: Load) -> dict[str, float]:
-    """Run one measurement in a process of its own; with its peak memory in MiB."""
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.judging", "--measure", what, "--server", server.url]
-    command += ["--load", json.dumps(asdict(load))]
-    found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | {KEY: "any"})
-    return json.loads(found.stdout.splitlines()[-1])
-
-
-# The figures.
-
-
-def cpu(rounds: int) -> list[Row]:
-    """CPU per verdict when the answer is there at once."""
-    load, ratios, ours, theirs = Load(201, 5, 1500, 64), [], [], []
+def cpu(rounds: int, load: Load, of: str, goals: dict[str, float]) -> list[Row]:
+    """CPU per verdict when the answer is there at once, to the loop over the SDK as it comes, and over aiohttp."""
+    milliseconds: dict[str, list[float]] = {side: [] for side in ("bare", "bare_aiohttp", *goals)}
     for _ in range(rounds):
         with model_server(keep_bodies=False) as server:
-            sides = [measured(what, server, load) for what in ("bare", "engine")]
-        loop, judged = (1000 * side["cpu"] / side["verdicts"] for side in sides)
-        ratios.append(judged / loop)
-        ours.append(judged)
-        theirs.append(loop)
-    note = f"{statistics.median(ours):.2f} ms to {statistics.median(theirs):.2f} ms"
-    return [Row("(a) CPU per verdict, to the bare loop", "<= 0.8", lambda ratio: ratio <= 0.8, ratios, note)]
+            for side, taken in milliseconds.items():
+                # The first trajectory is not counted there, and a command has no such.
+                found = measured(side, server, replace(load, trajectories=load.trajectories - (side == "command")))
+                taken.append(1000 * found["cpu"] / found["verdicts"])
+    rows = []
+    for loop, (side, goal) in product(("bare", "bare_aiohttp"), goals.items()):
+        ratios = [own / bare for own, bare in zip(milliseconds[side], milliseconds[loop], strict=True)]
+        what = f"(a) CPU, {of}{', whole command' * (side == 'command')}, to {loop.replace('_', ' loop over ')}"
+        note = "{:.2f} ms to {:.2f} ms".format(*(statistics.median(milliseconds[each]) for each in (side, loop)))
+        parts = {f"{of}, {each}, ms CPU a verdict": milliseconds[each] for each in (side, loop)}
+        rows.append(Row(what, f"<= {goal}", lambda ratio, goal=goal: ratio <= goal, ratios, note, parts))
+    return rows
+
+
+def one_judge(rounds: int) -> list[Row]:
+    """One judge of short texts."""
+    return cpu(rounds, Load(193, 5, 1500, 64), "one judge", {"engine": 0.8})
+
+
+def panel_of_three(rounds: int) -> list[Row]:
+    """Three judges at one endpoint: 960 verdicts on five clips of 2,400 characters a trajectory."""
+    return cpu(rounds, Load(65, 5, 2400, 64, judges=3), "panel of three", {"engine": 0.7, "command": 1.5})
 
 
 def waiting(rounds: int) -> list[Row]:
@@ -351,28 +179,29 @@ def main() -> None:
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--verdicts", type=int, default=100_000, help="for memory and events")
-    arguments.add_argument("--only", default="cpu,wait,refused,shared,cache,memory", help="some of these, by comma")
-    arguments.add_argument("--measure", choices=MEASUREMENTS)
-    arguments.add_argument("--server")
-    arguments.add_argument("--load")
+    arguments.add_argument(
+        "--only", default="cpu,panel,wait,refused,shared,cache,memory", help="some of these, by comma"
+    )
+    arguments.add_argument("--json", type=Path, help="also write the figures of each round to this file")
     options = arguments.parse_args()
-    if options.measure:
-        found = asyncio.run(MEASUREMENTS[options.measure](options.server, Load(**json.loads(options.load))))
-        print(json.dumps(found | {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
-        return
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start, {options.rounds} rounds")
-    print(f"{'':<58}{'goal':>9}{'median':>9}  {'range':<18}{'held':<5}")
+    print_heading()
     figures: dict[str, Callable[[], list[Row]]] = {
-        "cpu": lambda: cpu(options.rounds),
+        "cpu": lambda: one_judge(options.rounds),
+        "panel": lambda: panel_of_three(options.rounds),
         "wait": lambda: waiting(options.rounds),
         "refused": lambda: refused(options.rounds),
         "shared": lambda: shared(options.rounds),
         "cache": lambda: cached(options.rounds),
         "memory": lambda: memory(options.verdicts),
     }
+    rows: list[Row] = []
     for name in options.only.split(","):
         for row in figures[name]():
             print(row, flush=True)
+            rows.append(row)
+    if options.json is not None:
+        write_json(options.json, rows)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ that Dagster stored. The first round is not counted: it fills file caches.
 """
 
 import argparse
+import json
 import os
 import resource
 import sqlite3
@@ -56,12 +57,14 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description="Measure how fast commands start.")
     arguments.add_argument("checkouts", nargs="*", type=Path, default=[ROOT])
     arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--json", type=Path, help="also write the CPU seconds of the first checkout to this file")
     given = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         one = Path(folder) / "one.jsonl"
         one.write_text(SAMPLE.read_text("utf-8").splitlines(keepends=True)[0], "utf-8")
         commands = {
             "--help": ["--help"],
+            "evaluate --help": ["evaluate", "--help"],
             "plan": ["plan", str(one)],
             "import": ["import", str(one)],
             "evaluate, one record": ["evaluate", str(one), "--quiet"],
@@ -76,6 +79,10 @@ def main() -> None:
                     result = call(checkout.resolve(), command, home)
                     if number:
                         measured.setdefault((name, checkout), []).append(result)
+    if given.json is not None:
+        own = {name: results for (name, checkout), results in measured.items() if checkout == given.checkouts[0]}
+        figures = {f"{name}, s CPU": [each.cpu for each in results] for name, results in own.items()}
+        given.json.write_text(json.dumps(figures, indent=1), "utf-8")
     for (name, checkout), results in measured.items():
         cpu, wall = median(each.cpu for each in results), median(each.wall for each in results)
         events = "" if results[-1].events is None else f", {results[-1].events} events"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import orjson
@@ -13,14 +14,14 @@ from evaluation_assets.core.models.messages import DecisionQuestion, Reply
 from evaluation_assets.core.models.sizes import size_of, text_of_question
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AskedFor:
     """What a request asks for: JSON of a schema, or answers to questions."""
 
     schema: Mapping[str, Any] | None = None
     questions: tuple[DecisionQuestion, ...] = ()
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes in a request."""
         schema = 0 if self.schema is None else len(orjson.dumps(self.schema))

@@ -5,19 +5,17 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from evaluation_assets.core.judging.densities import Densities
-from evaluation_assets.core.judging.fences import fence_of
 from evaluation_assets.core.judging.forms import Form
 from evaluation_assets.core.judging.judge import Judge, Judgement
-from evaluation_assets.core.judging.pieces import Piece
 from evaluation_assets.core.judging.prompts import WRITTEN, Rendered, render, repair_turns
 from evaluation_assets.core.judging.questions import PendingVerdict, goes_into_a_batch
 from evaluation_assets.core.judging.quotes import question_bytes
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, said_in
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
-from evaluation_assets.core.judging.shown_texts import ShownText, ShownTexts
+from evaluation_assets.core.judging.shared_rendering import shared_rendering
+from evaluation_assets.core.judging.shown_texts import ShownText
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
@@ -190,12 +188,11 @@ class OpenJudge:
         self.samples, self.key_variable = description.samples, description.key_variable
         self.selection = description.selection
         self.client = client
-        self._form = description.form
+        most = 2 * description.chains_in_flight
+        self._rendering = shared_rendering(secret, own.max_input_tokens, description.redaction, description.form, most)
+        self._form = self._rendering.form
         self._batches = batches
-        self._secret = secret
         self.densities = Densities()
-        self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
-        self._shown = ShownTexts(description.redaction, 2 * description.chains_in_flight)
 
     @asynccontextmanager
     async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
@@ -208,15 +205,14 @@ class OpenJudge:
         Raises:
             NotRedacted: a text of its trajectory cannot be searched.
         """
-        return self._shown.of(subject.trajectory)
+        return self._rendering.texts.of(subject.trajectory)
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The verdict on a subject; whatever goes wrong is in it."""
-        fence = fence_of(self._secret, subject.trajectory.text)
         window = self.settings.max_input_tokens
         try:
             show = self.shown(subject)
-            rendered = render(subject, earlier, fence, window, self._pieces, show, self._form)
+            rendered = render(subject, earlier, show.fence, window, self._rendering.pieces, show, self._form)
         except NotRedacted as problem:
             return Verdict(outcome="failed", error_kind="redaction", error=str(problem))
         cost = Cost()
@@ -228,7 +224,7 @@ class OpenJudge:
                     raise
                 # Digits, hashes and some scripts have more tokens than their bytes let expect.
                 window = int(window * _SHORTER_WINDOW)
-                rendered = render(subject, earlier, fence, window, None, show, self._form)
+                rendered = render(subject, earlier, show.fence, window, None, show, self._form)
                 evaluation = await self._evaluate(subject, rendered, window, sample, cost)
         except Stopped as problem:
             return _verdict(cost, rendered, "not_run", problem.kind, with_variable(str(problem), self.key_variable))

@@ -1,8 +1,8 @@
-"""How the texts of trajectories are shown to one judge: neutral, and without what must not leave for its provider."""
+"""How the texts of trajectories are shown to judges: neutral, and without what must not leave for its provider."""
 
 from collections import Counter
 
-from evaluation_assets.core.judging.fences import neutral
+from evaluation_assets.core.judging.fences import fence_of, neutral
 from evaluation_assets.core.models.redaction.redactor import Redactor
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.traces.trajectories.model import Trajectory
@@ -15,8 +15,9 @@ class ShownText:
         NotRedacted: a text cannot be searched, and must not be shown.
     """
 
-    def __init__(self, trajectory: Trajectory, redaction: Redaction) -> None:
+    def __init__(self, trajectory: Trajectory, redaction: Redaction, secret: str = "") -> None:
         self.trajectory = trajectory
+        self.fence = fence_of(secret, trajectory.text)
         self._redactor = Redactor(redaction, map(neutral, trajectory.texts))
 
     def __call__(self, text: str) -> str:
@@ -31,7 +32,8 @@ class ShownText:
 class ShownTexts:
     """Keeps what belongs to the trajectories that were judged last, so that each is searched once."""
 
-    def __init__(self, redaction: Redaction, most: int) -> None:
+    def __init__(self, secret: str, redaction: Redaction, most: int) -> None:
+        self._secret = secret
         self._redaction = redaction
         self._most = most
         self._kept: dict[int, ShownText] = {}
@@ -44,7 +46,7 @@ class ShownTexts:
         """
         key = id(trajectory)  # stays the same while it is kept here
         if key not in self._kept:
-            self._kept[key] = ShownText(trajectory, self._redaction)
+            self._kept[key] = ShownText(trajectory, self._redaction, self._secret)
             if len(self._kept) > self._most:
                 del self._kept[next(iter(self._kept))]
         return self._kept[key]

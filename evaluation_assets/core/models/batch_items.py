@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import sqlalchemy as sa
 
-from evaluation_assets.core.models.ledger import BATCH_ITEMS, Ledger
+from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.models.ledger_tables import BATCH_ITEMS
 
 _AT_ONCE = 500
 

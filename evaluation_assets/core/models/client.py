@@ -14,6 +14,7 @@ from evaluation_assets.core.models.circuit import MOST_FAILURES, Circuit
 from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.errors import REFUSED_FOR_ALL, DamagedLedger, LedgerError, ProviderError, Stopped
+from evaluation_assets.core.models.grouped_writes import GroupedWrites
 from evaluation_assets.core.models.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.models.messages import Reply, Request
 from evaluation_assets.core.models.negotiation import Negotiation
@@ -76,6 +77,7 @@ class Client:
         self._limit = self._joined.limit
         self.circuit = Circuit(self._timeouts.first_backoff_s, self._timeouts.outage_s, suspicious=suspicious)
         self._one_by_one = asyncio.Lock()
+        self._writes = GroupedWrites(ledger)
         self._unsaved = Unsaved(settings.name, ledger, self._timeouts.ledger_s, self._stop)
         self._negotiation = Negotiation(settings, ledger)
         self._backoff = Backoff(settings.name, settings.timeouts)
@@ -176,6 +178,7 @@ class Client:
 
     def close(self) -> None:
         """Try for a last time to commit what could not be committed before."""
+        self._writes.flush()
         self._joined.leave()
         self._unsaved.close()
 
@@ -238,17 +241,18 @@ class Client:
         dialect: Dialect,
     ) -> Answered | None:
         """Claim right before sending: a claim must not grow old in line."""
-        if not self._ledger.claim(key):
+        entries = await self._writes.claimed(self._ledger.claiming(key), self._ledger.releasing(key))
+        if entries is None:
             self._limit.not_used(tokens)
             return None
-        known = usable(self._ledger.entries(key))  # another worker may have answered meanwhile
+        known = usable(entries)  # another worker may have answered meanwhile
         if known is not None:
             self._ledger.release(key)
             self._limit.not_used(tokens)
             return Answered(key, known, from_ledger=True)
         with self._renewed(key):
             reply, latency_ms = await self._send(request, dialect, tokens, deadline, started)
-            return Answered(key, self._commit(key, request, reply, latency_ms, attempt), from_ledger=False)
+            return Answered(key, await self._commit(key, request, reply, latency_ms, attempt), from_ledger=False)
 
     @contextmanager
     def _renewed(self, key: str) -> Iterator[None]:
@@ -320,7 +324,7 @@ class Client:
             return self._ledger.has_reply_since(own.provider, own.model, self._timeouts.outage_s)
         return False
 
-    def _commit(self, key: str, request: Request, reply: Reply, latency_ms: float, attempt: int) -> Entry:
+    async def _commit(self, key: str, request: Request, reply: Reply, latency_ms: float, attempt: int) -> Entry:
         """Pay, and store the reply for good; where that fails it is kept in memory, and nothing more is asked."""
         price = self._pricing.cost(reply.usage)
         if price is None:
@@ -328,22 +332,12 @@ class Client:
         self._budget.pay(price)
         if reply.usage_problem is not None:
             self._say_once("usage", f"{reply.usage_problem}; such replies are counted as what they can cost at most")
-        commit = partial(
-            self._ledger.commit,
-            key,
-            run=self.run,
-            provider=self._settings.provider,
-            model=self._settings.model,
-            reply=reply,
-            cost_usd=price,
-            latency_ms=latency_ms,
-            attempts=attempt,
-        )
+        entry = Entry(reply=reply, run=self.run, number=0, cost_usd=price, latency_ms=latency_ms, attempts=attempt)
+        storing = self._ledger.storing(key, entry, self._settings.provider, self._settings.model)
         try:
-            return commit()
-        except LedgerError as problem:
-            self._unsaved.add(commit, problem)
-            return Entry(reply=reply, run=self.run, number=0, cost_usd=price, latency_ms=latency_ms, attempts=attempt)
+            return await self._writes.stored(storing, partial(self._unsaved.add, storing))
+        except LedgerError:
+            return entry
 
     def _pay_unread(self, request: Request) -> None:
         """Count a reply that cannot be read as what it can cost at most."""

@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Callable
 
 from evaluation_assets.core.models.errors import DamagedLedger, LedgerError, Stopped
-from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.models.ledger import Entry, Ledger
+from evaluation_assets.core.models.ledger_connection import Work
 from evaluation_assets.core.models.ledger_outage import RETRY_S
 from evaluation_assets.core.models.timeouts import Deadline
 
@@ -24,10 +25,10 @@ class Unsaved:
         self._ledger = ledger
         self._ledger_s = ledger_s
         self._stop = stop
-        self._commits: deque[Callable[[], object]] = deque()
+        self._commits: deque[Work[Entry]] = deque()
         self._saving: asyncio.Task[None] | None = None
 
-    def add(self, commit: Callable[[], object], problem: LedgerError) -> None:
+    def add(self, commit: Work[Entry], problem: LedgerError) -> None:
         """Try a commit again later."""
         self._commits.append(commit)
         self._start(problem)
@@ -72,5 +73,5 @@ class Unsaved:
 
     def _save(self) -> None:
         while self._commits:
-            self._commits[0]()
+            self._ledger.together([self._commits[0]])
             self._commits.popleft()

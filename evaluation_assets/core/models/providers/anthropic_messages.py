@@ -67,7 +67,9 @@ class AnthropicMessages:
         """Send a request once, in a dialect."""
         with self._translated():
             body = self.body(request, dialect)
-            return self._read(await self._client.post("/v1/messages", body=body, cast_to=object))
+            if isinstance(self._client, AsyncAnthropicVertex):  # it writes the model into the address
+                return self._read(await self._client.post("/v1/messages", body=body, cast_to=object))
+            return self._read(await self._client.post("/v1/messages", content=dumped(body), cast_to=object))
 
     def _read(self, given: Any) -> Reply:
         return _reply(answer_in(given, self._mask))

@@ -41,7 +41,12 @@ def parsed(answer: Any) -> Any:
         ValueError: the text is not JSON, or the body is nested too deeply.
     """
     try:
-        return well_formed_json(json.loads(answer) if isinstance(answer, str) else answer)
+        if isinstance(answer, str | bytes):
+            try:
+                return loads(answer)
+            except orjson.JSONDecodeError:  # it may hold numbers that JSON lacks
+                answer = json.loads(answer)
+        return well_formed_json(answer)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

@@ -1,7 +1,9 @@
 """HTTP clients that send requests to one server only, redirected ones too, and limit the size of a response."""
 
+import ssl
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import httpx2
@@ -24,7 +26,9 @@ def bounded(client: type[httpx2.AsyncClient], base_url: str) -> httpx2.AsyncClie
 
     class Bounded(client):
         def __init__(self) -> None:
-            super().__init__(event_hooks={"request": [check_soon]}, max_redirects=MOST_REDIRECTS)
+            super().__init__(
+                event_hooks={"request": [check_soon]}, max_redirects=MOST_REDIRECTS, verify=_certificates()
+            )
 
         async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
             """Send a request, and read its answer in full."""
@@ -47,7 +51,8 @@ def bounded_in_threads(client: type[httpx2.Client], base_url: str, seconds: floa
 
     class Bounded(client):
         def __init__(self) -> None:
-            super().__init__(event_hooks={"request": [_check_of(base_url)]}, max_redirects=MOST_REDIRECTS)
+            hooks = {"request": [_check_of(base_url)]}
+            super().__init__(event_hooks=hooks, max_redirects=MOST_REDIRECTS, verify=_certificates())
 
         def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
             """Send a request, and read its answer in full."""
@@ -71,6 +76,12 @@ def bounded_in_threads(client: type[httpx2.Client], base_url: str, seconds: floa
             return _rebuilt(response, parts)
 
     return Bounded()
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Reading the certificates takes as long as a dozen verdicts: once in a process is enough."""
+    return httpx2.create_ssl_context()
 
 
 def _check_of(base_url: str) -> Callable[[httpx2.Request], None]:

@@ -53,16 +53,25 @@ def _openai(endpoint: Endpoint) -> Provider:
     import openai
 
     from evaluation_assets.core.models.providers.bounded import bounded
+    from evaluation_assets.core.models.providers.direct_posts import DirectPosts
 
     address, password = split_password(endpoint.base_url)
     google = endpoint.abilities.credentials == "google"
     key = None if google else key_in(endpoint.key_variable)
-    client = openai.AsyncOpenAI(
+    http_client = bounded(openai.DefaultAioHttpClient, address)
+    direct = DirectPosts(openai, http_client)
+
+    class Direct(openai.AsyncOpenAI):
+        async def post(self, path: str, *, content: Any = None, **options: Any) -> Any:
+            return await direct.post(super().post, path, content, **options)
+
+    # A token of Google is another one every hour.
+    client = (openai.AsyncOpenAI if google else Direct)(
         api_key=_google_token() if key is None else key,
         base_url=address,
         max_retries=0,
         timeout=openai.Timeout(None, connect=CONNECT_TIMEOUT_S),
-        http_client=bounded(openai.DefaultAioHttpClient, address),
+        http_client=http_client,
         default_headers=openai_headers(password),
     )
     return _spoken_by(endpoint.abilities)(
@@ -91,6 +100,7 @@ def _anthropic(endpoint: Endpoint) -> Provider:
 
     from evaluation_assets.core.models.providers.anthropic_messages import AnthropicMessages
     from evaluation_assets.core.models.providers.bounded import bounded
+    from evaluation_assets.core.models.providers.direct_posts import DirectPosts
 
     address, password = split_password(endpoint.base_url)
     timeout = anthropic.Timeout(None, connect=CONNECT_TIMEOUT_S)
@@ -113,9 +123,15 @@ def _anthropic(endpoint: Endpoint) -> Provider:
             http_client=http_client,
         )
         return AnthropicMessages(client, endpoint.model, endpoint.abilities)
+    direct = DirectPosts(anthropic, http_client)
+
+    class Direct(anthropic.AsyncAnthropic):
+        async def post(self, path: str, *, content: Any = None, **options: Any) -> Any:
+            return await direct.post(super().post, path, content, **options)
+
     key = key_in(endpoint.key_variable)
     headers = {"x-api-key": key} if endpoint.abilities.base_url is None else {}
-    client = anthropic.AsyncAnthropic(
+    client = Direct(
         api_key=key,
         base_url=address,
         max_retries=0,
