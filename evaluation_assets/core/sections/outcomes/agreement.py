@@ -1,0 +1,48 @@
+"""How far runs of the same task agree: a run that does as the others do is more often right.
+
+The idea is that of self-consistency (Wang et al., 2023), for runs with calls.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from evaluation_assets.core.sections.outcomes.traits import Traits
+
+AGREEMENTS = ("same_changes", "same_calls", "same_answer")
+
+MOST_OTHERS = 8
+"""Runs that a run is compared with."""
+
+
+def agreements(runs: Sequence[Traits]) -> list[Mapping[str, float]]:
+    """By run, its mean agreement with the others of its task, 0..1; empty if there is no other.
+
+    Agreement is the share of what two runs have in common (Jaccard): of the calls that changed state, of all calls, and
+    of the words of their answers. Two runs that both have none agree.
+    """
+    by_task: dict[str, list[int]] = {}
+    for number, run in enumerate(runs):
+        by_task.setdefault(run.task_id, []).append(number)
+    found: list[Mapping[str, float]] = [{}] * len(runs)
+    for numbers in by_task.values():
+        for place, number in enumerate(numbers):
+            # The next ones in a circle: in a task of many runs, each is compared with as many.
+            others = [runs[other] for other in (*numbers[place + 1 :], *numbers[:place])[:MOST_OTHERS]]
+            if others:
+                found[number] = _agreement(runs[number], others)
+    return found
+
+
+def _agreement(run: Traits, others: Sequence[Traits]) -> Mapping[str, float]:
+    shares = [
+        (_common(run.changes, other.changes), _common(run.calls, other.calls), _common(run.answer, other.answer))
+        for other in others
+    ]
+    return dict(zip(AGREEMENTS, map(float, np.mean(shares, axis=0)), strict=True))
+
+
+def _common(one: np.ndarray, other: np.ndarray) -> float:
+    both = len(np.intersect1d(one, other, assume_unique=True))
+    either = len(one) + len(other) - both
+    return both / either if either else 1.0
