@@ -12,6 +12,7 @@ from evaluation_assets.core.lake.tables import (
     gating,
     human_review,
     ingest,
+    outcomes,
     scores,
     sessions,
     suites,
@@ -31,6 +32,7 @@ from evaluation_assets.core.lake.tables.ingest import (
     UNREADABLE_RECORDS,
 )
 from evaluation_assets.core.lake.tables.model import Column, Table
+from evaluation_assets.core.lake.tables.outcomes import PREDICTED_OUTCOMES
 from evaluation_assets.core.lake.tables.scores import (
     CATEGORY_ASSESSMENTS,
     CLIP_SCORES,
@@ -58,6 +60,7 @@ TABLES: dict[str, Table] = {
         coding_work,
         constraints,
         findings,
+        outcomes,
         gating,
         human_review,
         deliveries,
@@ -85,6 +88,7 @@ __all__ = [
     "LEADERBOARD",
     "PANEL_RELIABILITY",
     "PASS_RATES",
+    "PREDICTED_OUTCOMES",
     "PREPROCESSED_TRAJECTORIES",
     "RAW_TRAJECTORIES",
     "REJECTED_RECORDS",

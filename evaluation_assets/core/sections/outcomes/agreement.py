@@ -3,6 +3,7 @@
 The idea is that of self-consistency (Wang et al., 2023), for runs with calls.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,22 +16,23 @@ MOST_OTHERS = 8
 """Runs that a run is compared with."""
 
 
-def agreements(runs: Sequence[Traits]) -> list[Mapping[str, float]]:
-    """By run, its mean agreement with the others of its task, 0..1; empty if there is no other.
+def agreements(runs: Sequence[Traits], beside: Sequence[Traits] = ()) -> list[Mapping[str, float]]:
+    """By run, its mean agreement with others of its task, among the runs and those `beside`; empty if there is none.
 
-    Agreement is the share of what two runs have in common (Jaccard): of the calls that changed state, of all calls, and
-    of the words of their answers. Two runs that both have none agree.
+    Agreement is the share of what two runs have in common (Jaccard): of the calls that may have changed state, of all
+    calls, and of the words of their answers; 0..1. Two runs that both have none agree.
     """
-    by_task: dict[str, list[int]] = {}
-    for number, run in enumerate(runs):
-        by_task.setdefault(run.task_id, []).append(number)
-    found: list[Mapping[str, float]] = [{}] * len(runs)
-    for numbers in by_task.values():
-        for place, number in enumerate(numbers):
-            # The next ones in a circle: in a task of many runs, each is compared with as many.
-            others = [runs[other] for other in (*numbers[place + 1 :], *numbers[:place])[:MOST_OTHERS]]
-            if others:
-                found[number] = _agreement(runs[number], others)
+    by_task: dict[str, list[Traits]] = {}
+    for run in (*runs, *beside):
+        by_task.setdefault(run.task_id, []).append(run)
+    seen: Counter[str] = Counter()
+    found: list[Mapping[str, float]] = []
+    for run in runs:
+        same, place = by_task[run.task_id], seen[run.task_id]
+        seen[run.task_id] += 1
+        # The next ones in a circle: in a task of many runs, each is compared with as many.
+        others = [same[(place + distance) % len(same)] for distance in range(1, min(len(same), MOST_OTHERS + 1))]
+        found.append(_agreement(run, others) if others else {})
     return found
 
 
