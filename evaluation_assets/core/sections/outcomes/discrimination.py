@@ -27,15 +27,20 @@ def auroc(scores: Sequence[np.ndarray], succeeded: np.ndarray, tasks: np.ndarray
     placed = np.mean([_placements(each, succeeded) for each in scores], axis=0)
     value = float(placed[succeeded].mean())
     _, task = np.unique(tasks, return_inverse=True)
-    count = int(task.max()) + 1
-    if count < 2:
-        return Auroc(value, 0.0)
-    deviations = placed - value
-    won = np.bincount(task, np.where(succeeded, deviations, 0.0), count) / succeeded.sum()
-    lost = np.bincount(task, np.where(succeeded, 0.0, deviations), count) / (~succeeded).sum()
-    variance = count / (count - 1) * float(((won + lost) ** 2).sum())
+    count = int(task.max()) + 2
+    # One more task, of usual size, whose runs are ranked by chance: without it, a few runs that happen to be ranked
+    # right leave no variance, and a bound of 1.
+    weights = np.append(np.ones(len(placed)), [len(placed) / (count - 1) / 2] * 2)
+    placed, task = np.append(placed, [0.5, 0.5]), np.append(task, [count - 1] * 2)
+    is_won = np.append(succeeded, [True, False])
+    deviations, shrunk = np.zeros(len(placed)), 0.0
+    for side in (is_won, ~is_won):
+        mean = float(np.average(placed[side], weights=weights[side]))
+        deviations[side] = weights[side] * (placed[side] - mean) / weights[side].sum()
+        shrunk += mean / 2
+    variance = count / (count - 1) * float((np.bincount(task, deviations) ** 2).sum())
     quantile = float(scipy.special.stdtrit(count - 1, CONFIDENCE))
-    return Auroc(value, max(0.0, value - quantile * sqrt(variance)))
+    return Auroc(value, min(value, max(0.0, shrunk - quantile * sqrt(variance))))
 
 
 def _placements(scores: np.ndarray, succeeded: np.ndarray) -> np.ndarray:
