@@ -13,6 +13,7 @@ from evaluation_assets.core.lake.tables import (
     gating,
     human_review,
     ingest,
+    outcomes,
     scores,
     sessions,
     suites,
@@ -33,6 +34,7 @@ from evaluation_assets.core.lake.tables.ingest import (
     UNREADABLE_RECORDS,
 )
 from evaluation_assets.core.lake.tables.model import Column, Table
+from evaluation_assets.core.lake.tables.outcomes import PREDICTED_OUTCOMES
 from evaluation_assets.core.lake.tables.scores import (
     CATEGORY_ASSESSMENTS,
     CLIP_SCORES,
@@ -61,6 +63,7 @@ TABLES: dict[str, Table] = {
         constraints,
         findings,
         failure_groups,
+        outcomes,
         gating,
         human_review,
         deliveries,
@@ -90,6 +93,7 @@ __all__ = [
     "LEADERBOARD",
     "PANEL_RELIABILITY",
     "PASS_RATES",
+    "PREDICTED_OUTCOMES",
     "PREPROCESSED_TRAJECTORIES",
     "RAW_TRAJECTORIES",
     "REJECTED_RECORDS",

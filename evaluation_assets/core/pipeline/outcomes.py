@@ -1,0 +1,182 @@
+"""Outcomes of runs without a recorded one, predicted from runs of the same suite or agent that have one."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from evaluation_assets.core.gating.evaluated_drops import without_damaged
+from evaluation_assets.core.intake.facts import DropFacts
+from evaluation_assets.core.intake.sidecar import Sidecar
+from evaluation_assets.core.lake.stored import Aligned, Stored, Stream, batched
+from evaluation_assets.core.lake.tables import FINDINGS, PREDICTED_OUTCOMES, RAW_TRAJECTORIES
+from evaluation_assets.core.sections.outcomes.agreement import agreements
+from evaluation_assets.core.sections.outcomes.model import LEAST_AUROC, OutcomeModel, fit, too_few
+from evaluation_assets.core.sections.outcomes.traits import Traits, traits_of
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+
+Row = dict[str, Any]
+
+OUTCOMES_VERSION = "1"
+"""Increment when the same runs would give other predictions."""
+
+MOST_RUNS = 2000
+"""Runs that a model is fitted on."""
+
+MOST_DROPS = 500
+"""Drops that are searched for runs with an outcome: this one, those in its folder, others; last names first."""
+
+_BATCH = 1000
+"""Runs that are compared with each other: not all of a big drop are in memory."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """Runs with a recorded outcome, whose they are, their model, and the `reason` for which it may not be shown."""
+
+    pool: str
+    runs: list[Traits]
+    model: OutcomeModel | None
+    reason: str | None
+
+
+def predicted_outcomes(home: Installation, drop: str) -> Stream:
+    """Rows of `predicted_outcomes`; the model is fitted anew to what the lake has, the same for the same tables."""
+    raw = home.table(drop, RAW_TRAJECTORIES.name)
+    if all(row["success"] is not None for row in raw.rows(["success"])):
+        return Stream(
+            PREDICTED_OUTCOMES, batched([], PREDICTED_OUTCOMES), lambda: {"runs": 0, "reason": "all have an outcome"}
+        )
+    training = training_of(home, drop)
+    counts = {"runs": 0, "likely_failed": 0}
+
+    def rows() -> Iterator[Row]:
+        unknown = _runs(raw, home.table(drop, FINDINGS.name), has_outcome=False)
+        while batch := list(islice(unknown, _BATCH)):
+            for row in _rows(drop, batch, training):
+                counts["runs"] += 1
+                counts["likely_failed"] += is_likely_failure(row)
+                yield row
+
+    return Stream(PREDICTED_OUTCOMES, batched(rows(), PREDICTED_OUTCOMES), lambda: {**counts, **_told(training)})
+
+
+def is_likely_failure(row: Mapping[str, Any]) -> bool:
+    """Whether a row of `predicted_outcomes` has a run that more likely failed than not."""
+    return row["success_probability"] is not None and row["success_probability"] < 0.5
+
+
+def training_of(home: Installation, drop: str) -> Training:
+    """The runs with a recorded outcome of the drop's suite, else of its agent, else of the drop, and their model."""
+    pool, drops = _pool(home, drop)
+    chosen: list[str] = []
+    known: list[tuple[bool, str]] = []
+    for each, outcomes in without_damaged(drops, lambda each: (each, _outcomes(home, each)), _log.warning):
+        if outcomes:
+            chosen.append(each)
+            known += outcomes
+        if len(known) >= MOST_RUNS:
+            break
+    del known[MOST_RUNS:]
+    if why := too_few([success for success, _ in known], [task for _, task in known]):
+        return Training(pool, [], None, why)
+    found: list[_Run] = []
+    for runs in without_damaged(chosen, lambda each: list(islice(_known(home, each), MOST_RUNS)), _log.warning):
+        found += runs
+    del found[MOST_RUNS:]
+    traits, succeeded = [run.traits for run in found], [run.success is True for run in found]
+    if why := too_few(succeeded, [run.task_id for run in traits]):
+        return Training(pool, [], None, why)
+    model = fit(traits, succeeded)
+    reached = f"the AUROC is at least {model.auroc.low:.2f}, and has to be above {LEAST_AUROC}"
+    return Training(pool, traits, model, None if model.is_trusted else reached)
+
+
+def _pool(home: Installation, drop: str) -> tuple[str, list[str]]:
+    """Whose runs are used, and the drops that have them; this one is the first, and then those of its folder.
+
+    An agent's runs on a suite are no basis for its runs elsewhere: its pool has only drops without a suite.
+    """
+    own = _sidecar(home, drop)
+    wanted = (own.suite, own.agent) if own.suite is None else (own.suite,)
+    if wanted == (None, None):
+        return f"drop {drop}", [drop]
+    folder = drop.rpartition("/")[0]
+    others = [each for each in home.drops_with(RAW_TRAJECTORIES.name) if each != drop]
+    others.sort(key=lambda each: (each.rpartition("/")[0] == folder, each), reverse=True)
+    sidecars = without_damaged(others[: MOST_DROPS - 1], lambda each: (each, _sidecar(home, each)), _log.warning)
+    alike = [each for each, found in sidecars if (found.suite, found.agent)[: len(wanted)] == wanted]
+    return f"agent {own.agent}" if own.suite is None else f"suite {own.suite}", [drop, *alike]
+
+
+def _sidecar(home: Installation, drop: str) -> Sidecar:
+    return DropFacts.of(home.table(drop, RAW_TRAJECTORIES.name)).sidecar
+
+
+def _outcomes(home: Installation, drop: str) -> list[tuple[bool, str]]:
+    """Outcome and task of the runs of a drop with a recorded outcome."""
+    rows = home.table(drop, RAW_TRAJECTORIES.name).rows(["success", "task_id"])
+    return [(row["success"], row["task_id"]) for row in rows if row["success"] is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    trajectory_id: str
+    success: bool | None
+    traits: Traits
+
+
+def _known(home: Installation, drop: str) -> Iterator[_Run]:
+    """The runs of a drop with a recorded outcome."""
+    return _runs(home.table(drop, RAW_TRAJECTORIES.name), home.table(drop, FINDINGS.name), has_outcome=True)
+
+
+def _runs(raw: Stored, findings: Stored, *, has_outcome: bool) -> Iterator[_Run]:
+    found = Aligned(findings.rows(["trajectory_id", "kind", "severity"]))
+    for row in raw.rows(["trajectory_id", "success", *TREE_AND_TEXT]):
+        own = found.at(row["trajectory_id"])
+        if (row["success"] is not None) == has_outcome:
+            traits = traits_of(trajectory_of(row), [(each["kind"], each["severity"]) for each in own])
+            yield _Run(row["trajectory_id"], row["success"], traits)
+
+
+def _rows(drop: str, batch: Sequence[_Run], training: Training) -> Iterator[Row]:
+    runs = [run.traits for run in batch]
+    model = training.model
+    probabilities: Sequence[float | None] = [None] * len(runs)
+    if model is not None and training.reason is None:
+        probabilities = model.probabilities(runs, agreements(runs, training.runs)).tolist()
+    for run, probability in zip(batch, probabilities, strict=True):
+        yield {
+            "drop": drop,
+            "trajectory_id": run.trajectory_id,
+            "task_id": run.traits.task_id,
+            "success_probability": probability,
+            "claims_success": run.traits.claims_success,
+            "model": None if model is None else training.pool,
+            "auroc": None if model is None else model.auroc.value,
+            "auroc_low": None if model is None else model.auroc.low,
+            "training_runs": 0 if model is None else model.runs,
+            "training_tasks": 0 if model is None else model.tasks,
+        }
+
+
+def _told(training: Training) -> Row:
+    """What the materialisation says of the model."""
+    model = training.model
+    fitted: Row = (
+        {}
+        if model is None
+        else {
+            "auroc": model.auroc.value,
+            "auroc_low": model.auroc.low,
+            "training_runs": model.runs,
+            "training_tasks": model.tasks,
+        }
+    )
+    reason = {} if training.reason is None else {"reason": f"no predictions: {training.reason}"}
+    return {"model": training.pool, **fitted, **reason}

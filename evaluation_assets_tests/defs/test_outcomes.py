@@ -1,0 +1,109 @@
+"""Predicted outcomes in the chain: learned in one drop, shown in another."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import orjson
+import pytest
+
+from evaluation_assets_tests.conftest import Workspace
+
+
+def shop_runs(seed: int, *, tasks: range, is_known: bool, is_explained: bool = True) -> bytes:
+    """Four runs of each task. Those that fail call one tool again and again, or else fail by chance."""
+    draw = random.Random(seed)
+    lines = []
+    for task in tasks:
+        for trial in range(4):
+            failed = draw.random() < 0.5
+            searches = 1 + draw.randrange(2) + (4 + draw.randrange(3)) * (failed and is_explained)
+            lines.append(_run(task, trial, searches, failed if is_known else None))
+    return b"\n".join(map(orjson.dumps, lines))
+
+
+def _run(task: int, trial: int, searches: int, failed: bool | None) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": f"Where is order {1000 + task}?"}]
+    for number in range(searches):
+        arguments = f'{{"order": "{1000 + task}", "page": {number}}}'
+        called = {"id": f"c{number}", "type": "function", "function": {"name": "find_order", "arguments": arguments}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [called]})
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"page {number}: nothing new"})
+    messages.append({"role": "assistant", "content": f"Order {1000 + task} is on its way."})
+    known = {} if failed is None else {"success": not failed}
+    return {"id": f"run-{task}-{trial}", "task_id": f"order {task}", "messages": messages, **known}
+
+
+def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
+    (made,) = [
+        event.materialization
+        for event in result.get_asset_materialization_events()
+        if event.asset_key.path[-1] == "predicted_outcomes"
+    ]
+    return {name: value.value for name, value in made.metadata.items()}
+
+
+def test_runs_without_an_outcome_are_predicted_from_those_with_one(installation: Workspace) -> None:
+    installation.drop("shop/known", shop_runs(1, tasks=range(15), is_known=True))
+    installation.drop("shop/new", shop_runs(2, tasks=range(20, 24), is_known=False))
+    installation.drop("elsewhere/new", shop_runs(3, tasks=range(20, 24), is_known=False))
+
+    known = installation.run("shop/known")
+    assert installation.rows("shop/known", "predicted_outcomes") == []
+    assert metadata(known)["reason"] == "all have an outcome"
+
+    new = installation.run("shop/new")
+    rows = installation.rows("shop/new", "predicted_outcomes")
+    assert len(rows) == 16
+    calls = {row["trajectory_id"]: row["n_tool_calls"] for row in installation.rows("shop/new", "raw_trajectories")}
+    assert all((row["success_probability"] < 0.5) == (calls[row["trajectory_id"]] > 3) for row in rows)
+    assert {(row["model"], row["training_runs"], row["training_tasks"]) for row in rows} == {("suite shop", 60, 15)}
+    assert all(0.6 < row["auroc_low"] < row["auroc"] <= 1 and row["claims_success"] for row in rows)
+    told = metadata(new)
+    failed = sum(row["success_probability"] < 0.5 for row in rows)
+    assert (told["runs"], told["likely_failed"], told["model"]) == (16, failed, "suite shop")
+    assert "reason" not in told
+
+    installation.run("shop/new")
+    assert installation.rows("shop/new", "predicted_outcomes") == rows
+
+    elsewhere = installation.run("elsewhere/new")
+    assert all(row["success_probability"] is None for row in installation.rows("elsewhere/new", "predicted_outcomes"))
+    assert "0 runs of 0 tasks have a recorded outcome" in metadata(elsewhere)["reason"]
+
+
+def test_a_model_below_the_bound_gives_no_number_and_says_why(installation: Workspace) -> None:
+    installation.drop("shop/known", shop_runs(1, tasks=range(15), is_known=True, is_explained=False))
+    installation.drop("shop/new", shop_runs(2, tasks=range(20, 22), is_known=False))
+    installation.run("shop/known")
+    told = metadata(installation.run("shop/new"))
+    rows = installation.rows("shop/new", "predicted_outcomes")
+    assert [row["success_probability"] for row in rows] == [None] * 8
+    assert all(row["auroc_low"] <= 0.6 and row["training_runs"] == 60 for row in rows)
+    assert told["reason"].startswith("no predictions: the AUROC is at least")
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_without_a_suite_the_agent_counts_or_else_the_drop_alone(installation: Workspace, named: bool) -> None:
+    known = installation.drop("known", shop_runs(1, tasks=range(15), is_known=True))
+    new = installation.drop("new", shop_runs(2, tasks=range(20, 21), is_known=False))
+    if named:
+        for path in (known, new):
+            Path(path.parent / f"{path.stem}.drop.yaml").write_text("agent: clerk\n")
+    installation.run("known")
+    installation.run("new")
+    rows = installation.rows("new", "predicted_outcomes")
+    assert {row["model"] for row in rows} == ({"agent clerk"} if named else {None})
+    assert all((row["success_probability"] is not None) == named for row in rows)
+
+
+def test_a_damaged_drop_of_the_suite_is_passed_over(installation: Workspace) -> None:
+    installation.drop("shop/known", shop_runs(1, tasks=range(15), is_known=True))
+    installation.drop("shop/broken", shop_runs(4, tasks=range(15), is_known=True))
+    installation.drop("shop/new", shop_runs(2, tasks=range(20, 21), is_known=False))
+    installation.run("shop/known")
+    installation.run("shop/broken")
+    Path(installation.table("shop/broken", "raw_trajectories").path.path).write_bytes(b"PAR1 cut")
+    assert installation.run("shop/new").success
+    assert {row["training_runs"] for row in installation.rows("shop/new", "predicted_outcomes")} == {60}
