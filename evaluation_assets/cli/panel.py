@@ -201,7 +201,7 @@ def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
         )
         if variable and variable != known.key_env:
             judge["api_key_env"] = variable
-    if known.decides:
+    if known.decides and known.price_id is None:  # others are in the list of prices
         asked = "US dollars per million input tokens, as your provider bills (empty: unknown)"
         price = click.prompt(asked, default="", value_proc=_price)
         if price is not None:
