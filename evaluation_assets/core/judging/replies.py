@@ -244,12 +244,17 @@ def _share(key: str, value: Any, scale: Scale) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidReply("invalid_json", f"the score of {key} is no number.")
+    if not scale.continuous:
+        _refuse_fraction(key, value, scale)
+    if not scale.min <= value <= scale.max:
+        raise InvalidReply("out_of_range", f"the score of {key} is not between {scale.min} and {scale.max}.")
+    return scale.to_share(value)
+
+
+def _refuse_fraction(key: str, value: float, scale: Scale) -> None:
     if isinstance(value, float) and not value.is_integer():
         asked = f"a whole number from {scale.min} to {scale.max}"
         raise InvalidReply("out_of_range", f"the score of {key} is {value:g}; it has to be {asked}, or null.")
     if isinstance(value, float) and value == 1 < scale.max:
         problem = f"the score of {key} is 1.0; give a whole number from {scale.min} to {scale.max} without a point."
         raise InvalidReply("out_of_range", problem)  # full marks of a judge that scores from 0 to 1
-    if not scale.min <= value <= scale.max:
-        raise InvalidReply("out_of_range", f"the score of {key} is not between {scale.min} and {scale.max}.")
-    return scale.to_share(value)
