@@ -91,6 +91,17 @@ def test_decision_models_give_distributions_and_their_means_are_averaged_and_rep
     assert server.requests() == [], "paid answers are kept"
 
 
+def test_what_a_judge_adds_on_an_answer_is_kept_with_its_reasoning(judged: Judged, server: ModelServer) -> None:
+    scores = dict.fromkeys(("accuracy", "completeness", "reasoning_quality", "conciseness"), 4)
+    added = {"strengths": ["short"], "weaknesses": ["no source"], "verdict": "good"}
+    said = json.dumps({"reasoning": "r", "scores": scores, "summary": "s"} | added)
+    server.script([rule("text", contains="The final answer alone", text=said)])
+    judged.drop("d", drop_of(1))
+    assert judged.run("d").success
+    (row,) = [row for row in judged.verdicts("trajectory") if row["subject"] == "answer"]
+    assert row["reasoning"] == "r\nStrengths: short\nWeaknesses: no source\nVerdict: good"
+
+
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 def test_verdicts_name_the_model_that_answered(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str

@@ -94,7 +94,13 @@ class Written:
         text = said_in(reply)
         if subject.is_quick:
             return read_quick_reply(text, subject)
-        return read_reply(text, subject.criteria, subject.rubric.scale, with_probability=subject.asks_probability)
+        return read_reply(
+            text,
+            subject.criteria,
+            subject.rubric.scale,
+            with_probability=subject.asks_probability,
+            with_remarks=subject.level == "answer",
+        )
 
     def turn(self, judgement: Judgement) -> str:
         """In exactly the form that is asked for."""
