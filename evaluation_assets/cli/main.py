@@ -34,6 +34,7 @@ COMMANDS = {
     "sinks": (f"{_HERE}.sinks:sink_commands", "Send scores to trace stores, pull requests and webhooks."),
     "sources": (f"{_HERE}.sources:source_commands", "List the sources of traces and fetch from them."),
     "suite": (f"{_HERE}.suite:suite_commands", "Check, convert and run test suites."),
+    "verify": (f"{_HERE}.verify:verify", "Check settings, keys, prices, providers, judges and outputs."),
     "ui": (f"{_HERE}.ui:ui", "Start the Dagster UI and daemon."),
 }
 """Where each command is, and its short help."""
