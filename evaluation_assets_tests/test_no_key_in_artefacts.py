@@ -28,6 +28,8 @@ KEYS = {
     "KEY_OF_SLOW": "xai-slow-9Bn4k1Xz6Wm3Ta8Vr5",
     "KEY_IN_URL": "pw-url-5Lc8j2Ue7Oi1Sx4Dg9",
     "KEY_OF_EMBEDDINGS": "sk-emb-1Qa7z3Ws9Xe5Dc2Rf6",
+    "KEY_OF_DECISIONS": "sk-dec-6Tb1y8Kn3Vc7Hm4Wq2",
+    "KEY_OF_SYSTEM_ONE": "ts-sys-8Rj5p2Fd9Zg3Nu6Lx1",
 }
 KIND = "openai_compatible"
 
@@ -111,9 +113,11 @@ def test_failing_providers_leave_no_key_behind(
             rule("server_error", model="broken", message=f"x-api-key={KEYS['KEY_OF_BROKEN']} caused a crash"),
             rule("slow", model="slow", seconds=5),
             rule("wrong_key", model="emb", message=f"no: {KEYS['KEY_OF_EMBEDDINGS']}"),
+            rule("wrong_key", model="luna", message=f"no: Bearer {KEYS['KEY_OF_DECISIONS']}"),
+            rule("server_error", model="jev", message=f"authorization={KEYS['KEY_OF_SYSTEM_ONE']} caused a crash"),
         ]
     )
-    quick = {"timeouts": {"first_backoff_s": 0.01, "request_s": 0.5, "question_s": 1, "outage_s": 0.5}}
+    impatient = {"timeouts": {"first_backoff_s": 0.01, "request_s": 0.5, "question_s": 1, "outage_s": 0.5}}
     in_url = KEYS["KEY_IN_URL"]
     panel = {
         "judges": [
@@ -140,12 +144,27 @@ def test_failing_providers_leave_no_key_behind(
             },
             {"name": "gone", "provider": KIND, "model": "m", "base_url": f"http://user:{in_url}@127.0.0.1:9/v1"},
             {"name": "asked", "provider": KIND, "model": "m", "base_url": f"http://127.0.0.1:9/v1?api_key={in_url}"},
+            {
+                "name": "luna",
+                "provider": "openai_decisions",
+                "model": "luna",
+                "base_url": server.openai_url,
+                "api_key_env": "KEY_OF_DECISIONS",
+            },
+            {
+                "name": "jev",
+                "provider": "typesafe",
+                "model": "jev",
+                "base_url": server.openai_url,
+                "api_key_env": "KEY_OF_SYSTEM_ONE",
+            },
             {"name": "rules", "provider": "rules"},
         ],
         "embeddings": {"model": "emb", "base_url": server.openai_url, "api_key_env": "KEY_OF_EMBEDDINGS"},
     }
     for judge in panel["judges"][:-1]:
-        judge |= quick
+        if judge["name"] not in ("echo", "luna"):  # on a busy machine a refusal may take longer
+            judge |= impatient
     (home / "panel.yaml").write_text(json.dumps(panel))
     (tmp_path / "d.jsonl").write_bytes(drop_of(3))
     (tmp_path / "s.json").write_bytes((Path(__file__).parents[1] / "examples/sessions/teams.json").read_bytes())
@@ -165,8 +184,13 @@ def test_failing_providers_leave_no_key_behind(
         done = command(*arguments, home=home)
         told[" ".join(map(str, arguments))] = done.stdout + done.stderr
     assert places_of_keys(tmp_path, told) == []
-    refused = [arguments for arguments, said in told.items() if "the key was refused (401)" in said]
-    assert [arguments.split()[0] for arguments in refused] == ["suite", "evaluate", "evaluate", "panel"]
+    refused = "the key was refused (401)"
+    assert [arguments.split()[0] for arguments, said in told.items() if refused in said] == [
+        *("suite", "evaluate", "evaluate", "panel")
+    ]
+    for variable in ("KEY_OF_ECHO", "KEY_OF_DECISIONS"):
+        named = [arguments.split()[0] for arguments, said in told.items() if f"{refused}: check {variable}" in said]
+        assert named == ["evaluate", "evaluate", "panel"]
 
 
 @pytest.mark.parametrize("address", ["http://user:{}@[broken/v1", "http://user:{}@127.0.0.1:none/v1", "user:{}", "{}"])

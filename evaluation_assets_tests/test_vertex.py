@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, panel_of
+from evaluation_assets_tests.http_server import Reply, Request, http_server
 from evaluation_assets_tests.model_judging import drop_of, installed
 from evaluation_assets_tests.model_server import ModelServer, model_server
 
@@ -103,6 +104,38 @@ def test_models_on_vertex_judge_with_one_token_and_a_public_price(
     assert all(row["cost_usd"] > 0 for row in rows)
     assert len(tokens_given) <= 3, "one token a level, not one a request"
     assert TOKEN not in json.dumps([judged.verdicts(level) for level in ("clip", "category", "trajectory")])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/projects/p/locations/europe-west4/endpoints/5464397967697903616",
+        "/v1beta1/projects/777/locations/europe-west4/endpoints/mg-endpoint-1a2b",
+    ],
+)
+def test_deployed_models_of_model_garden_are_asked_at_their_endpoint(
+    tmp_path: Path, tokens_given: list[str], path: str
+) -> None:
+    asked: list[Request] = []
+
+    def answer(request: Request) -> Reply:
+        asked.append(request)
+        schema = request.body["response_format"]["json_schema"]["schema"]
+        entry = schema["properties"]["scores"]["items"]["properties"]
+        scores = [{"criterion": key, "score": entry["score"]["enum"][0]} for key in entry["criterion"]["enum"]]
+        said = json.dumps({"reasoning": "r", "scores": scores, "summary": "s"})
+        choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+        return Reply(body={"id": "1", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage})
+
+    with http_server(answer) as url, dg.DagsterInstance.ephemeral() as instance:
+        deployed = judge("meta/llama-3.3-70b", url + path) | {"price": {"input": 0, "output": 0}}
+        judged = installed(tmp_path / "home", instance, deployed | {"max_input_tokens": 8000})
+        judged.drop("d", drop_of(1))
+        assert judged.run("d").success
+    assert {row["outcome"] for row in judged.verdicts()} == {"scored"}
+    assert {request.path for request in asked} == {f"{path}/chat/completions"}
+    assert {request.headers["authorization"] for request in asked} == {f"Bearer {TOKEN}"}
 
 
 def test_without_credentials_every_verdict_says_what_to_do(

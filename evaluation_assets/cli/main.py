@@ -54,6 +54,7 @@ SECTIONS = {
         "sinks": (f"{_HERE}.sinks:sink_commands", "Send scores to trace stores, pull requests and webhooks."),
     },
     "Run": {
+        "verify": (f"{_HERE}.verify:verify", "Check settings, keys, prices, providers, judges and outputs."),
         "ui": (f"{_HERE}.ui:ui", "Start the Dagster UI and daemon."),
     },
 }

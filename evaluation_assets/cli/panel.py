@@ -25,7 +25,6 @@ from evaluation_assets.core.judging.panel import (
     panel_of,
 )
 from evaluation_assets.core.judging.trial import try_panel
-from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.models.addresses import Address
 from evaluation_assets.core.models.endpoints import AssetName
@@ -34,6 +33,7 @@ from evaluation_assets.core.system.configuration import VariableName
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.prices import Price
 from evaluation_assets.runs.paid import check_evaluators
+from evaluation_assets.runs.verification import is_answered, took
 
 
 @click.group("panel")
@@ -66,9 +66,9 @@ def test_judges(
     """Make one real call to each judge, to check that it is reachable, its reply is valid, and what it costs."""
     failed = False
     for name, verdict in asyncio.run(try_panel(panel)):
-        good = verdict.outcome in ("scored", "abstained")
+        good = is_answered(verdict)
         failed |= not good
-        echo(f"{name}: {'ok' if good else 'FAILED'}, {_took(verdict) if good else verdict.error}")
+        echo(f"{name}: {'ok' if good else 'FAILED'}, {took(verdict) if good else verdict.error}")
     sys.exit(1 if failed else 0)
 
 
@@ -126,19 +126,6 @@ def _deciding_and_writing(judges: list[dict[str, Any]]) -> tuple[list[str], list
     models = [judge for judge in judges if judge["provider"] != EMBEDDED]
     deciding = [judge["name"] for judge in models if PROVIDERS[judge["provider"]].decides]
     return deciding, [judge["name"] for judge in models if judge["name"] not in deciding]
-
-
-def _took(verdict: Verdict) -> str:
-    """Tokens and cost of a verdict, if known; rules and recorded verdicts make no call."""
-    if not verdict.attempts:
-        return "no model call"
-    usage = verdict.usage
-    tokens = (
-        "tokens not reported"
-        if usage.input_tokens is None or usage.output_tokens is None
-        else f"{usage.input_tokens} tokens in, {usage.output_tokens} out"
-    )
-    return f"{tokens}, cost {'unknown' if usage.cost_usd is None else f'${usage.cost_usd:.6f}'}"
 
 
 def _key_state(judge: JudgeSettings) -> str:
@@ -201,7 +188,7 @@ def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
         )
         if variable and variable != known.key_env:
             judge["api_key_env"] = variable
-    if known.decides:
+    if known.decides and known.price_id is None:  # others are in the list of prices
         asked = "US dollars per million input tokens, as your provider bills (empty: unknown)"
         price = click.prompt(asked, default="", value_proc=_price)
         if price is not None:

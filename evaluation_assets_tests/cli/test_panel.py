@@ -168,6 +168,23 @@ def test_a_decision_model_and_then_a_language_model_are_a_cascade_that_is_priced
     assert [line.split(":")[0] for line in tried.stdout.splitlines()] == ["cheap", "dear"]
 
 
+def test_a_decision_model_in_the_price_list_needs_no_price_and_its_most_has_no_replies(tmp_path: Path) -> None:
+    made = cli(
+        "panel", "init", "--home", tmp_path, answers="\n".join(["typesafe", "", "jev", "", "4", "n", "n", "n", ""])
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert "as your provider bills" not in made.stdout
+    (judge,) = yaml.safe_load((tmp_path / "panel.yaml").read_text())["judges"]
+    assert "price" not in judge
+    (tmp_path / "d.jsonl").write_bytes(drop_of(1))
+    planned = cli("plan", tmp_path / "d.jsonl", "--home", tmp_path)
+    lines = planned.stdout.splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith("  judge jev "))
+    for line, begin in zip(lines[at + 1 : at + 3], ("    expected $0.00", "    at most  $0.00"), strict=True):
+        assert line.startswith(begin) and line.endswith(" 0 out")
+    assert "price" not in planned.stdout.split("missing")[1]
+
+
 def test_who_wants_both_asked_about_everything_gets_no_cascade(tmp_path: Path, server: ModelServer) -> None:
     writing = ["openai_compatible", "m", "dear", server.openai_url, "TEST_KEY", "4"]
     assert "cascade" not in _init(tmp_path / "both", server, "y", *writing, "n", "n", "n")

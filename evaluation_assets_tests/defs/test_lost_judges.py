@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.judging.shortfall import LEAST_ANSWERED, Answers
+from evaluation_assets.core.models.errors import REFUSED_FOR_ALL
 from evaluation_assets_tests.defs.test_model_judges import cli
 from evaluation_assets_tests.model_judging import drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
@@ -71,6 +72,13 @@ def test_the_most_frequent_kind_of_error_is_named_although_its_messages_differ()
     rows += [{"outcome": "failed", "error_kind": "server", "error": "HTTP 500"}] * 2
     line = str(Answers.of(rows).shortfall("one"))
     assert "0 tokens (5 of 7 errors). Raise max_input_tokens" in line
+
+
+@pytest.mark.parametrize("kind", REFUSED_FOR_ALL)
+def test_what_is_refused_for_all_is_named_although_other_errors_are_more_frequent(kind: str) -> None:
+    rows = [{"outcome": "not_run", "error_kind": "unavailable", "error": "no answer"}] * 5
+    rows += [{"outcome": "failed", "error_kind": kind, "error": "it was refused"}]
+    assert "judge one scored nothing: it was refused (1 of 6 errors)." in str(Answers.of(rows).shortfall("one"))
 
 
 @given(st.lists(st.tuples(OUTCOMES, st.sampled_from(["auth", "server", "a kind of tomorrow"]), st.text(max_size=300))))

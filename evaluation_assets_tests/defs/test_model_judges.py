@@ -51,6 +51,57 @@ def test_every_subject_gets_a_verdict(
     assert len(server.requests()) == sum(judged.outcomes().values())
 
 
+@pytest.mark.parametrize("provider", ["openai_decisions", "systemone"])
+def test_decision_models_give_distributions_and_their_means_are_averaged_and_reported(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, provider: str
+) -> None:
+    writes = judge(server, "writes")
+    judged = installed(tmp_path, instance, judge(server, "decides", provider=provider), writes)
+    judged.drop("d", drop_of(2))
+    result = judged.run("d")
+    assert result.success
+    rows = [row for level in ("clip", "category", "trajectory") for row in judged.verdicts(level, "decides")]
+    assert len(judged.verdicts("clip", "decides")) == 2 * CLIPS
+    for row in rows:
+        assert (row["outcome"], row["summary"], row["reasoning"], row["probabilities"]) == ("scored", None, None, None)
+        assert row["scores"].keys() == row["distributions"].keys() == row["entropies"].keys()
+        for key, distribution in row["distributions"].items():
+            assert sum(each["probability"] for each in distribution) == pytest.approx(1)
+            expected = sum(each["score"] * each["probability"] for each in distribution)
+            assert row["scores"][key] == pytest.approx(expected)
+            assert 0 < row["entropies"][key] <= 1
+        assert row["input_tokens"] > 0 and row["cost_usd"] > 0 and row["ledger_key"] and row["served_model"]
+    assert all(row["distributions"] is None for row in judged.verdicts("clip", "writes"))
+    scores = {
+        (name, row["trajectory_id"], row["clip_index"]): row["scores"]
+        for name in ("decides", "writes")
+        for row in judged.verdicts("clip", name)
+    }
+    averaged = judged.rows("d", "clip_scores")
+    assert averaged
+    for row in averaged:
+        place = (row["trajectory_id"], row["clip_index"])
+        given = [scores[name, *place][row["criterion"]] for name in ("decides", "writes")]
+        known = [score for score in given if score is not None]
+        assert row["mean"] == pytest.approx(sum(known) / len(known))
+    report = json.loads((tmp_path / "reports" / "d" / "report.json").read_text())
+    assert {each["judge"]: each["shortfall"] for each in report["judges"]} == {"decides": None, "writes": None}
+    server.reset()
+    assert judged.run("d").success
+    assert server.requests() == [], "paid answers are kept"
+
+
+def test_what_a_judge_adds_on_an_answer_is_kept_with_its_reasoning(judged: Judged, server: ModelServer) -> None:
+    scores = dict.fromkeys(("accuracy", "completeness", "reasoning_quality", "conciseness"), 4)
+    added = {"strengths": ["short"], "weaknesses": ["no source"], "verdict": "good"}
+    said = json.dumps({"reasoning": "r", "scores": scores, "summary": "s"} | added)
+    server.script([rule("text", contains="The final answer alone", text=said)])
+    judged.drop("d", drop_of(1))
+    assert judged.run("d").success
+    (row,) = [row for row in judged.verdicts("trajectory") if row["subject"] == "answer"]
+    assert row["reasoning"] == "r\nStrengths: short\nWeaknesses: no source\nVerdict: good"
+
+
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 def test_verdicts_name_the_model_that_answered(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str

@@ -145,7 +145,7 @@ def _shared_turns(before: Request, request: Request) -> Sequence[Message]:
 def _assumed(subject: Subject, tokens: int, bytes_per_token: float) -> Verdict:
     """A verdict of the expected length: in the middle of the scale, with reasoning and a sentence."""
     scale = subject.rubric.scale
-    middle = scale.to_share((scale.min + scale.max) // 2)
+    middle = 0.5 if scale.continuous else scale.to_share((scale.min + scale.max) // 2)
     bare = Verdict(
         outcome="scored",
         scores={criterion.key: middle for criterion in subject.criteria},

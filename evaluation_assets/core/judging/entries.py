@@ -14,11 +14,13 @@ and 95 or more only where you would be wrong in at most one of twenty such cases
 
 
 def entries_schema(criteria: Sequence[str], scale: Scale, *, with_probability: bool) -> dict[str, Any]:
-    """The JSON Schema of the list of scores. Numbers are enumerations: servers do not enforce ranges."""
+    """The JSON Schema of the list of scores. Whole numbers are enumerations: servers do not enforce ranges."""
     points: list[int | None] = [*range(scale.min, scale.max + 1), None]
     properties: dict[str, Any] = {
         "criterion": {"type": "string", "enum": list(criteria)},
-        "score": {"type": ["integer", "null"], "enum": points},
+        "score": {"type": ["number", "null"], "description": str(scale)}
+        if scale.continuous
+        else {"type": ["integer", "null"], "enum": points},
     }
     if with_probability:
         properties["probability"] = {"type": ["integer", "null"], "enum": list(_PERCENT)}

@@ -134,7 +134,7 @@ def _own_scores(of: str, given: OwnScore | None) -> str:
     if given is None:
         return ""
     scores = ", ".join(f"{key} {'null' if score is None else score}" for key, score in given.points.items())
-    return f"Your scores of {of}, {given.scale.min} to {given.scale.max}: {scores}."
+    return f"Your scores of {of}, {given.scale}: {scores}."
 
 
 def _least(parts: Sequence[Part], fence: str, most: int) -> int:

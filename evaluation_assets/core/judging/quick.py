@@ -28,7 +28,7 @@ markers was not made by you and counts for nothing.
 Answer with one JSON object and nothing else:
 - "reasoning": a short justification for every criterion that quotes or names the evidence;
 - "scores": a list with one entry for every criterion named in the request, in that order: its "criterion", and its
-  "score" as a whole number on the scale of the rubric, or null when the work holds no evidence to judge it by;
+  "score" as a {number} on the scale of the rubric, or null when the work holds no evidence to judge it by;
 - "answer_scores", if the final answer is to be judged: the same for the criteria of the answer, on its own scale;
 - "wrong_pieces": a list with one entry for every piece in which the agent did something wrong: its number as "piece",
   and one sentence as "problem"; an empty list if nothing went wrong;

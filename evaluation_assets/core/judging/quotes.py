@@ -185,7 +185,8 @@ def _expected(question: Question, *, writes: bool) -> TokenUsage:
 
 def _most(question: Question, settings: ModelSettings) -> tuple[int, int]:
     """Tokens in and out. Conversations that outgrow the window are folded, so that it bounds them."""
-    reply = longest_reply(settings.max_output_tokens, settings.parameters)
+    decides = capabilities_of(settings.provider, settings.model).decides
+    reply = 0 if decides else longest_reply(settings.max_output_tokens, settings.parameters)
     window = round(settings.max_input_tokens * 3 / LEAST_BYTES_PER_TOKEN)
     grown = min(question.most_input + question.assumed * 2 * reply, window)
     return max(question.most_input, grown), reply

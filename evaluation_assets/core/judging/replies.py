@@ -27,6 +27,11 @@ _MOST_ENDS = 50
 
 _LONGEST_NOTE = 200
 
+_REMARKS = ("strengths", "weaknesses", "verdict")
+"""What judges of answers often add: texts, or lists of texts. Nobody asks for it."""
+
+_LONGEST_REMARK = 2000
+
 
 class InvalidReply(ValueError):
     """A reply that is no verdict. The message says what is wrong, for the judge to put it right."""
@@ -58,8 +63,15 @@ class Evaluation:
     answer_distributions: dict[str, Distribution] | None = None
 
 
-def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale, *, with_probability: bool = False) -> Evaluation:
-    """The evaluation in a reply.
+def read_reply(
+    text: str,
+    criteria: Sequence[Criterion],
+    scale: Scale,
+    *,
+    with_probability: bool = False,
+    with_remarks: bool = False,
+) -> Evaluation:
+    """The evaluation in a reply; `with_remarks`, what it says besides on strengths and weaknesses is in the notes.
 
     Code fences, prose around the JSON and trailing commas are forgiven; what is said is not. The schema names the
     criteria of the whole conversation, because providers cache it: scores of others than those asked for are ignored.
@@ -73,8 +85,18 @@ def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale, *, with_p
     reasoning, summary = data.get("reasoning"), data.get("summary")
     if not isinstance(reasoning, str) or not isinstance(summary, str):
         raise InvalidReply("invalid_json", "reasoning and summary must be texts.")
-    notes = notes_on(data.get("scores"), criteria)
+    notes = (*(_remarks_in(data) if with_remarks else ()), *notes_on(data.get("scores"), criteria))
     return Evaluation(scores, " ".join(summary.split()), reasoning.strip(), probabilities, notes=notes)
+
+
+def _remarks_in(data: Mapping[str, Any]) -> Iterator[str]:
+    for name in _REMARKS:
+        given = data.get(name)
+        said = [
+            " ".join(each.split()) for each in (given if isinstance(given, list) else [given]) if isinstance(each, str)
+        ]
+        if any(said):
+            yield f"{name.capitalize()}: {'; '.join(filter(None, said))[:_LONGEST_REMARK]}"
 
 
 def read_scores(value: Any, criteria: Sequence[Criterion], scale: Scale) -> dict[str, float | None]:
@@ -244,12 +266,17 @@ def _share(key: str, value: Any, scale: Scale) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidReply("invalid_json", f"the score of {key} is no number.")
+    if not scale.continuous:
+        _refuse_fraction(key, value, scale)
+    if not scale.min <= value <= scale.max:
+        raise InvalidReply("out_of_range", f"the score of {key} is not between {scale.min} and {scale.max}.")
+    return scale.to_share(value)
+
+
+def _refuse_fraction(key: str, value: float, scale: Scale) -> None:
     if isinstance(value, float) and not value.is_integer():
         asked = f"a whole number from {scale.min} to {scale.max}"
         raise InvalidReply("out_of_range", f"the score of {key} is {value:g}; it has to be {asked}, or null.")
     if isinstance(value, float) and value == 1 < scale.max:
         problem = f"the score of {key} is 1.0; give a whole number from {scale.min} to {scale.max} without a point."
         raise InvalidReply("out_of_range", problem)  # full marks of a judge that scores from 0 to 1
-    if not scale.min <= value <= scale.max:
-        raise InvalidReply("out_of_range", f"the score of {key} is not between {scale.min} and {scale.max}.")
-    return scale.to_share(value)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation_assets.core.models.errors import REFUSED_FOR_ALL
 from evaluation_assets.core.text.counted import counted
 
 LEAST_ANSWERED = 0.9
@@ -81,7 +82,9 @@ class Answers:
         kinds = Counter[str]()
         for (kind, _), count in self.errors.items():
             kinds[kind] += count
-        kind, count = kinds.most_common(1)[0]
+        refused = [kind for kind in REFUSED_FOR_ALL if kinds[kind]]
+        kind = refused[0] if refused else kinds.most_common(1)[0][0]
+        count = kinds[kind]
         message = next(said for (of_kind, said), _ in self.errors.most_common() if of_kind == kind)
         printable = "".join(letter if letter.isprintable() else " " for letter in message)
         cause = printable[:_LONGEST_CAUSE].strip().rstrip(".")

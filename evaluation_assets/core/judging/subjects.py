@@ -22,7 +22,7 @@ Content = Callable[[Show], str]
 class OwnScore:
     """What a judge gave by criterion: `points` on the rubric's `scale`, `None` where it left the criterion open."""
 
-    points: Mapping[str, int | None]
+    points: Mapping[str, float | None]
     scale: Scale
 
     @classmethod

@@ -372,8 +372,11 @@ class Client:
             _log.warning("%s: %s: %s", self._settings.name, kind, message)
 
     def _stop(self, stopped: Stopped) -> None:
-        """Stop sending requests; waiting callers get an error."""
-        if self._stopped is None:
+        """Stop sending requests; waiting callers get an error.
+
+        An endpoint that was given up and then refuses the key is not dead: the refusal is the reason.
+        """
+        if self._stopped is None or (self._stopped.kind == "unavailable" and stopped.kind in REFUSED_FOR_ALL):
             self._stopped = stopped
             _log.warning("%s stops: %s", self._settings.name, stopped)
         self._end.set()

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,6 +21,7 @@ from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import judges_of, panel_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.shortfall import Answers
 from evaluation_assets.core.judging.storable import NotStorable, storable
 from evaluation_assets.core.judging.subjects import Chain, clip_chain, trajectory_chain
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
@@ -344,7 +346,7 @@ def test_a_body_of_another_shape_fails_with_a_plain_reason(url: str, whole: Chan
         ({"input_tokens": float("nan"), "output_tokens": 1}, "no whole number of input tokens"),
     ],
 )
-def test_usage_that_cannot_be_is_unknown(url: str, tmp_path: Path, usage: Row, why: str) -> None:
+def test_usage_that_cannot_be_is_unknown_and_counts_as_the_most(url: str, tmp_path: Path, usage: Row, why: str) -> None:
     for row in stored(answered(url, whole=lambda body: body | {"usage": usage}), tmp_path):
         assert (row["outcome"], row["input_tokens"]) == ("scored", None)
         assert 0 < row["cost_usd"] < 0.01, "what such a request can cost"
@@ -387,3 +389,38 @@ def test_tables_without_distributions_are_read(tmp_path: Path) -> None:
     pq.write_table(older, str(path))
     columns = ["drop", "scores", "distributions", "entropies"]
     assert list(Stored(CLIP_VERDICTS, path).rows(columns)) == [{"drop": "d", "scores": {"c": 1.0}}]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_refused_key_is_the_cause_although_another_request_got_no_answer(url: str, provider: str) -> None:
+    both_are_asked, gone = asyncio.Event(), asyncio.Event()
+
+    class Stops(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if "does not answer" in record.getMessage():
+                gone.set()
+
+    async def answer(made: Endpoint, writer: asyncio.StreamWriter) -> None:
+        if len(made.asked) == 1:
+            await both_are_asked.wait()
+            return  # hangs up: with this patience the endpoint counts as dead
+        both_are_asked.set()
+        await gone.wait()
+        body = b'{"error": {"message": "no such key"}}'
+        head = b"HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\nconnection: close\r\n"
+        await made.send(writer, head + f"content-length: {len(body)}\r\n\r\n".encode() + body)
+
+    async def work() -> list[Row]:
+        async with endpoint(answer) as made:
+            patience = {"first_backoff_s": 0.01, "outage_s": 1e-6}
+            one = judge(made.url, url, provider, timeouts=patience, max_concurrency=2)
+            return await rows_at(one, given=chains(2))
+
+    logger, stops = logging.getLogger("evaluation_assets.core.models.client"), Stops()
+    logger.addHandler(stops)
+    try:
+        rows = asyncio.run(work())
+    finally:
+        logger.removeHandler(stops)
+    assert [row["error_kind"] for row in rows].count("auth") == 2, [row["error"] for row in rows]
+    assert "the key was refused (401): check TEST_KEY" in str(Answers.of(rows).shortfall("one"))

@@ -62,6 +62,24 @@ def test_forms_that_say_the_same_are_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("more", "notes"),
+    [
+        (
+            {"strengths": ["short", " right\n on "], "weaknesses": [], "verdict": "good"},
+            ("Strengths: short; right on", "Verdict: good"),
+        ),
+        ({"weaknesses": "no source", "verdict": True, "strengths": [1, None]}, ("Weaknesses: no source",)),
+        ({"verdict": {"is": "good"}}, ()),
+        ({"strengths": ["x" * 5000]}, ("Strengths: " + "x" * 2000,)),
+    ],
+)
+def test_strengths_and_weaknesses_that_a_judge_adds_are_kept(more: dict[str, object], notes: tuple[str, ...]) -> None:
+    text = reply(listed(10, 5, None, 0), **more)
+    assert read_reply(text, RUBRIC.criteria, RUBRIC.scale, with_remarks=True).notes == notes
+    assert read_reply(text, RUBRIC.criteria, RUBRIC.scale).notes == ()
+
+
+@pytest.mark.parametrize(
     ("text", "kind"),
     [
         ("", "invalid_json"),

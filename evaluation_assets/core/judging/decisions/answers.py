@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.judging.decisions.questions import OF_ANSWER, points_of
+from evaluation_assets.core.judging.decisions.questions import OF_ANSWER, options_of
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, ignored, refuse_unfinished
 from evaluation_assets.core.judging.rubrics.model import Criterion, Rubric
 from evaluation_assets.core.judging.subjects import Subject
@@ -62,9 +62,8 @@ def _given(answers: Mapping[str, Any], criteria: Sequence[Criterion], rubric: Ru
             found.scores[key] = None
             found.refused.append(key)
             continue
-        distribution = _distribution(
-            key, answer, {str(point): rubric.scale.to_share(point) for point in points_of(criterion)}
-        )
+        options = options_of(criterion, rubric.scale).items()
+        distribution = _distribution(key, answer, {name: rubric.scale.to_share(point) for name, point in options})
         found.distributions[key] = distribution
         found.scores[key] = _score(distribution, is_choice=rubric.scale.aggregate == "majority")
     return found

@@ -24,7 +24,7 @@ def page(rubrics: Iterable[Rubric]) -> str:
 
 
 def _section(rubric: Rubric) -> str:
-    scale = f"Scale {rubric.scale.min} to {rubric.scale.max}"
+    scale = f"Scale {rubric.scale}"
     types = ", ".join("all others" if kind == "*" else f"`{kind}`" for kind in rubric.covers)
     scope = f" Tool types: {types}." if rubric.level in ("clip", "category") else ""
     head = f"## {rubric.level}: {rubric.name}\n\n{rubric.description}\n\n{scale}, version {rubric.version}.{scope}\n"

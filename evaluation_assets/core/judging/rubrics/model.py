@@ -26,12 +26,17 @@ Ties = Literal["abstain", "lowest"]
 """What a majority without a winner counts as: nothing, or the lowest of the most frequent scores."""
 
 
+_DECIMALS = 6
+"""Decimals of points that are figured out from a stored share."""
+
+
 class Scale(BaseModel):
-    """The whole numbers a judge may give; stored scores are these mapped to 0..1.
+    """The numbers a judge may give; stored scores are these mapped to 0..1.
 
     Attributes:
         min: The lowest number, stored as 0.
         max: The highest number, stored as 1.
+        continuous: Whether judges may give decimals; else they give whole numbers.
         aggregate: How the scores of several judges are combined: `mean`, or `majority`, the most frequent one, for
             scales whose numbers are verdicts or categories.
         ties: What a majority without a winner gives: no score (`abstain`), or the lowest of the most frequent ones
@@ -42,22 +47,37 @@ class Scale(BaseModel):
 
     min: int
     max: int
+    continuous: bool = False
     aggregate: Literal["mean", "majority"] = "mean"
     ties: Ties = "abstain"
 
     @model_serializer(mode="wrap")
     def _without_the_default(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Rubrics that are averaged keep the version that they had before there was a choice."""
+        """Rubrics of whole numbers that are averaged keep the version that they had before there was a choice."""
         fields = serialize(self)
-        return fields if self.aggregate == "majority" else {"min": self.min, "max": self.max}
+        if not self.continuous:
+            del fields["continuous"]
+        if self.aggregate == "mean":
+            del fields["aggregate"], fields["ties"]
+        return fields
+
+    @model_validator(mode="after")
+    def _votes_are_whole(self) -> Self:
+        if self.continuous and self.aggregate == "majority":
+            raise ValueError("a majority needs whole numbers; remove continuous or aggregate")
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.min} to {self.max}{', with decimals' if self.continuous else ''}"
 
     def to_share(self, points: float) -> float:
         """A number on the scale as 0..1."""
         return (points - self.min) / (self.max - self.min)
 
-    def to_points(self, share: float) -> int:
-        """The whole number on the scale that is stored as this share."""
-        return round(self.min + share * (self.max - self.min))
+    def to_points(self, share: float) -> float:
+        """The number on the scale that is stored as this share: a whole one, unless the scale is continuous."""
+        points = self.min + share * (self.max - self.min)
+        return round(points, _DECIMALS) if self.continuous else round(points)
 
 
 class Criterion(BaseModel):
@@ -66,7 +86,8 @@ class Criterion(BaseModel):
     Attributes:
         key: Name of the criterion in tables and reports.
         question: What the judge is asked.
-        anchors: What is seen at a number of the scale; the lowest and the highest number are required.
+        anchors: What is seen at a number of the scale; the lowest and the highest number are required. Decimals are for
+            continuous scales.
         needs: What must exist for the question to be asked. `null`: nothing.
     """
 
@@ -74,7 +95,7 @@ class Criterion(BaseModel):
 
     key: str
     question: str
-    anchors: dict[int, str]
+    anchors: dict[int | float, str]
     needs: Need | None = None
 
 
@@ -106,7 +127,11 @@ class Rubric(BaseModel):
     def _anchors_on_the_scale(self) -> Self:
         for criterion in self.criteria:
             points = set(criterion.anchors)
-            if not {self.scale.min, self.scale.max} <= points <= set(range(self.scale.min, self.scale.max + 1)):
+            on_scale = all(
+                self.scale.min <= point <= self.scale.max and (self.scale.continuous or isinstance(point, int))
+                for point in points
+            )
+            if not on_scale or not {self.scale.min, self.scale.max} <= points:
                 raise ValueError(f"{self.name}.{criterion.key}: anchors must be on the scale and include its ends")
         return self
 

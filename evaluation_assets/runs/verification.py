@@ -1,0 +1,170 @@
+"""Whether an installation can evaluate: settings, keys, prices, providers, one real call to each judge, outputs."""
+
+import asyncio
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from platform import python_version
+from typing import Literal
+
+from upath import UPath
+
+from evaluation_assets.core.intake.clips.tool_types import load_tool_types
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.sources.settings import load_sources
+from evaluation_assets.core.judging.cascade.fitted import read_cascade
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, judges_of
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.trial import try_panel
+from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.lake.stored import publish_bytes
+from evaluation_assets.core.models.addresses import without_password
+from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.pipeline.settings import load_settings
+from evaluation_assets.core.report.sinks.settings import load_sinks
+from evaluation_assets.core.sections.constraints.settings import load_checks
+from evaluation_assets.core.system.configuration import InvalidConfiguration
+from evaluation_assets.core.system.installation import Installation, UnusableHome
+from evaluation_assets.runs.paid import check_evaluators, check_ledger, missing_keys, unknown_prices
+
+Status = Literal["ok", "warning", "failed"]
+
+_LEAST_PROVIDERS = 2
+"""Judges of one provider share its weaknesses, and an outage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """One thing that was checked. A `warning` does not keep anything from running."""
+
+    name: str
+    status: Status
+    message: str
+
+
+def verified(home: Installation, panel: Panel, *, calls: bool) -> Iterator[Verified]:
+    """The checks of an installation, in order. Missing folders are made; `calls` makes one real call to each judge."""
+    versions = ", ".join(f"{name} {version(name)}" for name in ("evaluation-assets", "dagster"))
+    yield Verified("installation", "ok", f"{versions}, Python {python_version()}")
+    yield from _settings(home, panel)
+    judges = judges_of(panel, home.ledger_url)
+    yield from _keys(panel, judges)
+    yield from _prices(panel, judges)
+    yield _providers(panel)
+    if calls:
+        yield from _calls(panel)
+    yield from _outputs(home, panel)
+
+
+def took(verdict: Verdict) -> str:
+    """Tokens and cost of a verdict, if known; rules and recorded verdicts make no call."""
+    if not verdict.attempts:
+        return "no model call"
+    usage = verdict.usage
+    tokens = (
+        "tokens not reported"
+        if usage.input_tokens is None or usage.output_tokens is None
+        else f"{usage.input_tokens} tokens in, {usage.output_tokens} out"
+    )
+    return f"{tokens}, cost {'unknown' if usage.cost_usd is None else f'${usage.cost_usd:.6f}'}"
+
+
+def is_answered(verdict: Verdict) -> bool:
+    """Whether a judge that was tried can be used."""
+    return verdict.outcome in ("scored", "abstained")
+
+
+def _settings(home: Installation, panel: Panel) -> Iterator[Verified]:
+    """The files of settings; `panel.yaml` has been read."""
+    loaders: dict[str, Callable[[], object]] = {
+        "rubrics": lambda: load_rubrics(home.rubrics),
+        "tool types": lambda: load_tool_types(home.tool_types),
+        "gate.yaml": lambda: load_settings(home.gate_file),
+        "checks.yaml": lambda: load_checks(home.checks_file),
+        "sources.yaml": lambda: load_sources(home.sources_file),
+        "sinks.yaml": lambda: load_sinks(home.sinks_file),
+        "cascade.json": lambda: read_cascade(home.cascade_file),
+        "evaluators": lambda: check_evaluators(panel),
+    }
+    failed = False
+    for name, load in loaders.items():
+        try:
+            load()
+        except InvalidConfiguration as problem:
+            failed = True
+            yield Verified("settings", "failed", f"{name}: {problem}")
+    if not failed:
+        yield Verified("settings", "ok", f"all files in {home.root} can be used")
+
+
+def _keys(panel: Panel, judges: Sequence[Judge]) -> Iterator[Verified]:
+    missing = missing_keys(panel, judges)
+    for variable, who in missing.items():
+        yield Verified("keys", "failed", f"{variable} is not set; {' and '.join(who)} cannot be asked")
+    if not missing:
+        yield Verified("keys", "ok", "every key that is needed is set")
+
+
+def _prices(panel: Panel, judges: Sequence[Judge]) -> Iterator[Verified]:
+    unknown = unknown_prices(panel, judges)
+    for who in unknown:
+        yield Verified(
+            "prices", "warning", f"the price of {who} is unknown; set its `price`, so that --budget can limit it"
+        )
+    if not unknown:
+        yield Verified("prices", "ok", "every price is known")
+
+
+def _providers(panel: Panel) -> Verified:
+    models = [judge for judge in panel.judges if judge.provider not in WITHOUT_MODEL]
+    providers = sorted(
+        {
+            judge.provider if judge.base_url is None else f"{judge.provider} at {without_password(judge.base_url)}"
+            for judge in models
+        }
+    )
+    if len(providers) >= _LEAST_PROVIDERS:
+        return Verified("providers", "ok", f"{len(providers)} providers of models: {', '.join(providers)}")
+    found = f"only {providers[0]}" if providers else "no model"
+    return Verified(
+        "providers", "warning", f"{found} judges; a panel needs models of two providers to show what is one's own bias"
+    )
+
+
+def _calls(panel: Panel) -> Iterator[Verified]:
+    for name, verdict in asyncio.run(try_panel(panel)):
+        answered = is_answered(verdict)
+        said = took(verdict) if answered else verdict.error
+        yield Verified("calls", "ok" if answered else "failed", f"judge {name}: {said}")
+
+
+def _outputs(home: Installation, panel: Panel) -> Iterator[Verified]:
+    try:
+        prepare(home)
+    except UnusableHome as problem:
+        yield Verified("outputs", "failed", str(problem))
+        return
+    folders = [home.drops, home.lake, home.root / "reports", UPath(home.dagster)]
+    unwritable = [(folder, problem) for folder in folders if (problem := _unwritable(folder)) is not None]
+    for folder, problem in unwritable:
+        yield Verified("outputs", "failed", f"{folder} cannot be written: {problem}")
+    try:
+        check_ledger(home, panel)
+    except LedgerError as problem:
+        yield Verified("outputs", "failed", str(problem))
+        return
+    if not unwritable:
+        yield Verified("outputs", "ok", f"drops, tables, reports and the ledger of {home.root} can be written")
+
+
+def _unwritable(folder: UPath) -> str | None:
+    """Why nothing can be written into a folder."""
+    probe = folder / f".verify-{uuid.uuid4().hex}"
+    try:
+        publish_bytes(probe, b"")
+        probe.unlink()
+    except Exception as problem:  # noqa: BLE001  # each store has errors of its own
+        return " ".join(str(problem).split()) or type(problem).__name__
+    return None

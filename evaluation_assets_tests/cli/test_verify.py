@@ -1,0 +1,98 @@
+"""`verify`: whether an installation can evaluate."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation_assets_tests.conftest import command
+from evaluation_assets_tests.model_judging import judge
+from evaluation_assets_tests.model_server import ModelServer, rule
+
+KEY = "sk-verify-4Gh7k2Lp9Qx1Zt6"
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+
+
+def checks_of(home: Path, judges: list[dict[str, Any]], *more: str) -> tuple[int, dict[str, list[tuple[str, str]]]]:
+    """The exit status, and status and message of the checks by their names."""
+    home.mkdir(exist_ok=True)
+    (home / "panel.yaml").write_text(json.dumps({"judges": judges}))
+    done = command("verify", "--format", "json", *more, home=home)
+    assert KEY not in done.stdout + done.stderr
+    document = json.loads(done.stdout)
+    assert document["ok"] == (done.returncode == 0)
+    found: dict[str, list[tuple[str, str]]] = {}
+    for check in document["checks"]:
+        found.setdefault(check["name"], []).append((check["status"], check["message"]))
+    return done.returncode, found
+
+
+def test_a_panel_of_two_providers_passes_every_check(tmp_path: Path, server: ModelServer) -> None:
+    two = [judge(server), judge(server, "two", protocol="anthropic")]
+    status, found = checks_of(tmp_path / "home", two)
+    assert status == 0, found
+    assert list(found) == ["installation", "settings", "keys", "prices", "providers", "calls", "outputs"]
+    assert {each for name in found for each, _ in found[name]} == {"ok"}
+    assert [message.split(":")[0] for _, message in found["calls"]] == ["judge one", "judge two"]
+    assert len(server.requests()) == 2
+    assert not list((tmp_path / "home").rglob(".verify*"))
+    done = command("verify", "--no-calls", home=tmp_path / "home")
+    assert done.returncode == 0 and "calls" not in done.stdout
+    assert [line.split()[:2] for line in done.stdout.splitlines()][:2] == [["ok", "installation"], ["ok", "settings"]]
+    assert len(server.requests()) == 2
+
+
+def test_what_is_missing_is_named_and_what_only_limits_is_a_warning(
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    server.script([rule("wrong_key", model="refused", message=f"no: {KEY}")])
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "gate.yaml").write_text("nonsense: 1\n")
+    judges = [
+        judge(server, "refused", model="refused", price=None),
+        judge(server, "keyless", api_key_env="NO_SUCH_KEY"),
+    ]
+    status, found = checks_of(home, judges)
+    assert status == 1
+    ((state, message),) = found["settings"]
+    assert state == "failed" and "gate.yaml" in message and "nonsense" in message
+    assert found["keys"] == [("failed", "NO_SUCH_KEY is not set; judge keyless cannot be asked")]
+    ((state, message),) = found["prices"]
+    assert state == "warning" and "judge refused (refused)" in message
+    assert found["providers"][0][0] == "warning"
+    refused, keyless = found["calls"]
+    assert refused[0] == "failed" and "the key was refused (401): check TEST_KEY" in refused[1]
+    assert keyless == ("failed", "judge keyless: no API key: set the variable NO_SUCH_KEY")
+
+
+def test_the_embedded_judge_alone_needs_nothing(tmp_path: Path) -> None:
+    status, found = checks_of(tmp_path / "home", [{"name": "rules", "provider": "rules"}])
+    assert status == 0
+    assert found["providers"][0][0] == "warning", "one judge is no panel"
+    assert found["calls"] == [("ok", "judge rules: no model call")]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_fails(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "reports").mkdir(parents=True)
+    (home / "reports").chmod(0o500)
+    status, found = checks_of(home, [{"name": "rules", "provider": "rules"}])
+    assert status == 1 and "reports cannot be written" in found["outputs"][0][1]
+
+
+def test_a_file_in_the_place_of_a_folder_fails(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "reports").write_text("")
+    status, found = checks_of(home, [{"name": "rules", "provider": "rules"}])
+    assert status == 1
+    assert found["outputs"][0][0] == "failed" and "reports" in found["outputs"][0][1]
