@@ -20,7 +20,7 @@ from evaluation_assets.core.lake.tables import (
 from evaluation_assets.core.lake.tables.coding_work import CODING_WORK
 from evaluation_assets.core.lake.tables.constraints import CONSTRAINT_RESULTS
 from evaluation_assets.core.lake.tables.deliveries import DELIVERIES
-from evaluation_assets.core.lake.tables.findings import FINDINGS
+from evaluation_assets.core.lake.tables.findings import FINDINGS, PROCESS_SCORES
 from evaluation_assets.core.lake.tables.gating import DRIFT, GATE_CALIBRATION, LEADERBOARD, SCORE_HISTORY, TASK_METRICS
 from evaluation_assets.core.lake.tables.human_review import JUDGE_CARDS, LABELS, PASS_RATES, REVIEW_QUEUE
 from evaluation_assets.core.lake.tables.ingest import (
@@ -86,6 +86,7 @@ __all__ = [
     "PANEL_RELIABILITY",
     "PASS_RATES",
     "PREPROCESSED_TRAJECTORIES",
+    "PROCESS_SCORES",
     "RAW_TRAJECTORIES",
     "REJECTED_RECORDS",
     "REVIEW_QUEUE",

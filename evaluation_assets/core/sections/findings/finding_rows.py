@@ -1,9 +1,10 @@
-"""Codec of findings: rows of `findings`."""
+"""Codec of findings: rows of `findings` and `process_scores`."""
 
 from typing import Any
 
 from evaluation_assets.core.sections.findings.course import LONGEST_QUOTATION
 from evaluation_assets.core.sections.findings.finding import Finding, Place
+from evaluation_assets.core.sections.findings.process_score import CRITERIA, ProcessScore
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 Row = dict[str, Any]
@@ -13,6 +14,22 @@ def finding_rows(drop: str, trajectory: Trajectory, findings: list[Finding]) -> 
     """Encode the findings of a run as rows of `findings`."""
     clips = _clips(trajectory)
     return [_row(drop, trajectory, finding, clips) for finding in findings]
+
+
+def process_score_row(drop: str, trajectory: Trajectory, scored: ProcessScore) -> Row:
+    """Encode the process score of a run as a row of `process_scores`."""
+    heaviest = scored.heaviest
+    return {
+        "drop": drop,
+        "trajectory_id": trajectory.id,
+        "task_id": trajectory.task_id,
+        "score": scored.score,
+        **{criterion: scored.criteria.get(criterion) for criterion in CRITERIA},
+        "findings": scored.n,
+        "heaviest_kind": None if heaviest is None else heaviest.kind,
+        "heaviest_clip": None if heaviest is None else _clip(heaviest.place, _clips(trajectory)),
+        "heaviest_evidence": None if heaviest is None else heaviest.evidence[:LONGEST_QUOTATION],
+    }
 
 
 def _row(drop: str, trajectory: Trajectory, finding: Finding, clips: dict[tuple[int, int, int], int]) -> Row:
