@@ -21,7 +21,7 @@ from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.pipeline.injection import Pairs, pairs_of, run_judge
+from evaluation_assets.core.pipeline.injection import Pairs, by_findings, pairs_of, run_judge
 from evaluation_assets.core.report.injection_table import figures, injection_lines
 from evaluation_assets.core.scoring.discrimination import Noticed
 from evaluation_assets.core.sections.findings.faults.operator import Operator
@@ -50,7 +50,7 @@ def main() -> None:
     options = arguments.parse_args()
     if not options.data.is_dir():
         sys.exit(f"there is no data at {options.data}; name the folder of the data sets")
-    everything: list[tuple[Operator, Noticed]] = []
+    everything: dict[str, list[tuple[Operator, Noticed]]] = {}
     together, tables = Pairs(), {}
     for name, pattern in DATA_SETS.items():
         runs = list(_runs(options.data, pattern))
@@ -58,22 +58,33 @@ def main() -> None:
             print(f"{name}: not in {options.data}, left out")
             continue
         found = pairs_of(runs, list(OPERATORS.values()), options.seed)
-        noticed = run_judge(RulesJudge(), found, load_rubrics(), shipped_tool_types(), Budget())
-        _print(name, found, noticed)
-        tables[name] = figures(found, noticed)
-        everything += [(operator, replace(each, cluster=(name, each.cluster))) for operator, each in noticed]
+        tables[name] = {}
+        for by, noticed in _measured(found):
+            _print(name, found, by, noticed)
+            tables[name][by] = figures(found, noticed)
+            everything.setdefault(by, []).extend(
+                (operator, replace(each, cluster=(name, each.cluster))) for operator, each in noticed
+            )
         together.runs += found.runs
         together.pairs += found.pairs
         for operator, reasons in found.not_applicable.items():
             together.not_applicable.setdefault(operator, type(reasons)()).update(reasons)
-    _print("all data sets", together, everything)
-    tables["all"] = figures(together, everything)
+    for by, noticed in everything.items():
+        _print("all data sets", together, by, noticed)
+    tables["all"] = {by: figures(together, noticed) for by, noticed in everything.items()}
     if options.json:
         options.json.write_bytes(orjson.dumps(tables, option=orjson.OPT_INDENT_2))
 
 
-def _print(name: str, found: Pairs, noticed: Sequence[tuple[Operator, Noticed]]) -> None:
-    print(f"\n{name}: {found.runs} runs, {len(found.pairs)} changed copies, the embedded judge")
+def _measured(found: Pairs) -> Iterator[tuple[str, list[tuple[Operator, Noticed]]]]:
+    yield "the embedded judge", run_judge(RulesJudge(), found, load_rubrics(), shipped_tool_types(), Budget())
+    own = by_findings(found)
+    yield "detectors", own.detectors
+    yield "process score from findings", own.process_score
+
+
+def _print(name: str, found: Pairs, by: str, noticed: Sequence[tuple[Operator, Noticed]]) -> None:
+    print(f"\n{name}: {found.runs} runs, {len(found.pairs)} changed copies, {by}")
     print(*injection_lines(found, noticed), sep="\n")
 
 

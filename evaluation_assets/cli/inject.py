@@ -1,4 +1,4 @@
-"""`inject`: plant faults into copies of runs, and measure how well judges notice them."""
+"""`inject`: plant faults into copies of runs, and measure how well judges and detectors notice them."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -26,8 +26,17 @@ from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.lake.stored import publish
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.errors import LedgerError
-from evaluation_assets.core.pipeline.injection import Pairs, asks_about_runs, chosen_runs, pairs_of, run_judge
+from evaluation_assets.core.pipeline.injection import (
+    Pairs,
+    asks_about_runs,
+    by_findings,
+    chosen_runs,
+    pairs_of,
+    run_judge,
+)
 from evaluation_assets.core.report.injection_table import figures, injection_lines
+from evaluation_assets.core.scoring.discrimination import Noticed
+from evaluation_assets.core.sections.findings.faults.operator import Operator
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
@@ -102,12 +111,13 @@ def inject(
     yes: bool,
     output_format: str,
 ) -> None:
-    """Plant faults into copies of runs and measure how well judges notice them.
+    """Plant faults into copies of runs and measure how well judges and detectors notice them.
 
     DROP_OR_FILE is a file, a directory, or a drop of the installation. Each copy has one fault at a known place, or is
     a control that means the same. `falls` and `rises` are the shares of copies that score below and above their run;
     `net` is the difference, 0 for a judge that scores all runs alike; `place` is the share of faults whose clip scores
-    lower than before. The drop stays as it is.
+    lower than before, or which have a finding there. Detectors and the process score from their findings are measured
+    too; `recall` is the share of copies with such a finding. The drop stays as it is.
     """
     operators = [OPERATORS[name] for name in names] or list(OPERATORS.values())
     chosen = _chosen(panel, judge_names)
@@ -229,18 +239,31 @@ def _as_drop(folder: Path, found: Pairs) -> Drop:
 def _measure(
     home: Installation, judges: Sequence[Judge], found: Pairs, budget: Budget, source: str, output_format: str
 ) -> None:
-    rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
     report: list[dict[str, Any]] = []
+    if output_format == "text":
+        echo(f"{source}: {counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}")
+    for by, noticed in _measured(home, judges, found, budget):
+        if output_format == "json":
+            report.append({**by, "runs": found.runs, "operators": figures(found, noticed)})
+            continue
+        echo("", f"judge {by['judge']}" if "judge" in by else by["by"].replace("_", " "))
+        echo(*injection_lines(found, noticed))
+    if output_format == "json":
+        click.echo(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
+
+
+def _measured(
+    home: Installation, judges: Sequence[Judge], found: Pairs, budget: Budget
+) -> Iterator[tuple[dict[str, str], list[tuple[Operator, Noticed]]]]:
+    """What each judge, the detectors and the process score make of the pairs, with who it is by."""
+    rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
     for judge in judges:
         with _progress(judge.name, len(found.trajectories())) as bar:
             noticed = run_judge(judge, found, rubrics, types, budget, lambda _, bar=bar: bar.update(1))
-        if output_format == "json":
-            report.append({"judge": judge.name, "runs": found.runs, "operators": figures(found, noticed)})
-            continue
-        copies = f"{counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}"
-        echo(f"{source}: {copies}, judge {judge.name}", *injection_lines(found, noticed))
-    if output_format == "json":
-        click.echo(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
+        yield {"by": "judge", "judge": judge.name}, noticed
+    own = by_findings(found)
+    yield {"by": "detectors"}, own.detectors
+    yield {"by": "process_score_from_findings"}, own.process_score
 
 
 def _progress(judge: str, length: int) -> AbstractContextManager[Any]:

@@ -1,14 +1,16 @@
-"""[findings] What went wrong in the runs of a drop, where, and who says so. No model is asked."""
+"""[findings] What went wrong in the runs of a drop, where, and who says so; a score by it. No model is asked."""
 
 from collections.abc import Iterator
 
 import dagster as dg
 
 from evaluation_assets.core.lake import tables
+from evaluation_assets.core.lake.stored import Spool, Stream
 from evaluation_assets.core.pipeline.checks.findings import quotations_hold
 from evaluation_assets.core.pipeline.findings import drop_findings
 from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
 from evaluation_assets.core.sections.findings.gathering import GATHERING_VERSION
+from evaluation_assets.core.sections.findings.process_score import PROCESS_VERSION
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import QUOTATIONS
@@ -31,6 +33,14 @@ _SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constra
         kinds={"parquet"},
         description=f"Each row is {tables.FINDINGS.row}.",
     ),
+    dg.AssetSpec(
+        tables.PROCESS_SCORES.name,
+        group_name=groups.SESSIONS_AND_SUITES,
+        deps=list(_SOURCES),
+        code_version=f"{_VERSIONS}|{PROCESS_VERSION}",
+        kinds={"parquet"},
+        description=f"Each row is {tables.PROCESS_SCORES.row}.",
+    ),
     checks=[
         dg.AssetCheckSpec(
             QUOTATIONS,
@@ -41,7 +51,12 @@ _SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constra
     ],
 )
 def findings(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
-    """Detect findings, and gather those of other tables."""
+    """Detect findings, gather those of other tables, and score each run by what was found."""
     sources = home.tables(drop.key, *_SOURCES)
-    yield dg.MaterializeResult(value=drop_findings(drop.key, *sources))
-    yield check_result(quotations_hold(home.home.table(drop.key, tables.FINDINGS.name), sources[0]), QUOTATIONS)
+    key = dg.AssetKey(tables.FINDINGS.name)
+    with Spool(tables.PROCESS_SCORES) as scores:
+        yield dg.MaterializeResult(asset_key=key, value=drop_findings(drop.key, *sources, scores=scores))
+        yield dg.MaterializeResult(
+            asset_key=tables.PROCESS_SCORES.name, value=Stream(tables.PROCESS_SCORES, scores.batches())
+        )
+    yield check_result(quotations_hold(home.home.table(drop.key, tables.FINDINGS.name), sources[0]), QUOTATIONS, key)

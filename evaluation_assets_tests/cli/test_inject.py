@@ -34,8 +34,24 @@ def test_a_file_is_measured_and_nothing_is_taken_in(tmp_path: Path) -> None:
 def test_the_same_seed_gives_the_same_figures(tmp_path: Path) -> None:
     first, again = (inject(tmp_path, SAMPLE, "--format", "json", "--seed", 3)[1] for _ in range(2))
     assert first == again
-    (report,) = json.loads(first)
+    report = json.loads(first)[0]
     assert (report["judge"], report["operators"][0]["operator"]) == ("rules", "wrong_argument")
+
+
+def test_detectors_and_the_process_score_from_findings_are_measured_too(tmp_path: Path) -> None:
+    given = (SAMPLE, "--kind", "repeated_call", "--kind", "call_ids")
+    _, told, _ = inject(tmp_path, *given)
+    heads = ["judge rules", "detectors", "process score from findings"]
+    assert [line for line in told.splitlines() if line in heads] == heads
+    _, told, _ = inject(tmp_path, *given, "--format", "json")
+    _, detectors, score = json.loads(told)
+    assert [detectors["by"], score["by"]] == ["detectors", "process_score_from_findings"]
+    for measured in (detectors, score):
+        repeated, controls = (own["figures"] for own in measured["operators"])
+        assert min(repeated["falls"]["value"], repeated["found"]["value"]) > 0.9
+        assert repeated["rises"]["value"] == 0
+        assert controls is None or controls["falls"]["value"] == controls["rises"]["value"] == 0
+    assert detectors["operators"][0]["figures"]["recall"]["value"] == 1
 
 
 def test_damaged_runs_are_exported_with_their_labels(tmp_path: Path) -> None:
@@ -91,5 +107,5 @@ def test_a_drop_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_controls_do_not_move_scores_on_recorded_runs(tmp_path: Path) -> None:
     runs = data("tau-bench/gpt-4o-airline.even-tasks.json")
     _, told, _ = inject(tmp_path, runs, "--runs", 20, "--kind", "key_order", "--kind", "call_ids", "--format", "json")
-    for own in json.loads(told)[0]["operators"]:
+    for own in [own for measured in json.loads(told) for own in measured["operators"]]:
         assert own["figures"]["falls"]["value"] == own["figures"]["rises"]["value"] == 0

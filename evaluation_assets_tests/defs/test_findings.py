@@ -17,3 +17,19 @@ def test_a_drop_has_its_findings_with_quotations(tmp_path: Path, instance: dg.Da
     broken = {(row["trajectory_id"], row["clip_index"]) for row in rows if row["kind"] == "broken_rule"}
     assert {("refund_without_identity", 1), ("searches_on_and_on", 3), ("searches_on_and_on", None)} <= broken
     assert all(row["evidence"] and row["detector"] and row["false_alarm_rate"] is None for row in rows)
+
+
+def test_each_run_has_a_process_score_with_what_weighs_most(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    workspace = installed(tmp_path, instance, (EXAMPLES / "checks.yaml").read_text())
+    workspace.drop("support", (EXAMPLES / "support.jsonl").read_bytes())
+    workspace.run("support")
+    rows = {row["trajectory_id"]: row for row in workspace.rows("support", "process_scores")}
+    assert rows.keys() == {row["trajectory_id"] for row in workspace.rows("support", "raw_trajectories")}
+    broken = rows["refund_without_identity"]
+    assert broken["heaviest_kind"] == "broken_rule"
+    assert broken["heaviest_clip"] == 1
+    assert broken["rules"] < 0.5
+    assert broken["score"] <= broken["rules"]
+    right = [row for row in rows.values() if row["findings"] == 0]
+    assert right
+    assert all(row["score"] == 1 and row["heaviest_kind"] is None for row in right)

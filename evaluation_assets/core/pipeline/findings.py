@@ -4,10 +4,11 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from evaluation_assets.core.lake.stored import Aligned, Stored, Stream, batched
+from evaluation_assets.core.lake.stored import Aligned, Spool, Stored, Stream, batched
 from evaluation_assets.core.lake.tables import FINDINGS
-from evaluation_assets.core.sections.findings.finding_rows import Row, finding_rows
+from evaluation_assets.core.sections.findings.finding_rows import Row, finding_rows, process_score_row
 from evaluation_assets.core.sections.findings.gathering import findings_of
+from evaluation_assets.core.sections.findings.process_score import process_score
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
@@ -18,9 +19,18 @@ _CODING = (
 
 
 def drop_findings(
-    drop: str, raw: Stored, sessions: Stored, tool_use: Stored, constraints: Stored, coding_work: Stored
+    drop: str,
+    raw: Stored,
+    sessions: Stored,
+    tool_use: Stored,
+    constraints: Stored,
+    coding_work: Stored,
+    scores: Spool,
 ) -> Stream:
-    """Rows of `findings`: of all trajectories, also those that rules keep from the judges."""
+    """Rows of `findings`: of all trajectories, also those that rules keep from the judges.
+
+    The rows of `process_scores` are set aside in `scores`.
+    """
     counts: Counter[str] = Counter()
 
     def rows() -> Iterator[Row]:
@@ -38,14 +48,17 @@ def drop_findings(
         work = Aligned(coding_work.rows(list(_CODING)))
         for stored in raw.rows(TREE_AND_TEXT):
             trajectory = trajectory_of(stored)
+            constrained = outcomes.at(trajectory.id)
             found = findings_of(
                 trajectory,
                 session_issues=issues.get(trajectory.id, []),
                 case_issues=cases.get(trajectory.id, []),
-                constraints=outcomes.at(trajectory.id),
+                constraints=constrained,
                 coding_work=work.at(trajectory.id),
             )
             counts.update(finding.kind for finding in found)
+            scored = process_score(trajectory, found, has_rules=bool(constrained))
+            scores.add(process_score_row(drop, trajectory, scored))
             yield from finding_rows(drop, trajectory, found)
 
     return Stream(FINDINGS, batched(rows(), FINDINGS), lambda: {"findings": counts.total(), **dict(counts)})

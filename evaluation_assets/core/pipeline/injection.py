@@ -16,6 +16,8 @@ from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.scoring.discrimination import Noticed
 from evaluation_assets.core.sections.findings.faults.operator import NotApplicable, Operator, Pair, injected
 from evaluation_assets.core.sections.findings.finding import Finding, Place
+from evaluation_assets.core.sections.findings.gathering import findings_of
+from evaluation_assets.core.sections.findings.process_score import process_score, weight
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.model import Span, Trajectory
 
@@ -201,6 +203,40 @@ def detected_pairs(pairs: Sequence[Pair], detect: Detect) -> Iterator[tuple[Oper
                 is_flagged=is_flagged,
             ),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ByFindings:
+    """What is made of all pairs without a judge: by detectors, and by the process score from their findings."""
+
+    detectors: list[tuple[Operator, Noticed]]
+    process_score: list[tuple[Operator, Noticed]]
+
+
+def by_findings(found: Pairs) -> ByFindings:
+    """What the findings of each run say of all pairs, those of detectors and of how the run ended."""
+    findings = {trajectory.id: findings_of(trajectory) for trajectory in found.trajectories()}
+    return ByFindings(
+        detectors=list(detected_pairs(found.pairs, lambda trajectory: findings[trajectory.id])),
+        process_score=list(_scored_pairs(found.pairs, findings)),
+    )
+
+
+def _scored_pairs(
+    pairs: Sequence[Pair], findings: Mapping[str, Sequence[Finding]]
+) -> Iterator[tuple[Operator, Noticed]]:
+    """The process scores of each pair that has both. A place is found if more weighs on it than before."""
+    for pair in pairs:
+        old, new = findings[pair.original.id], findings[pair.changed.id]
+        before, after = process_score(pair.original, old).score, process_score(pair.changed, new).score
+        if before is None or after is None:
+            continue
+        is_found = None if pair.operator.is_control else _weight_at(pair.place, new) > _weight_at(pair.origin, old)
+        yield pair.operator, Noticed(cluster=pair.original.task_id, before=before, after=after, is_found=is_found)
+
+
+def _weight_at(place: Place, findings: Sequence[Finding]) -> float:
+    return sum(weight(finding) for finding in findings if _is_at(finding.place, place))
 
 
 def _is_at(found: Place, planted: Place) -> bool:

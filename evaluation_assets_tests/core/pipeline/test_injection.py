@@ -9,7 +9,15 @@ from evaluation_assets.core.intake.clips.tool_types import shipped_tool_types
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.pipeline.injection import Pairs, chosen_runs, detected_pairs, pairs_of, region, run_judge
+from evaluation_assets.core.pipeline.injection import (
+    Pairs,
+    by_findings,
+    chosen_runs,
+    detected_pairs,
+    pairs_of,
+    region,
+    run_judge,
+)
 from evaluation_assets.core.report.injection_table import figures, injection_lines
 from evaluation_assets.core.scoring.discrimination import Noticed, discrimination
 from evaluation_assets.core.sections.findings.faults.editing import located
@@ -117,6 +125,22 @@ def test_the_embedded_judge_notices_errors_and_no_order_of_keys(pairs: Pairs) ->
     assert "    cut_off_at_user          0  fits none of 10 runs" in lines
     (missing,) = [each for each in figures(pairs, noticed) if each["operator"] == "cut_off_at_user"]
     assert missing["not_applicable"] == {"no later message of a user with a call after it": 10}
+
+
+def test_the_process_score_from_findings_falls_for_faults_and_for_no_control(pairs: Pairs) -> None:
+    scored = by_findings(pairs).process_score
+    for name, operator in OPERATORS.items():
+        own = discrimination([each for planted, each in scored if planted.name == name])
+        if own is None:
+            continue
+        assert own.rises.value == 0, name
+        assert own.recall is None
+        if operator.is_control:
+            assert (own.falls.value, own.found) == (0, None), name
+    for name in ("repeated_call", "cut_off_midway"):
+        own = discrimination([each for planted, each in scored if planted.name == name])
+        assert own is not None
+        assert own.falls.value > 0.9, name
 
 
 def test_a_rise_is_no_fall() -> None:

@@ -1,4 +1,4 @@
-"""Table of what went wrong in runs."""
+"""Tables of what went wrong in runs."""
 
 from evaluation_assets.core.lake.tables.model import FLOAT, INT, NAME, TEXT, Column, Table
 from evaluation_assets.core.lake.tables.shared_columns import DROP, TASK_ID, TRAJECTORY_ID
@@ -31,4 +31,31 @@ FINDINGS = Table(
     ),
 )
 
-TABLES = (FINDINGS,)
+PROCESS_SCORES = Table(
+    "process_scores",
+    "a trajectory with its process score from findings",
+    (
+        DROP,
+        TRAJECTORY_ID,
+        TASK_ID,
+        Column(
+            "score",
+            FLOAT,
+            "Product of the criteria below, 0..1, 1 if nothing that was checked went wrong; null if nothing could be "
+            "checked.",
+        ),
+        Column("calls", FLOAT, "Arguments, choice and repetition of calls, 0..1; null without calls."),
+        Column("errors", FLOAT, "Whether failures are taken up, 0..1; null without results."),
+        Column(
+            "answers", FLOAT, "What the agent says, against its calls and their results, 0..1; null without either."
+        ),
+        Column("course", FLOAT, "Whether the run was brought to its end, 0..1; null if it has one turn and no calls."),
+        Column("rules", FLOAT, "Constraints of `checks.yaml`, 0..1; null without constraints."),
+        Column("findings", INT, "Number of findings that count. Those of sessions and test cases do not."),
+        Column("heaviest_kind", NAME, "Kind of the finding that weighs most; null without findings."),
+        Column("heaviest_clip", INT, "Number of the clip it is in; null if not narrowed down to a step."),
+        Column("heaviest_evidence", TEXT, "Its quotation, or a message about what is missing; null without findings."),
+    ),
+)
+
+TABLES = (FINDINGS, PROCESS_SCORES)

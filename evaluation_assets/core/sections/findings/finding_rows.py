@@ -1,10 +1,11 @@
-"""Codec of findings: rows of `findings`."""
+"""Codec of findings: rows of `findings` and `process_scores`."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from evaluation_assets.core.sections.findings.course import LONGEST_QUOTATION
-from evaluation_assets.core.sections.findings.finding import Finding
+from evaluation_assets.core.sections.findings.finding import Finding, Place
+from evaluation_assets.core.sections.findings.process_score import CRITERIA, ProcessScore
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 Row = dict[str, Any]
@@ -27,9 +28,25 @@ def finding_rows(drop: str, trajectory: Trajectory, findings: list[Finding]) -> 
     return [_row(drop, trajectory, finding, steps) for finding in findings]
 
 
+def process_score_row(drop: str, trajectory: Trajectory, scored: ProcessScore) -> Row:
+    """Encode the process score of a run as a row of `process_scores`."""
+    heaviest = scored.heaviest
+    return {
+        "drop": drop,
+        "trajectory_id": trajectory.id,
+        "task_id": trajectory.task_id,
+        "score": scored.score,
+        **{criterion: scored.criteria.get(criterion) for criterion in CRITERIA},
+        "findings": scored.n,
+        "heaviest_kind": None if heaviest is None else heaviest.kind,
+        "heaviest_clip": None if heaviest is None else _step_at(heaviest.place, _steps(trajectory)).clip,
+        "heaviest_evidence": None if heaviest is None else heaviest.evidence[:LONGEST_QUOTATION],
+    }
+
+
 def _row(drop: str, trajectory: Trajectory, finding: Finding, steps: Mapping[_At, _Step]) -> Row:
     place = finding.place
-    step = _NOWHERE if None in (at := (place.turn, place.interaction, place.step)) else steps.get(at, _NOWHERE)
+    step = _step_at(place, steps)
     start, end = (None, None) if place.span is None else place.span
     return {
         "drop": drop,
@@ -62,3 +79,8 @@ def _steps(trajectory: Trajectory) -> dict[_At, _Step]:
                 found[turn, interaction, number] = _Step(clip, step.call and step.call.name)
                 clip += step.call is not None
     return found
+
+
+def _step_at(place: Place, steps: Mapping[_At, _Step]) -> _Step:
+    at = (place.turn, place.interaction, place.step)
+    return _NOWHERE if None in at else steps.get(at, _NOWHERE)

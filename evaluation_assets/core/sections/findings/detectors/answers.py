@@ -6,7 +6,7 @@ a result is read: without tools, an agent speaks from what it knows.
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
@@ -68,9 +68,10 @@ def _of_message(
         return
     own = [float(form) for value in values if value.kind == "number" for form in value.forms]
     close_by = list(dict.fromkeys((*own, *asked, *(number for result in results for number in result))))[:_CLOSE_BY]
+    sums = _sums_of_lines(message.text, values)
     said: set[tuple[str, ...]] = set()
     for value in unsupported:
-        if value.forms in said or (value.kind == "number" and _is_computed(message.text, value, close_by)):
+        if value.forms in said or (value.kind == "number" and _is_computed(value, close_by, sums)):
             continue
         said.add(value.forms)
         start, end = quotation(message.text, value.start, value.end)
@@ -90,8 +91,8 @@ def _may_be_checked(text: str, value: Value) -> bool:
     return float(value.forms[0]) >= _LEAST and _RANGE.search(text, max(0, value.start - 3), value.start) is None
 
 
-def _is_computed(text: str, value: Value, close_by: Sequence[float]) -> bool:
-    return any(_is_result(float(form), close_by) for form in value.forms) or _is_sum_of_line(text, value)
+def _is_computed(value: Value, close_by: Sequence[float], sums: Set[int]) -> bool:
+    return any(_is_result(float(form), close_by) for form in value.forms) or value.start in sums
 
 
 def _is_result(figure: float, numbers: Sequence[float]) -> bool:
@@ -105,17 +106,29 @@ def _is_result(figure: float, numbers: Sequence[float]) -> bool:
     return False
 
 
-def _is_sum_of_line(text: str, value: Value) -> bool:
-    """Whether a figure is the sum of the last three or more numbers before it, in a line that adds numbers."""
-    before = text[text.rfind("\n", 0, value.start) + 1 : value.start]
-    if _SUM.search(before) is None:
-        return False
-    total, wanted = 0.0, float(value.forms[0])
-    for number in reversed(_numbers(before)):
-        total += number
-        if abs(total - wanted) < _CENT:
-            return True
-    return False
+def _sums_of_lines(text: str, values: Sequence[Value]) -> set[int]:
+    """Where figures begin that are the sum of the last numbers before them, in a line that adds numbers."""
+    found: set[int] = set()
+    line_end, total, sign = -1, 0, None
+    totals: set[int] = set()
+    for value in values:
+        if value.kind != "number":
+            continue
+        if value.start > line_end:
+            line_start = text.rfind("\n", 0, value.start) + 1
+            line_end = text.find("\n", value.start)
+            line_end = len(text) if line_end < 0 else line_end
+            sign, total, totals = _SUM.search(text, line_start, line_end), 0, set()
+        cents = round(float(value.forms[0]) * 100)
+        if (
+            sign is not None
+            and sign.end() <= value.start
+            and not totals.isdisjoint(range(total - cents - 1, total - cents + 2))
+        ):
+            found.add(value.start)
+        totals.add(total)
+        total += cents
+    return found
 
 
 def _numbers(text: str) -> list[float]:

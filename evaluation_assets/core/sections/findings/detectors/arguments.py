@@ -1,7 +1,7 @@
 """[arguments] Dates, times and codes in arguments that nobody gave, or that the user's latest words contradict."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep
@@ -10,7 +10,7 @@ from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.given import Given
 from evaluation_assets.core.sections.findings.values import Value, values_in
 from evaluation_assets.core.suites.effects import changes_state
-from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import Span, Trajectory
 
 _LONGEST = 60
 """Longer values, and those of many words, are text: searches, notes, code."""
@@ -20,16 +20,19 @@ _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _FEWEST_DIGITS = 5
 """Plain numbers with fewer digits may be amounts and counts, which are computed."""
 
+_MOST_MISSES = 20
+"""Values of a call that are looked for in vain: each search reads all of its arguments."""
+
 
 def _detect(trajectory: Trajectory) -> Iterator[Detected]:
     given = Given.at_start(trajectory)
-    named: list[str] = []
+    named: dict[str, set[str]] = {}
     for event in Course(trajectory).events:
         match event:
             case Asked(message=message, knowledge=knowledge):
                 given.add(message)
                 given.add(knowledge)
-                named = [value.forms[0] for value in values_in(message) if value.kind == "code"]
+                named = _by_shape(value.forms[0] for value in values_in(message) if value.kind == "code")
             case Message():
                 given.add(event.text)
             case PlacedStep():
@@ -38,10 +41,11 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
                 given.add(event.result)
 
 
-def _of_call(made: PlacedStep, given: Given, named: list[str]) -> Iterator[Detected]:
+def _of_call(made: PlacedStep, given: Given, named: Mapping[str, set[str]]) -> Iterator[Detected]:
     values = [found for text in _leaves(made.trajectory.arguments(made.call)) for found in _checked(text)]
     codes = {value.forms[0] for value, _ in values if value.kind == "code"}
     said: set[tuple[str, str]] = set()
+    searched = _Searched(made)
     for value, text in values:
         if not given.holds(value):
             kind = "unsupported_argument"
@@ -52,9 +56,7 @@ def _of_call(made: PlacedStep, given: Given, named: list[str]) -> Iterator[Detec
         if (kind, text) in said:
             continue
         said.add((kind, text))
-        start, end = made.call.raw
-        at = made.trajectory.text.find(text, start, end)
-        span = made.arguments_span if at < 0 else (at, at + len(text))
+        span = searched.span_of(text)
         yield Detected(
             kind=kind,
             place=made.place(span),
@@ -71,10 +73,36 @@ def _checked(text: str) -> Iterator[tuple[Value, str]]:
                 yield value, text
 
 
-def _contradicts(code: str, codes: set[str], named: list[str]) -> bool:
+class _Searched:
+    """Where the arguments of a call have values, which are looked for in their order."""
+
+    def __init__(self, made: PlacedStep) -> None:
+        self._made = made
+        self._from = made.call.raw[0]
+        self._misses = 0
+
+    def span_of(self, text: str) -> Span:
+        """Where a value is; all arguments if they have it in another form, such as with escaped letters."""
+        if self._misses < _MOST_MISSES:
+            at = self._made.trajectory.text.find(text, self._from, self._made.call.raw[1])
+            if at >= 0:
+                self._from = at + len(text)
+                return at, self._from
+            self._misses += 1
+        return self._made.arguments_span
+
+
+def _contradicts(code: str, codes: set[str], named: Mapping[str, set[str]]) -> bool:
     """Whether the user named exactly one code of this shape, and the call has another one in its place."""
-    alike = {other for other in named if _shape(other) == _shape(code)}
+    alike = named.get(_shape(code), ())
     return len(alike) == 1 and codes.isdisjoint(alike)
+
+
+def _by_shape(codes: Iterable[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for code in codes:
+        found.setdefault(_shape(code), set()).add(code)
+    return found
 
 
 def _shape(code: str) -> str:

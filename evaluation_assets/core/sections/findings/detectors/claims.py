@@ -5,7 +5,8 @@ the claim names. Agents that run code or act on pages may do anything, and are n
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator
 
 from evaluation_assets.core.sections.findings.actions import Action, actions
 from evaluation_assets.core.sections.findings.course import Course, PlacedStep, sentences
@@ -14,7 +15,7 @@ from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.values import values_in
 from evaluation_assets.core.suites.effects import changes_state
-from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import Span, Trajectory
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CODE = re.compile(r"\b(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,12}\b")
@@ -27,17 +28,23 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
     has_tools = course.calls or any(agent.tools for agent in trajectory.agents)
     if not has_tools or any(may_do_anything(made.call) for made in course.calls):
         return
-    done = [made for made in course.calls if made.has_succeeded]
+    performed = _Performed(made for made in course.calls if made.has_succeeded)
     for message in course.messages:
-        before = [made for made in done if made.turn <= message.turn]
+        listed = 0
         for start, end in sentences(message.text):
             sentence = message.text[start:end]
             if len(sentence) > _LONGEST or cues("no_claim").matches(sentence):
                 continue
             claimed = [action for action in actions() if action.claims.matches(sentence)]
-            for first, last in _subjects(message.text, start, end) if claimed else ():
+            if not claimed:
+                continue
+            performed.read_until(message.turn)
+            subjects = [(start, end)]
+            if start >= listed:  # an item of a list introduces none
+                subjects, listed = _subjects(message.text, start, end)
+            for first, last in subjects:
                 codes = _codes(message.text[first:last])
-                if not all(_is_done(action, codes, before) for action in claimed):
+                if not all(performed.has(action, codes) for action in claimed):
                     yield Detected(
                         kind="unperformed_claim",
                         place=message.place(first, last),
@@ -45,26 +52,46 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
                     )
 
 
-def _subjects(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """What a claim is about: the sentence, or the items with a code in the list that it introduces."""
-    items: list[tuple[int, int]] = []
+def _subjects(text: str, start: int, end: int) -> tuple[list[Span], int]:
+    """What a claim is about, and where that ends: the sentence, or items with a code in the list that it introduces."""
+    items: list[Span] = []
     at = end
     while text[end - 1] in ":：" and (item := _ITEM.match(text, at)) is not None:
         if _codes(item["item"]):
             items.append(item.span("item"))
         at = item.end()
-    yield from items or [(start, end)]
+    return items or [(start, end)], at
 
 
-def _is_done(action: Action, named: set[str], calls: Sequence[PlacedStep]) -> bool:
-    """Whether a call does it to what is named, or its result says that it is done."""
-    for made in calls:
-        if not _does(action, made) and not action.words.matches(made.result):
-            continue
-        theirs = _codes(_written(made)) | _codes(made.result) if named else set()
-        if not theirs or not named.isdisjoint(theirs):
-            return True
-    return False
+class _Performed:
+    """The actions that calls did, or that their results say are done, and to what. Each call is read once."""
+
+    def __init__(self, calls: Iterable[PlacedStep]) -> None:
+        self._calls = deque(calls)
+        self._done: set[str] = set()
+        self._done_to_anything: set[str] = set()
+        self._codes: dict[str, set[str]] = {}
+
+    def read_until(self, turn: int) -> None:
+        """Read the calls of all turns up to this one."""
+        while self._calls and self._calls[0].turn <= turn:
+            made = self._calls.popleft()
+            codes: set[str] | None = None
+            for action in actions():
+                if not _does(action, made) and not action.words.matches(made.result):
+                    continue
+                if codes is None:
+                    codes = _codes(_written(made)) | _codes(made.result)
+                self._done.add(action.name)
+                if not codes:
+                    self._done_to_anything.add(action.name)
+                self._codes.setdefault(action.name, set()).update(codes)
+
+    def has(self, action: Action, named: set[str]) -> bool:
+        """Whether the action was done, to what is named if anything is."""
+        if not named or action.name in self._done_to_anything:
+            return action.name in self._done
+        return not named.isdisjoint(self._codes.get(action.name, ()))
 
 
 def _does(action: Action, made: PlacedStep) -> bool:

@@ -4,7 +4,7 @@ What a tool takes is what its definition says, or else what its other calls in t
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from evaluation_assets.core.sections.findings.course import Course, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
@@ -18,14 +18,11 @@ Names = frozenset[str]
 def _detect(trajectory: Trajectory) -> Iterator[Detected]:
     calls = Course(trajectory).calls
     defined = {agent.id: {tool.name: tool for tool in agent.tools or ()} for agent in trajectory.agents}
-    taken: dict[str, Counter[Names]] = {}
-    for made in calls:
-        if made.has_succeeded:
-            taken.setdefault(made.call.name, Counter())[_names(made)] += 1
+    taken = _Taken(calls)
     for made in calls:
         tools = defined.get(made.agent_id, {})
         is_unsuitable = (
-            _fits_another_definition(made, tools) if made.call.name in tools else _fits_other_calls(made, taken)
+            _fits_another_definition(made, tools) if made.call.name in tools else taken.fits_another_tool(made)
         )
         if _names(made) and is_unsuitable:
             span = made.arguments_span
@@ -51,13 +48,26 @@ def _has_defects(tool: Tool, call: Call) -> bool:
     return any(defect.kind != "not_checked" for defect in defects(call, (tool,)))
 
 
-def _fits_other_calls(made: PlacedStep, taken: Mapping[str, Counter[Names]]) -> bool:
-    """Whether no other call of the tool has an argument of this name, and calls of another have just these."""
-    names = _names(made)
-    own = taken.get(made.call.name, Counter[Names]()) - Counter([names] if made.has_succeeded else [])
-    if not own or any(names & known for known in own):
-        return False
-    return any(names in known for tool, known in taken.items() if tool != made.call.name)
+class _Taken:
+    """The names of the arguments that the successful calls of each tool have."""
+
+    def __init__(self, calls: Iterable[PlacedStep]) -> None:
+        self._calls: Counter[str] = Counter()
+        self._having: Counter[tuple[str, str]] = Counter()
+        self._tools: dict[Names, set[str]] = {}
+        for made in calls:
+            if made.has_succeeded:
+                names, tool = _names(made), made.call.name
+                self._calls[tool] += 1
+                self._having.update((tool, name) for name in names)
+                self._tools.setdefault(names, set()).add(tool)
+
+    def fits_another_tool(self, made: PlacedStep) -> bool:
+        """Whether no other call of the tool has an argument of this name, and calls of another have just these."""
+        names, tool, itself = _names(made), made.call.name, int(made.has_succeeded)
+        if self._calls[tool] == itself or any(self._having[tool, name] > itself for name in names):
+            return False
+        return not self._tools.get(names, set()) <= {tool}
 
 
 DETECTOR = Detector(name="tools", version="1", kinds=("unsuitable_tool",), detect=_detect)

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
 from evaluation_assets.core.sections.findings.faults.editing import located
 from evaluation_assets.core.sections.findings.faults.operator import INJECTED, NotApplicable, Pair, injected
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
 from evaluation_assets.core.sections.findings.faults.values import other_value, values_in
+from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.formats.readers.canonical import line_of, trajectory_of
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, total, written
 from evaluation_assets.core.traces.formats.writers import atif as atif_writer
@@ -312,3 +314,10 @@ def test_every_operator_but_two_fits_one_run() -> None:
             continue
         fits.add(name)
     assert set(OPERATORS) - fits == {"cut_off_at_user", "call_ids"}
+
+
+def test_every_fault_is_told_by_a_kind_that_a_detector_declares() -> None:
+    declared = {kind for detector in DETECTORS for kind in detector.kinds}
+    for operator in OPERATORS.values():
+        assert operator.kinds <= kinds().keys(), operator.name
+        assert operator.is_control or not operator.kinds.isdisjoint(declared), operator.name
