@@ -39,6 +39,7 @@ class MeasuredTables:
     trajectory_scores: Stored
     tool_use_results: Stored
     session_analyses: Stored
+    findings: Stored
     clip_verdicts: Mapping[str, Stored]
     trajectory_verdicts: Mapping[str, Stored]
     canary_verdicts: Mapping[str, Stored] = field(default_factory=dict)

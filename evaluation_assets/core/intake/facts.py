@@ -80,6 +80,12 @@ class CanaryFacts(Facts):
     asked_of: str | None = None
 
 
+class FindingsFacts(Facts):
+    """Of `findings`: the detectors and their versions; findings of other versions are not comparable."""
+
+    detectors: str = ""
+
+
 class MetricsFacts(DropFacts):
     """Of `task_metrics`: what its drop's metrics were made of.
 

@@ -4,10 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
+from evaluation_assets.core.intake.facts import FindingsFacts
 from evaluation_assets.core.lake.stored import Aligned, Stored, Stream, batched
 from evaluation_assets.core.lake.tables import FINDINGS
 from evaluation_assets.core.sections.findings.finding_rows import Row, finding_rows
 from evaluation_assets.core.sections.findings.gathering import findings_of
+from evaluation_assets.core.sections.findings.versions import DETECTOR_VERSIONS
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
@@ -48,4 +50,9 @@ def drop_findings(
             counts.update(finding.kind for finding in found)
             yield from finding_rows(drop, trajectory, found)
 
-    return Stream(FINDINGS, batched(rows(), FINDINGS), lambda: {"findings": counts.total(), **dict(counts)})
+    return Stream(
+        FINDINGS,
+        batched(rows(), FINDINGS),
+        lambda: {"findings": counts.total(), **dict(counts)},
+        FindingsFacts(detectors=DETECTOR_VERSIONS).footer,
+    )
