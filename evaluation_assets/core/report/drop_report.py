@@ -7,8 +7,9 @@ from upath import UPath
 from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_drop, suite_history, without_damaged
 from evaluation_assets.core.gating.measured_drop import drop_comparability
 from evaluation_assets.core.gating.outcome import GateOutcome
+from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
-from evaluation_assets.core.intake.facts import DropFacts, MetricsFacts
+from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.models.redaction.settings import Redaction
@@ -28,6 +29,7 @@ from evaluation_assets.core.review.judge_cards import disqualified_judges
 from evaluation_assets.core.review.judged_labels import labels_of_trajectories
 from evaluation_assets.core.sections.findings.summary import EarlierFindings, earlier_findings
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
 
 
 def drop_report(
@@ -53,7 +55,7 @@ def drop_report(
     earlier = next(without_damaged([compared[0]] if compared else [], _findings_in(home), damaged.append), None)
     return summarise(drop, facts, comparability, own, settings.headline, gate, labels, earlier).model_copy(
         update={
-            "participants": dict(MetricsFacts.of(home.table(drop, "task_metrics")).participants),
+            "participants": _participants(own),
             "failed_checks": _failed_checks(own, judges, gate, settings),
             "history": trends(history),
             "previous_drop": previous,
@@ -61,6 +63,14 @@ def drop_report(
             "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),
         }
     )
+
+
+def _participants(own: DropTables) -> dict[str, str]:
+    """Agent, version and model, as the report may show them."""
+    found = Participants()
+    for row in own.preprocessed.rows(["trajectory"]):
+        found.add(header_of(row).agents)
+    return found.agreed()
 
 
 def _failed_checks(
