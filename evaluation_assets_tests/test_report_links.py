@@ -127,6 +127,18 @@ def test_the_lowest_score_of_a_criterion_leads_to_its_clip(home: Path, page: "Pa
     assert re.search(rf"Clip {place['clip_index']}\b", section)
 
 
+def test_an_example_of_a_finding_opens_its_run_at_the_place_with_the_finding(home: Path, page: "Page") -> None:
+    page.goto((home / "reports" / "assistants" / "report.html").as_uri())
+    page.locator("#findings a[href='#/run/lanternqueue-default?clip=1']").click()
+    page.locator("header.run h1").wait_for(timeout=20_000)
+    assert page.locator("header.run h1").inner_text() == "lanternqueue-default"
+    current = page.locator("[aria-current=step]")
+    current.wait_for(timeout=20_000)
+    assert re.search(r"Clip 1\b", current.locator("xpath=ancestor::section[1]").inner_text())
+    listed = page.locator("header.run details", has_text="Findings").inner_text()
+    assert "Loop MEDIUM clip 1" in listed and '{"pattern": "retry_budget"' in listed
+
+
 def test_distributions_say_in_words_what_they_show(home: Path, page: "Page") -> None:
     report = json.loads((home / "reports" / "assistants" / "report.json").read_text())
     statistic = next(row["statistic"] for row in report["criteria"] if row["statistic"]["n_scored"] > 20)
