@@ -26,7 +26,8 @@ NO_LINK = {
     "#judges > .note": "an explanation of columns",
     "#tool-use > .note": "an explanation, with the threshold of a mark",
     "#history": "figures of other drops, which this page does not have",
-    "details.more > summary": "the number of rows that the line unfolds",
+    "details.more > summary, .folded > details > summary": "the number of rows that the line unfolds",
+    "#findings > .note, .gate-line": "sums over the rows below, and what failed checks say",
     "#coding h3, #sessions h3, #repairs > .note": "the number of rows below",
     "#rejected": "records that no trajectory was made of; each row states file and line",
 }
@@ -116,7 +117,7 @@ def test_the_lowest_score_of_a_criterion_leads_to_its_clip(home: Path, page: "Pa
     report = json.loads((home / "reports" / "assistants" / "report.json").read_text())
     row = next(row for row in report["criteria"] if row["level"] == "clip" and row["lowest"])
     place = row["lowest"]
-    page.goto((home / "reports" / "assistants" / "report.html").as_uri())
+    page.goto(f"{(home / 'reports' / 'assistants' / 'report.html').as_uri()}#criteria")
     page.locator(f"#criteria a[href='#/run/{place['trajectory_id']}?clip={place['clip_index']}']").first.click()
     page.locator("header.run h1").wait_for(timeout=20_000)
     assert page.locator("header.run h1").inner_text() == place["trajectory_id"]
@@ -126,11 +127,23 @@ def test_the_lowest_score_of_a_criterion_leads_to_its_clip(home: Path, page: "Pa
     assert re.search(rf"Clip {place['clip_index']}\b", section)
 
 
+def test_an_example_of_a_finding_opens_its_run_at_the_place_with_the_finding(home: Path, page: "Page") -> None:
+    page.goto((home / "reports" / "assistants" / "report.html").as_uri())
+    page.locator("#findings a[href='#/run/lanternqueue-default?clip=1']").click()
+    page.locator("header.run h1").wait_for(timeout=20_000)
+    assert page.locator("header.run h1").inner_text() == "lanternqueue-default"
+    current = page.locator("[aria-current=step]")
+    current.wait_for(timeout=20_000)
+    assert re.search(r"Clip 1\b", current.locator("xpath=ancestor::section[1]").inner_text())
+    listed = page.locator("header.run details", has_text="Findings").inner_text()
+    assert "Loop MEDIUM clip 1" in listed and '{"pattern": "retry_budget"' in listed
+
+
 def test_distributions_say_in_words_what_they_show(home: Path, page: "Page") -> None:
     report = json.loads((home / "reports" / "assistants" / "report.json").read_text())
     statistic = next(row["statistic"] for row in report["criteria"] if row["statistic"]["n_scored"] > 20)
     assert sum(statistic["tenths"]) == statistic["n_scored"]
-    page.goto((home / "reports" / "assistants" / "report.html").as_uri())
+    page.goto(f"{(home / 'reports' / 'assistants' / 'report.html').as_uri()}#criteria")
     graphs = page.get_by_role("img", name=re.compile(rf"^{statistic['n_scored']} scores: "))
     bars = [count for count in statistic["tenths"] if count]
     assert any(
@@ -153,7 +166,7 @@ def test_cells_of_the_heat_map_have_the_distribution_on_paper_on_a_phone_and_wit
     assert any(len(counts) > 2 for _, counts in wanted)
     context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844})
     page = context.new_page()
-    page.goto((home / "reports" / "assistants" / "report.html").as_uri())
+    page.goto(f"{(home / 'reports' / 'assistants' / 'report.html').as_uri()}#tools")
     for media in ("screen", "print"):
         page.emulate_media(media=media)
         shown = []

@@ -13,7 +13,7 @@ from evaluation_assets.core.gating.baselines import Baseline, as_baseline, basel
 from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_metrics, metrics_of
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateVerdict
-from evaluation_assets.core.gating.task_metrics import RELATIVE, DropMetrics
+from evaluation_assets.core.gating.task_metrics import DropMetrics, lower_is_better
 from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.report.files import report_files
 from evaluation_assets.core.report.gate_formats import as_text
@@ -47,8 +47,8 @@ class TaskChange:
 
     @property
     def decrease(self) -> float:
-        """By how much the task got worse; for cost and latency, lower is better."""
-        return self.difference if self.metric in RELATIVE else -self.difference
+        """By how much the task got worse; of cost, latency and findings, more is worse."""
+        return self.difference if lower_is_better(self.metric) else -self.difference
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,11 @@ class StoredResult:
         """The panel's scores of each trajectory, a row for each criterion: the table `trajectory_scores`."""
         return self.table("trajectory_scores")
 
+    @property
+    def findings(self) -> "pd.DataFrame":
+        """What went wrong, a row for each finding with its kind, severity, place and evidence: the table `findings`."""
+        return self.table("findings")
+
     def table(self, name: str, columns: Sequence[str] | None = None) -> "pd.DataFrame":
         """A table of this drop, as `Home.table` reads it."""
         return self.home.table(name, self.drop, columns)

@@ -11,7 +11,7 @@ from upath import UPath
 from evaluation_assets.cli.coding_agents import RequestedSessions, with_coding_agents
 from evaluation_assets.cli.consent import ask_for_consent, drops_of
 from evaluation_assets.cli.options import AMOUNT, Sectioned, reading, with_format, with_panel
-from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.output import echo, echo_fact, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.core.intake.copying.copies import Conflict
@@ -22,7 +22,7 @@ from evaluation_assets.core.intake.drops import Drop, InvalidDrop
 from evaluation_assets.core.intake.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.intake.preprocessing.split import remove_earlier
 from evaluation_assets.core.intake.sources.stores.coding_agents import CODING_AGENTS
-from evaluation_assets.core.judging.model_use import model_use
+from evaluation_assets.core.judging.model_use import ModelUse, model_use
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.lake.stored import publish_copy
@@ -34,7 +34,7 @@ from evaluation_assets.core.report.suite_report import suite_lines
 from evaluation_assets.core.sections.coding_work.summary import coding_lines
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import counted, percent
+from evaluation_assets.core.text.counted import counted, first_of, percent
 from evaluation_assets.core.text.plain_text import for_terminal
 from evaluation_assets.runs.errors import InvalidSelection
 from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
@@ -87,7 +87,7 @@ EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over
     help="Copy reports and result files to this directory.",
 )
 @click.option("--quiet", is_flag=True, help="Show no progress and no warnings.")
-@click.option("--verbose", is_flag=True, help="Write all logs to stderr.")
+@click.option("--verbose", is_flag=True, help="Print all figures, and write all logs to stderr.")
 def evaluate(
     inputs: tuple[Path, ...],
     sessions: RequestedSessions | None,
@@ -178,7 +178,7 @@ def evaluate(
             before = {drop.key: _report_data(home, drop) for drop in drops}
             for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose), stop):
                 status = max(status, EXIT_STATUS[outcome.status])
-                print_outcome(home, outcome, before[outcome.drop.key])
+                print_outcome(home, outcome, before[outcome.drop.key], verbose=verbose)
                 if output is not None:
                     _copy_files(home, outcome.drop, output)
         except InvalidSelection as problem:
@@ -197,29 +197,62 @@ def _report_data(home: Installation, drop: Drop) -> bytes | None:
     return file.read_bytes() if file.exists() else None
 
 
-def print_outcome(home: Installation, outcome: "RunOutcome", before: bytes | None = None) -> None:
-    """Print the outcome of a drop's evaluation. `before` is the data of its last report."""
-    is_unchanged = "evaluation_report" in outcome.metadata and _report_data(home, outcome.drop) == before
+def print_outcome(
+    home: Installation, outcome: "RunOutcome", before: bytes | None = None, *, verbose: bool = False
+) -> None:
+    """Print the outcome of a drop's evaluation: five lines and what is wrong; all figures if `verbose`.
+
+    `before` is the data of its last report.
+    """
+    data = _report_data(home, outcome.drop) if "evaluation_report" in outcome.metadata else None
+    report = None if data is None else DropReport.model_validate_json(data)
+    is_unchanged = data is not None and data == before
     echo("", f"{outcome.drop.key}{': unchanged since its last evaluation' if is_unchanged else ''}")
     if outcome.message:
         echo(f"{outcome.drop.key}: {outcome.message}", err=True)
-    _print_reading(outcome.metadata.get("raw_trajectories"))
-    _print_statistics(outcome.metadata.get("preprocessed_trajectories"))
-    for used in model_use(outcome.metadata):
-        echo(f"  {f'judge {used.judge}':<18} {used.text}")
-    if "evaluation_report" in outcome.metadata:
-        _print_scores(home, outcome.drop)
+    if report is None or verbose or report.reading.trust != "complete":
+        _print_reading(outcome.metadata.get("raw_trajectories"))
+    if report is None or verbose or report.records.removed:
+        _print_statistics(outcome.metadata.get("preprocessed_trajectories"))
+    used = model_use(outcome.metadata)
+    if report is None or verbose:
+        for each in used:
+            echo_fact(f"judge {each.judge}", each.text)
+    if report is not None:
+        if verbose:
+            _print_figures(report)
+        _print_summary(home, outcome.drop, report, ModelUse.total(used))
     _print_shortfalls(outcome.metadata.get("evaluation_report"))
     for check in sorted(outcome.failed_checks, key=lambda check: not check.blocks):
-        kind = "check failed" if check.blocks else "warning"
         said = f": {check.description}" if check.description else ""
-        echo(f"  {kind:<18} {check.asset}: {check.name}{said}")
+        echo_fact("check failed" if check.blocks else "warning", f"{check.asset}: {check.name}{said}")
+
+
+def _print_summary(home: Installation, drop: Drop, report: DropReport, used: ModelUse) -> None:
+    """Print the outcome, findings, what judging took, the gate, and where the report is."""
+    echo_fact("outcome", report.headline.text)
+    if report.headline.note is not None:
+        warn(report.headline.note)
+    if report.findings is not None:
+        echo_fact("findings", report.findings.text)
+    failed = sum(counts.get("failed", 0) for judge in report.judges for counts in judge.outcomes.values())
+    judging = used.text if used.calls or used.from_ledger else "none, no model was called"
+    sessions = None if report.coding is None else dict(coding_lines(report.coding))["usage"]
+    parts = [
+        judging,
+        f"{counted(failed, 'verdict')} failed" if failed else "",
+        f"the sessions: {sessions}" if sessions else "",
+    ]
+    echo_fact("cost", "; ".join(filter(None, parts)))
+    gate = report.gate
+    echo_fact("gate", "no baseline" if gate is None else f"{gate.verdict}: {first_of(gate.reasons, 1)}")
+    echo_fact("report", str(report_files(home.reports(drop.key), drop.key).html))
 
 
 def _print_reading(figures: Any) -> None:
     """Print how far the reading of the drop can be trusted."""
     if figures:
-        echo(f"  reading            {figures['reading']}")
+        echo_fact("reading", figures["reading"])
 
 
 def _print_statistics(figures: Any) -> None:
@@ -244,9 +277,8 @@ def _print_shortfalls(figures: Any) -> None:
         echo(f"  {line}")
 
 
-def _print_scores(home: Installation, drop: Drop) -> None:
-    paths = report_files(home.reports(drop.key), drop.key)
-    report = DropReport.model_validate_json(paths.json.read_text("utf-8"))
+def _print_figures(report: DropReport) -> None:
+    """Print the scores, and the results of the suite, of coding agents and of constraints."""
     _print_headline(report)
     for tool in report.tools:
         echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {counted(tool.scored_clips, 'clip')}")
@@ -256,12 +288,11 @@ def _print_scores(home: Installation, drop: Drop) -> None:
         echo(f"    {own.criterion:<16} {_score(own.statistic.mean)} ({about})")
     if (use := report.tool_use) is not None and use.problem is None:
         for label, text in suite_lines(use):
-            echo(f"  {label:<18} {text}")
+            echo_fact(label, text)
     for label, text in () if report.coding is None else coding_lines(report.coding):
-        echo(f"  {label:<18} {text}")
+        echo_fact(label, text)
     for label, text in () if report.constraints is None else constraint_lines(report.constraints):
-        echo(f"  {label:<18} {text}")
-    echo(f"  report             {paths.html}")
+        echo_fact(label, text)
 
 
 def _print_headline(report: DropReport) -> None:
@@ -277,8 +308,6 @@ def _print_headline(report: DropReport) -> None:
     if report.recorded_trials:
         most = report.recorded_trials[-1]
         echo(f"  {f'pass^{most.k}':<18} {_score(most.pass_hat)} over {counted(most.n_tasks, 'task')}")
-    if report.headline.note is not None:
-        warn(report.headline.note)
     if report.panel is not None and (effective := report.panel.overall) is not None:
         echo(f"  effective judges   {effective.text}")
     for sampled in report.sampled:

@@ -23,7 +23,7 @@ SECTIONS = {
         "groups": (f"{_HERE}.groups:group_commands", "List failure groups, and keep their states."),
         "overview": (
             f"{_HERE}.overview:overview",
-            "Show leaderboard, judges, pass rates, panels, failures and drift.",
+            "Show findings, leaderboard, judges, pass rates, panels and drift.",
         ),
         "explain": (f"{_HERE}.explain:explain", "Show what a figure of a report comes from."),
         "leaderboard": (f"{_HERE}.overview:leaderboard", "Rank agents and versions on the tasks that all of them did."),

@@ -1,17 +1,30 @@
 """Print output safely: names and messages from files must not control a terminal or a CI system."""
 
+import shutil
 import sys
+import textwrap
 from typing import NoReturn
 
 import click
 
 from evaluation_assets.core.text.plain_text import for_terminal
 
+_TEXT_FROM = 21
+"""Column in which the texts of labels start."""
+
 
 def echo(*lines: str, err: bool = False) -> None:
     """Print lines to stdout or stderr. Line breaks inside a line come from files and are removed."""
     for line in lines:
         click.echo(for_terminal(" ".join(line.splitlines())), err=err)
+
+
+def echo_fact(label: str, text: str) -> None:
+    """Print a label with its text, which is wrapped beside it on a terminal."""
+    width = shutil.get_terminal_size().columns - _TEXT_FROM if sys.stdout.isatty() else 0
+    lines = textwrap.wrap(text, max(width, 20), break_long_words=False, break_on_hyphens=False) if width else [text]
+    for number, line in enumerate(lines):
+        echo(f"  {'' if number else label:<18} {line}")
 
 
 def warn(message: str) -> None:

@@ -14,6 +14,7 @@ from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.report.finding_counts import finding_counts
 from evaluation_assets.core.report.panels import panel_rows
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.system.installation import Installation
@@ -23,11 +24,15 @@ from evaluation_assets.defs.names import OVERVIEW
 PANELS = "panels"
 """Not a table of its own: `panel_reliability` of every drop that several judges scored."""
 
+FINDINGS = "finding_counts"
+"""Not a table of its own: the kinds in `findings` of every drop."""
+
 GIVEN_UP = "drops_given_up"
 """No table: what the sensor `new_drops` remembers."""
 
 SHOWN = {
     GIVEN_UP: ("drop", "lost_runs", "run_again"),
+    FINDINGS: ("drop", "severity", "kind", "runs", "n_runs"),
     "leaderboard": (
         "suite",
         "metric",
@@ -83,7 +88,7 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
                 click.echo(_as_text(GIVEN_UP, lost))
             refuse(f"no drop has been evaluated in {home.root}. Evaluate one: evaluation-assets evaluate FILE")
         blocked = _materialise(home, panel, tables)
-        made = {GIVEN_UP: lambda: lost, PANELS: lambda: panel_rows(home)}
+        made = {GIVEN_UP: lambda: lost, PANELS: lambda: panel_rows(home), FINDINGS: lambda: finding_counts(home)}
         rows = {table: list(made[table]() if table in made else home.whole_table(table).rows()) for table in tables}
         if form == "json":
             click.echo(json.dumps(rows if len(tables) > 1 else rows[tables[0]], indent=1))
@@ -97,7 +102,7 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
     return show
 
 
-overview = _command("overview", list(SHOWN), "Show leaderboard, judges, pass rates, panels, failures and drift.")
+overview = _command("overview", list(SHOWN), "Show findings, leaderboard, judges, pass rates, panels and drift.")
 leaderboard = _command("leaderboard", ["leaderboard"], "Rank agents and versions on the tasks that all of them did.")
 judges = _command("judges", ["judge_cards"], "Compare each judge with human labels.")
 drift = _command("drift", ["drift"], "Test for a lasting decrease since each suite's baseline.")

@@ -120,7 +120,7 @@ def list_formats() -> None:
 @click.option("--fresh", is_flag=True, help="Call the models again instead of using replies from the ledger.")
 @click.option("--dry-run", is_flag=True, help="Print an upper bound of calls and cost; make no model calls.")
 @click.option("--quiet", is_flag=True, help="Show no progress and no warnings.")
-@click.option("--verbose", is_flag=True, help="Write all logs to stderr.")
+@click.option("--verbose", is_flag=True, help="Print all figures, and write all logs to stderr.")
 def run_suite_command(
     suite: Path,
     home: Installation,
@@ -184,7 +184,7 @@ def run_suite_command(
         options = RunOptions(budget_usd=judging_budget, budget_calls=judging_budget_calls)
         for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose), stop):
             status = max(status, EXIT_STATUS[outcome.status])
-            print_outcome(home, outcome)
+            print_outcome(home, outcome, verbose=verbose)
         sys.exit(status)
 
 

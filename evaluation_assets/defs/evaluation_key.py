@@ -10,6 +10,7 @@ from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets.core.sections.constraints.settings import Checks
+from evaluation_assets.core.sections.findings.versions import DETECTOR_VERSIONS
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs.cascading import Cascading
@@ -48,6 +49,7 @@ def evaluation_key(
         CONSTRAINTS_VERSION,
         rules.model_dump_json(),
         SESSIONS_VERSION,
+        DETECTOR_VERSIONS,
         REGRESSION_VERSION,
         REVIEWING_VERSION,
         REPORT_VERSION,

@@ -8,9 +8,8 @@ from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Spool, Stream
 from evaluation_assets.core.pipeline.checks.findings import quotations_hold
 from evaluation_assets.core.pipeline.findings import drop_findings
-from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
-from evaluation_assets.core.sections.findings.gathering import GATHERING_VERSION
 from evaluation_assets.core.sections.findings.process_score import PROCESS_VERSION
+from evaluation_assets.core.sections.findings.versions import DETECTOR_VERSIONS
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import QUOTATIONS
@@ -20,7 +19,6 @@ from evaluation_assets.defs.stage import Result, stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
-_VERSIONS = "|".join((GATHERING_VERSION, *(f"{detector.name} {detector.version}" for detector in DETECTORS)))
 _SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constraint_results", "coding_work")
 
 
@@ -29,7 +27,7 @@ _SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constra
         tables.FINDINGS.name,
         group_name=groups.SESSIONS_AND_SUITES,
         deps=list(_SOURCES),
-        code_version=_VERSIONS,
+        code_version=DETECTOR_VERSIONS,
         kinds={"parquet"},
         description=f"Each row is {tables.FINDINGS.row}.",
     ),
@@ -37,7 +35,7 @@ _SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constra
         tables.PROCESS_SCORES.name,
         group_name=groups.SESSIONS_AND_SUITES,
         deps=list(_SOURCES),
-        code_version=f"{_VERSIONS}|{PROCESS_VERSION}",
+        code_version=f"{DETECTOR_VERSIONS}|{PROCESS_VERSION}",
         kinds={"parquet"},
         description=f"Each row is {tables.PROCESS_SCORES.row}.",
     ),

@@ -35,7 +35,7 @@ from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
-REGRESSION_VERSION = "3"
+REGRESSION_VERSION = "4"
 """Increment when the same scores would give a different comparison."""
 
 _LINKED = 10
@@ -71,6 +71,7 @@ def task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, setting
         "trajectory_scores",
         "tool_use_results",
         "session_analyses",
+        "findings",
     )
 
     verdicts = judge_keys([tables.CLIP_VERDICTS, tables.TRAJECTORY_VERDICTS], judges)

@@ -23,7 +23,7 @@ from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "11"
+REPORT_VERSION = "12"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -37,6 +37,7 @@ REPORTED = (
     "tool_use_results",
     "failure_patterns",
     "session_analyses",
+    "findings",
     "task_metrics",
     "score_history",
     "session_agents",

@@ -40,7 +40,7 @@ def test_the_sessions_of_two_agents_are_evaluated_and_replaced_by_the_next_evalu
     tmp_path: Path, user: Path
 ) -> None:
     home = tmp_path / "home"
-    done = command("evaluate", "--claude-code", "--codex", "--since", "7d", "--quiet", home=home)
+    done = command("evaluate", "--claude-code", "--codex", "--since", "7d", "--quiet", "--verbose", home=home)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert [line for line in done.stdout.splitlines() if not line.startswith(" ") and line] == ["claude_code", "codex"]

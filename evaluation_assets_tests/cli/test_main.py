@@ -76,8 +76,18 @@ def test_a_failed_blocking_check_is_exit_status_1(tmp_path: Path) -> None:
 def test_what_does_not_occur_takes_no_line(tmp_path: Path) -> None:
     (tmp_path / "good.jsonl").write_bytes(record())
     done = command("evaluate", tmp_path / "good.jsonl", home=tmp_path / "home")
-    assert "  records kept       1 of 1 (100.0%)\n" in done.stdout
-    assert not re.search(r"removed|unreadable|repair", done.stdout)
+    assert [line[2:21].strip() for line in done.stdout.splitlines()[2:]] == [
+        "outcome",
+        "findings",
+        "cost",
+        "gate",
+        "report",
+    ]
+    assert "  cost               none, no model was called\n" in done.stdout
+    assert "  gate               no baseline\n" in done.stdout
+    every = command("evaluate", tmp_path / "good.jsonl", "--verbose", home=tmp_path / "home").stdout
+    assert "  records kept       1 of 1 (100.0%)\n" in every and " over 1 clip\n" in every
+    assert not re.search(r"removed|unreadable|repair", every)
 
 
 def test_an_evaluation_that_changes_nothing_says_so(tmp_path: Path) -> None:
@@ -297,7 +307,7 @@ def test_a_directory_can_be_one_drop(tmp_path: Path) -> None:
     done = command("evaluate", folder, "--one-drop", home=tmp_path / "home")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "home" / "reports" / "runs" / "report.html").exists()
-    assert "  records kept       2 of 2 (100.0%)" in done.stdout
+    assert json.loads((tmp_path / "home" / "reports" / "runs" / "report.json").read_text())["records"]["kept"] == 2
 
 
 def test_plan_writes_nothing(tmp_path: Path) -> None:
@@ -402,7 +412,7 @@ def test_recorded_trials_give_the_chance_that_all_runs_of_a_task_succeed(tmp_pat
     outcomes = {"a": [True, True], "b": [True, False], "c": [False, False]}
     records = [record(task, success=outcome) for task, runs in outcomes.items() for outcome in runs]
     (tmp_path / "d.jsonl").write_bytes(b"".join(records))
-    done = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home")
+    done = command("evaluate", tmp_path / "d.jsonl", "--verbose", home=tmp_path / "home")
     assert "  pass^2             0.333 over 3 tasks\n" in done.stdout
     shown = (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
     assert "k = 1: 0.50 and 0.50 over 3 tasks; k = 2: 0.67 and 0.33 over 3 tasks" in shown

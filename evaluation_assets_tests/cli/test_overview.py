@@ -37,7 +37,15 @@ def test_the_overview_shows_every_table_and_no_escapes(evaluated: Path) -> None:
     done = command("overview", home=evaluated)
     assert done.returncode == 0, done.stderr
     titles = [line.split(":")[0] for line in done.stdout.splitlines() if line[:1].strip()]
-    assert titles == ["leaderboard", "judge cards", "pass rates", "panels", "failure groups", "drift"]
+    assert titles == [
+        "finding counts",
+        "leaderboard",
+        "judge cards",
+        "pass rates",
+        "panels",
+        "failure groups",
+        "drift",
+    ]
     assert all(character.isprintable() or character == "\n" for character in done.stdout)
     assert "first" in done.stdout and "Traceback" not in done.stderr
 

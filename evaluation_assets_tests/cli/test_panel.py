@@ -1,6 +1,7 @@
 """What is said about a panel that cannot be used as it is written."""
 
 import json
+import re
 import socket
 from pathlib import Path
 from typing import Any
@@ -218,14 +219,15 @@ def test_the_terminal_says_what_the_judges_that_are_models_took(
     (tmp_path / "d.jsonl").write_bytes(drop_of(2))
     first = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path, "--yes")
     assert first.returncode == 0, first.stdout + first.stderr
-    (line,) = [line for line in first.stdout.splitlines() if line.startswith("  judge one ")]
+    (line,) = [line for line in first.stdout.splitlines() if line.startswith("  cost ")]
     calls = len(server.requests())
     assert f" {calls} model calls, " in line and " tokens in" in line and " out, cost " in line
     assert line.endswith("cost unknown") == (price is None)
-    assert "politeness" in first.stdout
+    assert "politeness" not in first.stdout
     page = (tmp_path / "reports" / "d" / "report.html").read_text()
     assert "lower bound" not in page, "no verdict has a price, or all have one"
-    again = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path, "--yes")
+    again = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path, "--yes", "--verbose")
+    assert "politeness" in again.stdout
     (line,) = [line for line in again.stdout.splitlines() if line.startswith("  judge one ")]
     assert line.startswith("  judge one          0 model calls, ") and line.endswith(" verdicts from the ledger")
 
@@ -236,7 +238,9 @@ def test_what_endpoints_do_not_say_is_unknown_on_the_terminal(tmp_path: Path, se
     (tmp_path / "d.jsonl").write_bytes(drop_of(1))
     done = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path, "--yes")
     (line,) = [line for line in done.stdout.splitlines() if "model call" in line]
-    assert line.endswith("model calls, tokens unknown, cost unknown") and " 0 model calls" not in line
+    asked, failed = line.split("; ")
+    assert asked.endswith("model calls, tokens unknown, cost unknown") and " 0 model calls" not in asked
+    assert re.fullmatch(r"\d+ verdicts failed", failed)
 
 
 def test_a_budget_that_is_no_number_is_refused(tmp_path: Path) -> None:

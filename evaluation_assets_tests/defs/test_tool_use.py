@@ -166,17 +166,14 @@ def test_evaluate_takes_a_suite_in_and_notes_it_for_the_drop(tmp_path: Path) -> 
     home = tmp_path / "home"
     done = command("evaluate", drop, "--suite", WEATHER, home=home)
     assert done.returncode == 0, done.stderr
-    assert "suite              weather: 3 of 3 runs passed (100.0%)" in done.stdout
+    assert "outcome            passed 3 of 3 (100.0%" in done.stdout
     assert (home / "suites" / "weather.yaml").read_bytes() == WEATHER.read_bytes()
     assert (home / "drops" / "runs.drop.yaml").read_text() == "suite: weather\n"
     drop.write_bytes(WRONG)
     again = command("evaluate", drop, home=home)
     assert again.returncode == 1
     assert "check failed       evaluation_report: suite_pass_rate" in again.stdout
-    assert (
-        "    failed           T002_5day_forecast 0.833 wrong_parameter: get_forecast.days expected 5, got 9"
-        in again.stdout
-    )
+    assert "Wrong argument (1 run)" in again.stdout
 
 
 def test_a_suite_of_several_files_becomes_one(tmp_path: Path) -> None:

@@ -59,7 +59,8 @@ class BaselineRun(_Model):
 class Baseline(_Model):
     """What a suite's runs are compared with. `tasks` is the digest of what each task asks.
 
-    `canaries` are the judges' scores of canary clips when its runs were judged, one for each repeat.
+    `canaries` are the judges' scores of canary clips when its runs were judged, one for each repeat. `detectors` are
+    those that searched its runs for findings; empty if unknown, or if they differ.
     """
 
     format: Literal[1] = 1
@@ -74,6 +75,7 @@ class Baseline(_Model):
     tasks: dict[str, str]
     metrics: dict[str, BaselineMetric]
     canaries: dict[str, dict[str, list[float]]] = {}
+    detectors: str = ""
 
     @property
     def name(self) -> str:
@@ -183,7 +185,8 @@ def as_baseline(drops: Sequence[DropMetrics]) -> Baseline:
     if not first.tasks:
         raise InvalidBaseline(f"{first.drop} has no evaluated tasks: evaluate it first")
     parts = scored_with(first)
-    names = [name for name in first.metrics if all(name in drop.metrics for drop in drops)]
+    every = dict.fromkeys(name for drop in drops for name in drop.metrics)
+    by_name = {name: [drop.metric(name) for drop in drops] for name in every}
     return Baseline(
         suite=first.suite or "",
         promoted_by="",
@@ -203,8 +206,9 @@ def as_baseline(drops: Sequence[DropMetrics]) -> Baseline:
         comparability_key=comparability_key(parts),
         comparability=parts,
         tasks=dict(sorted(first.tasks.items())),
-        metrics={name: _metric(name, [drop.metrics[name] for drop in drops]) for name in names if first.metrics[name]},
+        metrics={name: _metric(name, by_drop) for name, by_drop in by_name.items() if all(by_drop)},
         canaries=_canaries(drops),
+        detectors=first.detectors if len({drop.detectors for drop in drops}) == 1 else "",
     )
 
 

@@ -21,13 +21,24 @@ from evaluation_assets.core.gating.paired_tests import (
 )
 from evaluation_assets.core.gating.pairs import Pairs, pairs_of
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
+from evaluation_assets.core.gating.task_metrics import FINDING
 
 
 def compare_metrics(
     baseline: Baseline, current: Mapping[str, Mapping[str, float]], tasks: Sequence[str], settings: GateSettings
 ) -> list[MetricComparison]:
-    """Compare every metric that either run has, over these tasks. Gating metrics come first; their p is adjusted."""
-    before = {name: metric.values for name, metric in baseline.metrics.items()}
+    """Compare every metric that either run has, over these tasks. Gating metrics come first; their p is adjusted.
+
+    Of findings, `current` has what can be compared.
+    """
+    before = {
+        name: metric.values
+        for name, metric in baseline.metrics.items()
+        if not name.startswith(FINDING) or name in current
+    }
+    before |= {
+        name: dict.fromkeys(baseline.tasks, 0.0) for name in current if name.startswith(FINDING) and name not in before
+    }
     present = [name for name in {**before, **current} if before.get(name) or current.get(name)]
     wanted = gating_metrics(settings, baseline.comparability)
     gating = [name for name in wanted if settings.metrics is not None or name in present]
@@ -74,15 +85,15 @@ def _comparison(
     needed = tasks_needed(spread, pairs.margin(settings), settings.alpha, settings.power) if spread > 0 else n
     p_adjusted = float(evidence.p_regression) if adjusted is None else adjusted
     verdict, reason = _verdict(pairs, evidence, p_adjusted, level, settings)
-    low, high = float(evidence.low), float(evidence.high)
+    low, high = sorted(pairs.as_change(float(end)) for end in (evidence.low, evidence.high))
     return MetricComparison(
         metric=name,
         gates=gates,
         baseline=fmean(pairs.baseline),
         current=fmean(pairs.current),
         difference=pairs.as_change(float(evidence.effect)),
-        ci_low=pairs.as_change(high) if pairs.is_relative else max(low, -1.0),
-        ci_high=pairs.as_change(low) if pairs.is_relative else min(high, 1.0),
+        ci_low=low if pairs.is_relative else max(low, -1.0),
+        ci_high=high if pairs.is_relative else min(high, 1.0),
         p_regression=float(evidence.p_regression),
         p_adjusted=p_adjusted,
         p_non_inferior=float(evidence.p_non_inferior),
@@ -144,6 +155,7 @@ def _noise(pairs: Pairs, settings: GateSettings) -> Noise:
 
 def _by_tolerance(pairs: Pairs, settings: GateSettings) -> tuple[GateVerdict, str]:
     before, now = fmean(pairs.baseline), fmean(pairs.current)
-    limit = before * (1 + settings.relative_delta) if pairs.is_relative else before - settings.tolerance
-    beyond = now > limit if pairs.is_relative else now < limit
+    tolerance = settings.tolerance if pairs.lower_is_better else -settings.tolerance
+    limit = before * (1 + settings.relative_delta) if pairs.is_relative else before + tolerance
+    beyond = now > limit if pairs.lower_is_better else now < limit
     return ("fail" if beyond else "pass"), wording.with_tolerance(pairs, limit)

@@ -22,7 +22,13 @@ from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.history import drift_since, leaderboard
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
-from evaluation_assets.core.gating.task_metrics import RELATIVE, WITHOUT_JUDGES, DropMetrics, read_metrics
+from evaluation_assets.core.gating.task_metrics import (
+    FINDING,
+    WITHOUT_JUDGES,
+    DropMetrics,
+    lower_is_better,
+    read_metrics,
+)
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.intake.facts import HistoryFacts
 from evaluation_assets.core.lake.stored import DamagedTable
@@ -183,7 +189,7 @@ def calibrations(drops: Sequence[DropMetrics], settings: GateSettings) -> Iterat
     for metric in gating_metrics(settings, key):
         versions: dict[tuple[str | None, ...], list[Values]] = {}
         for drop in alike:
-            if metric not in RELATIVE and drop.metrics.get(metric):
+            if not lower_is_better(metric) and drop.metrics.get(metric):
                 values = {task: value.value for task, value in drop.metrics[metric].items()}
                 versions.setdefault(drop.version, []).append(values)
         trials = min((value.trials for value in drops[-1].metrics.get(metric, {}).values()), default=1)
@@ -214,4 +220,5 @@ def drift_rows(home: Installation, settings: GateSettings, damaged: Tell = _log.
 
 
 def _metrics(drops: Sequence[DropMetrics]) -> list[str]:
-    return list(dict.fromkeys(metric for drop in drops for metric in drop.metrics))
+    names = dict.fromkeys(metric for drop in drops for metric in drop.metrics)
+    return [name for name in names if not name.startswith(FINDING)]

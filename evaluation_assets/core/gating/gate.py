@@ -17,7 +17,7 @@ from evaluation_assets.core.gating.changed_tasks import changed_tasks
 from evaluation_assets.core.gating.comparisons import compare_metrics
 from evaluation_assets.core.gating.outcome import ChangedTask, Comparability, Difference, GateOutcome, MetricComparison
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
-from evaluation_assets.core.gating.task_metrics import RELATIVE, WITHOUT_JUDGES, DropMetrics
+from evaluation_assets.core.gating.task_metrics import FINDING, WITHOUT_JUDGES, DropMetrics, lower_is_better
 from evaluation_assets.core.text.counted import counted
 
 _GRAVITY: tuple[GateVerdict, ...] = ("fail", "incomparable", "inconclusive", "warn", "pass")
@@ -31,7 +31,8 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
     """Run the gate. `None` if there is neither a baseline nor a floor."""
     if baseline is None and not settings.floors:
         return None
-    own = {name: {task: value.value for task, value in values.items()} for name, values in current.metrics.items()}
+    names = [*(name for name in current.metrics if not name.startswith(FINDING)), *_findings_named(settings)]
+    own = {name: {task: value.value for task, value in current.metric(name).items()} for name in names}
     moved = [] if baseline is None else _changed_judges(baseline, current)
     # A floor on the scores of a changed judge says nothing about the agent.
     held = {name: values for name, values in own.items() if not moved or name in WITHOUT_JUDGES}
@@ -48,14 +49,21 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
     if differs or moved or unknown:
         outcome = _outcome(baseline, current, settings, limits, tasks, differs, [], [], [], [*moved, *unknown])
         return outcome.model_copy(update={"judges_changed": moved})
+    if not current.detectors or baseline.detectors != current.detectors:
+        own = {name: values for name, values in own.items() if not name.startswith(FINDING)}
     compared = compare_metrics(baseline, own, tasks.common, settings)
     comparisons = [_with_limit(each, limits.pop(each.metric, None)) for each in compared]
-    gating = [each.metric for each in compared if each.gates and each.metric not in RELATIVE]
+    gating = [each.metric for each in compared if each.gates and not lower_is_better(each.metric)]
     fallen, improved = (
         changed_tasks(direction, gating, baseline.metrics, current.metrics, tasks.common, settings)
         for direction in ("fell", "rose")
     )
     return _outcome(baseline, current, settings, limits, tasks, {}, comparisons, fallen, improved)
+
+
+def _findings_named(settings: GateSettings) -> list[str]:
+    """The metrics of findings that the settings name; others are not compared, since the report lists all kinds."""
+    return [name for name in dict.fromkeys([*(settings.metrics or ()), *settings.floors]) if name.startswith(FINDING)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +119,11 @@ def _unknown_changes(baseline: Baseline, current: DropMetrics) -> list[tuple[str
 def _beyond_limits(
     current: Mapping[str, Mapping[str, float]], floors: Mapping[str, float]
 ) -> dict[str, tuple[str, GateVerdict]]:
-    """By metric, why its limit is violated or cannot be checked. Limits of cost and latency are upper limits."""
+    """By metric, why its limit is violated or cannot be checked. Limits of what is better low are upper limits."""
     violations: dict[str, tuple[str, GateVerdict]] = {}
     for metric, limit in sorted(floors.items()):
         values = current.get(metric)
-        at_most = metric in RELATIVE
+        at_most = lower_is_better(metric)
         if not values:
             violations[metric] = wording.unknown_limit(metric, limit, at_most=at_most), "inconclusive"
             continue

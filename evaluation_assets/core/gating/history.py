@@ -9,7 +9,7 @@ import scipy
 
 from evaluation_assets.core.gating.baselines import Baseline, comparability_key, scored_with
 from evaluation_assets.core.gating.drift import Drift, drift, night
-from evaluation_assets.core.gating.task_metrics import RELATIVE, DropMetrics, estimate_of
+from evaluation_assets.core.gating.task_metrics import FINDING, RELATIVE, DropMetrics, estimate_of, lower_is_better
 from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered
 
 Row = dict[str, Any]
@@ -19,7 +19,7 @@ def history_rows(metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:
     """Rows of `score_history`: each metric's mean over tasks with its 95% interval."""
     key = comparability_key(scored_with(metrics))
     for name, values in metrics.metrics.items():
-        if not values:
+        if not values or name.startswith(FINDING):  # the table `findings` of each drop has all kinds
             continue
         estimate = estimate_of(name, [value.value for value in values.values()])
         yield {
@@ -64,10 +64,13 @@ def drift_since(baseline: Baseline, drops: Iterable[DropMetrics], metric: str, a
     for drop in drops:
         if drop.content in promoted or drop.agent not in agents or scored_with(drop) != baseline.comparability:
             continue
-        now = drop.metrics.get(metric, {})
+        now = drop.metric(metric)
         common = [task for task in before if task in now]
+        sign = -1 if lower_is_better(metric) else 1
         values = [
-            float(np.log(before[task] / now[task].value)) if metric in RELATIVE else now[task].value - before[task]
+            float(np.log(before[task] / now[task].value))
+            if metric in RELATIVE
+            else sign * (now[task].value - before[task])
             for task in common
         ]
         if (z := night(values, len(baseline.runs))) is not None:

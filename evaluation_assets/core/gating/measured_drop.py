@@ -6,8 +6,15 @@ from typing import Any, Self
 
 from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS, SERVED
 from evaluation_assets.core.gating.participants import Participants
-from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows
-from evaluation_assets.core.intake.facts import DropFacts, MetricsFacts, PreprocessingFacts, SuiteFacts, VerdictFacts
+from evaluation_assets.core.gating.task_metrics import case_metrics, findings_by_kind, metric_rows
+from evaluation_assets.core.intake.facts import (
+    DropFacts,
+    FindingsFacts,
+    MetricsFacts,
+    PreprocessingFacts,
+    SuiteFacts,
+    VerdictFacts,
+)
 from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
 from evaluation_assets.core.judging.canary_judges import canary_judges
 from evaluation_assets.core.judging.comparability import comparability
@@ -39,6 +46,7 @@ class MeasuredTables:
     trajectory_scores: Stored
     tool_use_results: Stored
     session_analyses: Stored
+    findings: Stored
     clip_verdicts: Mapping[str, Stored]
     trajectory_verdicts: Mapping[str, Stored]
     canary_verdicts: Mapping[str, Stored] = field(default_factory=dict)
@@ -85,7 +93,9 @@ class MeasuredDrop:
         # Session analyses average the whole panel, so their scores are unknown if a judge is excluded.
         of_sessions = {} if self.kept_out else session_metrics(tables.session_analyses)
         cases = case_metrics(tables.tool_use_results)
-        yield from metric_rows(self._drop, tables.preprocessed, self._scores(), cases, of_sessions, self._participants)
+        found = findings_by_kind(tables.findings)
+        scores = self._scores()
+        yield from metric_rows(self._drop, tables.preprocessed, scores, cases, of_sessions, self._participants, found)
 
     def facts(self) -> MetricsFacts:
         """Facts about the drop that are stored with the metrics; available after all rows were read."""
@@ -102,6 +112,7 @@ class MeasuredDrop:
             canaries={judge: canary_scores(found) for judge, found in canaries.items()},
             canaries_asked={judge: canaries_asked(found) for judge, found in canaries.items()},
             participants=self._participants.agreed(),
+            detectors=FindingsFacts.of(self._tables.findings).detectors,
         )
 
     def metadata(self) -> Mapping[str, str]:

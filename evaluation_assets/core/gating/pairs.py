@@ -7,7 +7,7 @@ from math import exp, log1p
 import numpy as np
 
 from evaluation_assets.core.gating.settings import GateSettings
-from evaluation_assets.core.gating.task_metrics import RELATIVE
+from evaluation_assets.core.gating.task_metrics import RELATIVE, lower_is_better
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,16 @@ class Pairs:
         return self.metric in RELATIVE
 
     @property
+    def lower_is_better(self) -> bool:
+        """Whether an increase is worse."""
+        return lower_is_better(self.metric)
+
+    @property
     def differences(self) -> np.ndarray:
         """One difference per task, higher is better. For cost and latency: the logarithm of the ratio."""
-        return np.log(self.baseline) - np.log(self.current) if self.is_relative else self.current - self.baseline
+        if self.is_relative:
+            return np.log(self.baseline) - np.log(self.current)
+        return self.baseline - self.current if self.lower_is_better else self.current - self.baseline
 
     @property
     def mean_difference(self) -> float | None:
@@ -52,8 +59,10 @@ class Pairs:
         return log1p(settings.relative_max_undetected) if self.is_relative else settings.max_undetected
 
     def as_change(self, difference: float) -> float:
-        """Convert a difference to a change of the metric. For cost and latency: the relative change, more is worse."""
-        return exp(-difference) - 1 if self.is_relative else difference
+        """Convert a difference to a change of the metric; for cost and latency, the relative change."""
+        if self.is_relative:
+            return exp(-difference) - 1
+        return -difference if self.lower_is_better else difference
 
     def as_size(self, decrease: float) -> float:
         """Convert a decrease to the reported size: score units; for cost and latency, the relative increase."""

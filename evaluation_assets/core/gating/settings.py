@@ -1,9 +1,11 @@
 """The sections `gate` and `headline` of gate.yaml: gating metrics, margins, error rates; what a report counts."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.configuration import Section, Share
 
 GateVerdict = Literal["pass", "warn", "fail", "inconclusive", "incomparable"]
@@ -30,7 +32,7 @@ class GateSettings(Section):
     Attributes:
         rule: `paired` tests, or a fixed `tolerance`.
         metrics: The gating metrics. Default: `success` and `pass_rate` if they exist, and `overall` if a model judge
-            scored clips.
+            scored clips. `finding.<kind>` is the share of runs with such a finding.
         delta: Largest tolerated decrease, in score units.
         relative_delta: Largest tolerated relative increase of cost and latency.
         tolerance: Largest tolerated decrease of the mean under the rule `tolerance`, in score units.
@@ -44,7 +46,7 @@ class GateSettings(Section):
         max_unpaired: A metric is inconclusive if a larger share of its tasks, 0 to 1, has it in one run only.
         task_family: Regular expression. Its match in a task ID names the family; tasks of a family are correlated.
             `null`: no families.
-        floors: Lower limits of metrics, and upper limits of cost and latency, with or without a baseline.
+        floors: Lower limits of metrics, and upper limits of cost, latency and findings, with or without a baseline.
         min_pass_rates: Required pass rates by suite; they override those of the suite files.
         blocks: The verdicts that fail a run.
     """
@@ -66,3 +68,11 @@ class GateSettings(Section):
     floors: dict[str, float] = Field(default={})
     min_pass_rates: dict[str, Share] = Field(default={})
     blocks: tuple[GateVerdict, ...] = ("fail",)
+
+    @field_validator("metrics", "floors")
+    @classmethod
+    def _knows_findings(cls, named: Mapping[str, float] | tuple[str, ...] | None) -> Any:
+        for kind in (name.removeprefix("finding.") for name in named or () if name.startswith("finding.")):
+            if kind not in kinds():
+                raise ValueError(f"no kind of finding is called {kind}; choose one of: {', '.join(kinds())}")
+        return named

@@ -3,7 +3,7 @@
 Trials are averaged per task first, so that each task counts once. Unknown values stay missing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
@@ -35,7 +35,15 @@ WITHOUT_JUDGES = frozenset({SUCCESS, COST, LATENCY, *OF_CASES})
 """Metrics that do not depend on judges."""
 
 RELATIVE = frozenset({COST, LATENCY})
-"""Metrics where lower is better and which are compared as ratios. All others are 0..1, and higher is better."""
+"""Metrics where lower is better and which are compared as ratios. All others are 0..1."""
+
+FINDING = "finding."
+"""Begins the names of metrics that are 1 for a run with a finding of a kind, else 0: `finding.loop`."""
+
+
+def lower_is_better(metric: str) -> bool:
+    """Whether an increase of the metric is worse: of cost, latency and findings."""
+    return metric in RELATIVE or metric.startswith(FINDING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,8 @@ class DropMetrics:
 
     `tasks` is the digest of each task's words; `metrics` holds by metric the tasks that have it. `kept_out` names
     the judges whose scores are not in it, with the reason; `canaries` are judges' scores of canary clips,
-    `canaries_asked` the number of clips they were asked about, answered or not.
+    `canaries_asked` the number of clips they were asked about, answered or not. `detectors` are those that searched
+    for findings; metrics of findings are there for the kinds that they found.
     """
 
     drop: str
@@ -67,6 +76,7 @@ class DropMetrics:
     kept_out: Mapping[str, str] = field(default_factory=dict)
     canaries: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
     canaries_asked: Mapping[str, int] = field(default_factory=dict)
+    detectors: str = ""
     tasks: Mapping[str, str]
     metrics: Mapping[str, Mapping[str, TaskValue]]
 
@@ -75,6 +85,13 @@ class DropMetrics:
         """Key of an agent version. A drop whose agent or version is unknown has a key of its own."""
         known = self.agent is not None and self.agent_version is not None
         return (self.agent, self.agent_version, self.model, *(() if known else (self.drop,)))
+
+    def metric(self, name: str) -> Mapping[str, TaskValue]:
+        """A metric by task. Where a kind of findings was searched for and not found, it is 0 for all tasks."""
+        found = self.metrics.get(name, {})
+        if found or not self.detectors or not name.startswith(FINDING):
+            return found
+        return dict.fromkeys(self.tasks, TaskValue(0.0, 0.0, 0.0))
 
 
 @dataclass(slots=True)
@@ -91,6 +108,7 @@ def metric_rows(
     cases: Mapping[str, Mapping[str, float | None]],
     sessions: Mapping[str, Mapping[str, float | None]],
     participants: Participants,
+    findings: Mapping[str, Collection[str]],
 ) -> Iterator[Row]:
     """Rows of `task_metrics`: every metric that some trajectory has, for every task.
 
@@ -101,6 +119,7 @@ def metric_rows(
         cases: by trajectory, the metrics of its case (`OF_CASES`), where the drop has a suite.
         sessions: by trajectory that is a session, the scores of its analysis.
         participants: collects the agents of every trajectory.
+        findings: by kind of finding, the trajectories that have it.
     """
     tasks: dict[str, _Task] = {}
     metrics: dict[str, None] = {}
@@ -118,6 +137,7 @@ def metric_rows(
         participants.add(header.agents)
         found[COST] = _above_zero(None if header.usage is None else header.usage.cost_usd)
         found[LATENCY] = _above_zero(row["duration_s"])
+        found |= {f"{FINDING}{kind}": row["trajectory_id"] in runs for kind, runs in findings.items()}
         for metric, value in found.items():
             if value is not None:
                 metrics[metric] = None
@@ -131,8 +151,8 @@ def metric_rows(
                 "task_digest": task.digest,
                 "metric": metric,
                 "value": fmean(values) if values else None,
-                "best": (min if metric in RELATIVE else max)(values) if values else None,
-                "worst": (max if metric in RELATIVE else min)(values) if values else None,
+                "best": (min if lower_is_better(metric) else max)(values) if values else None,
+                "worst": (max if lower_is_better(metric) else min)(values) if values else None,
                 "n_known": len(values),
                 "n_trials": task.trials,
             }
@@ -146,6 +166,14 @@ def case_metrics(results: Stored) -> dict[str, dict[str, float | None]]:
         for row in rows
         if row["trajectory_id"] is not None
     }
+
+
+def findings_by_kind(findings: Stored) -> dict[str, set[str]]:
+    """The trajectories with a finding of each kind, from `findings`."""
+    found: dict[str, set[str]] = {}
+    for row in findings.rows(["trajectory_id", "kind"]):
+        found.setdefault(row["kind"], set()).add(row["trajectory_id"])
+    return found
 
 
 def estimate_of(metric: str, values: Sequence[float]) -> Estimate:
@@ -188,6 +216,7 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
         kept_out=facts.kept_out,
         canaries=facts.canaries,
         canaries_asked=facts.canaries_asked,
+        detectors=facts.detectors,
         tasks=tasks,
         metrics=metrics,
     )

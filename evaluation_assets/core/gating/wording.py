@@ -9,6 +9,7 @@ from evaluation_assets.core.gating.outcome import Difference
 from evaluation_assets.core.gating.paired_tests import Evidence, Noise
 from evaluation_assets.core.gating.pairs import Pairs
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
+from evaluation_assets.core.gating.task_metrics import FINDING
 from evaluation_assets.core.text.counted import counted, first_of
 
 NOTHING_GATES = "no metric gates: record outcomes, add a suite or a model judge, or name metrics in gate.yaml"
@@ -19,6 +20,8 @@ _NAMED = 20
 
 def too_little_known(metric: str, tasks: int) -> str:
     """Reason for a metric with fewer than two tasks in common with the baseline."""
+    if metric.startswith(FINDING):
+        return f"{metric}: the runs were searched by other detectors than those of the baseline; promote it again"
     return f"{metric}: {'no task' if tasks == 0 else 'only 1 task'} has values in both runs"
 
 
@@ -84,7 +87,7 @@ def _change(pairs: Pairs, effect: float) -> str:
 
 def _size(pairs: Pairs, decrease: float) -> str:
     shown = pairs.as_size(decrease)
-    return f"{'an increase' if pairs.is_relative else 'a decrease'} of {figures.size(shown, pairs.metric)}"
+    return f"{'an increase' if pairs.lower_is_better else 'a decrease'} of {figures.size(shown, pairs.metric)}"
 
 
 def unknown_limit(metric: str, limit: float, *, at_most: bool) -> str:

@@ -80,12 +80,19 @@ class CanaryFacts(Facts):
     asked_of: str | None = None
 
 
+class FindingsFacts(Facts):
+    """Of `findings`: the detectors and their versions; findings of other versions are not comparable."""
+
+    detectors: str = ""
+
+
 class MetricsFacts(DropFacts):
     """Of `task_metrics`: what its drop's metrics were made of.
 
     `comparability` is the comparability key, part by part. `kept_out` names the judges whose scores are left out, with
     the reason. `canaries` are judges' scores of canary clips, `canaries_asked` the number of clips they were asked
-    about. `participants` are agent, version and model, where all trajectories agree on them.
+    about. `participants` are agent, version and model, where all trajectories agree on them. `detectors` are those that
+    searched for findings.
     """
 
     comparability: Mapping[str, str] = {}
@@ -93,6 +100,7 @@ class MetricsFacts(DropFacts):
     canaries: Mapping[str, Mapping[str, list[float]]] = {}
     canaries_asked: Mapping[str, int] = {}
     participants: Mapping[str, str] = {}
+    detectors: str = ""
 
 
 class HistoryFacts(Facts):

@@ -1,8 +1,8 @@
 """What the judges that are models were asked in a run, and what that took, from the metadata of their tables."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.nullable import sum_of
@@ -35,6 +35,15 @@ class ModelUse:
         self.cached_tokens += figures["cached_tokens"]
         self.output_tokens += figures["output_tokens"]
         self.cost_usd = sum_of((self.cost_usd, figures.get("cost_usd")))
+
+    @classmethod
+    def total(cls, every: Iterable[Self]) -> Self:
+        """The use of all judges together."""
+        found = cls("all")
+        for each in every:
+            figures = asdict(each)
+            found.add(figures | {f"{name}_verdicts": figures[name] for name in ("uncounted", "unpriced")})
+        return found
 
     @property
     def text(self) -> str:

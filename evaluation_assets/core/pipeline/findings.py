@@ -4,11 +4,13 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
+from evaluation_assets.core.intake.facts import FindingsFacts
 from evaluation_assets.core.lake.stored import Aligned, Spool, Stored, Stream, batched
 from evaluation_assets.core.lake.tables import FINDINGS
 from evaluation_assets.core.sections.findings.finding_rows import Row, finding_rows, process_score_row
 from evaluation_assets.core.sections.findings.gathering import findings_of
 from evaluation_assets.core.sections.findings.process_score import process_score
+from evaluation_assets.core.sections.findings.versions import DETECTOR_VERSIONS
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
@@ -61,4 +63,9 @@ def drop_findings(
             scores.add(process_score_row(drop, trajectory, scored))
             yield from finding_rows(drop, trajectory, found)
 
-    return Stream(FINDINGS, batched(rows(), FINDINGS), lambda: {"findings": counts.total(), **dict(counts)})
+    return Stream(
+        FINDINGS,
+        batched(rows(), FINDINGS),
+        lambda: {"findings": counts.total(), **dict(counts)},
+        FindingsFacts(detectors=DETECTOR_VERSIONS).footer,
+    )

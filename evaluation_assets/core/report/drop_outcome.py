@@ -9,7 +9,7 @@ from evaluation_assets.core.text.report_addresses import ReportAddress
 
 
 def drop_outcome(report: DropReport, address: ReportAddress) -> DropOutcome:
-    """The headline, failed checks and the gate of a report, with links to it where it has a URL.
+    """The headline, findings, failed checks and the gate of a report, with links to it where it has a URL.
 
     Names from files are escaped.
     """
@@ -17,7 +17,9 @@ def drop_outcome(report: DropReport, address: ReportAddress) -> DropOutcome:
     verdict = None if gate is None else gate.verdict
     compared = "no baseline" if gate is None else f"{gate.verdict}: {'; '.join(gate.reasons)}"
     failed = [f"{check.name}: {check.description}" for check in report.failed_checks if check.name != REGRESSION_GATE]
-    sentence = " ".join(plain(f"{report.drop}: {'. '.join([compared, *failed])}. {report.headline.text}").split())
+    found = "" if report.findings is None else f". Findings {report.findings.text}"
+    told = f"{report.drop}: {'. '.join([compared, *failed])}. {report.headline.text}{found}"
+    sentence = " ".join(plain(told).split())
     return DropOutcome(
         drop=report.drop,
         suite=report.sidecar.suite,
@@ -29,6 +31,10 @@ def drop_outcome(report: DropReport, address: ReportAddress) -> DropOutcome:
         data={
             "headline": report.headline.model_dump(mode="json"),
             **({"report_url": address.page} if address.is_url else {}),
+            "findings": [
+                {"kind": kind.kind, "severity": kind.severity, "runs": kind.runs, "share": kind.share}
+                for kind in (report.findings.kinds if report.findings else ())
+            ],
             "gate": None if gate is None else gate.model_dump(mode="json"),
         },
     )

@@ -1,12 +1,13 @@
 """The complete report of a drop, including its suite: gate, history, ranks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from upath import UPath
 
-from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_drop, suite_history
+from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_drop, suite_history, without_damaged
 from evaluation_assets.core.gating.measured_drop import drop_comparability
 from evaluation_assets.core.gating.outcome import GateOutcome
+from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.judging.judge import Judge
@@ -26,7 +27,9 @@ from evaluation_assets.core.report.viewer.documents import documents
 from evaluation_assets.core.report.viewer.page import OtherRun
 from evaluation_assets.core.review.judge_cards import disqualified_judges
 from evaluation_assets.core.review.judged_labels import labels_of_trajectories
+from evaluation_assets.core.sections.findings.summary import EarlierFindings, earlier_findings
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
 
 
 def drop_report(
@@ -47,15 +50,27 @@ def drop_report(
     history = suite_history(home, sidecar.suite, damaged.append)
     gate = gate_drop(home, drop, settings.gate, disqualified)
     labels = labels_of_trajectories(home, drop)
-    return summarise(drop, facts, comparability, own, settings.headline, gate, labels).model_copy(
+    previous = drop_before(history, drop)
+    compared = _compared_with(home, drop, sidecar.suite, previous)
+    earlier = next(without_damaged([compared[0]] if compared else [], _findings_in(home), damaged.append), None)
+    return summarise(drop, facts, comparability, own, settings.headline, gate, labels, earlier).model_copy(
         update={
+            "participants": _participants(own),
             "failed_checks": _failed_checks(own, judges, gate, settings),
             "history": trends(history),
-            "previous_drop": drop_before(history, drop),
+            "previous_drop": previous,
             "damaged_tables": damaged,
             "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),
         }
     )
+
+
+def _participants(own: DropTables) -> dict[str, str]:
+    """Agent, version and model, as the report may show them."""
+    found = Participants()
+    for row in own.preprocessed.rows(["trajectory"]):
+        found.add(header_of(row).agents)
+    return found.agreed()
 
 
 def _failed_checks(
@@ -134,20 +149,26 @@ def _queue(home: Installation, drop: str) -> list[tuple[str, str]]:
     return [(row["trajectory_id"], row["reason"]) for row in rows]
 
 
+def _compared_with(home: Installation, drop: str, suite: str | None, previous: str | None) -> tuple[str, str] | None:
+    """The drop that a drop is compared with: the suite's baseline, or else its previous drop; and which of them."""
+    baseline = baseline_of(home, suite)
+    if baseline is not None and (accepted := baseline.runs[-1].drop) != drop:
+        return accepted, "the baseline"
+    return None if previous is None else (previous, "the previous drop of the suite")
+
+
+def _findings_in(home: Installation) -> Callable[[str], EarlierFindings | None]:
+    return lambda drop: earlier_findings(drop, home.table(drop, "findings"), home.table(drop, "raw_trajectories"))
+
+
 def _other_run(
     home: Installation, report: DropReport, judges: Sequence[Judge], redaction: Redaction | None
 ) -> OtherRun | None:
-    """The run that the viewer compares a drop with: the suite's baseline, or else its previous drop.
-
-    `None` if there is neither, or if its tables cannot be read.
-    """
-    baseline = baseline_of(home, report.sidecar.suite)
-    if baseline is not None and (accepted := baseline.runs[-1].drop) != report.drop:
-        chosen, why = accepted, "the baseline"
-    elif report.previous_drop is not None:
-        chosen, why = report.previous_drop, "the previous drop of the suite"
-    else:
+    """The run that the viewer compares a drop with; `None` if there is none, or if its tables cannot be read."""
+    other = _compared_with(home, report.drop, report.sidecar.suite, report.previous_drop)
+    if other is None:
         return None
+    chosen, why = other
     tables = _tables_shown(home, chosen, judges, redaction)
     return OtherRun(chosen, why, documents(tables)) if tables.preprocessed.exists else None
 

@@ -134,7 +134,7 @@ def headline(
     mean = "–" if overall.mean is None else f"{overall.mean:.3f}"
     change = _change(_METRICS["score"], gate)
     by_score = settings.by == "overall" or not known
-    score = f"{name} {mean} over {overall.n_scored} trajectories"
+    score = f"{name} {mean} over {counted(overall.n_scored, 'trajectory')}"
     score += "" if change is None else f"; {change.text}"
     score += "" if known else "; no outcome is known"
     return Headline(

@@ -17,8 +17,9 @@ from evaluation_assets.core.report.distributions import TENTHS, Statistic
 from evaluation_assets.core.report.places import rows_counted, rows_where, rows_with
 from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.report.viewer.script import script_hash
-from evaluation_assets.core.sections import coding_work
+from evaluation_assets.core.sections import coding_work, findings
 from evaluation_assets.core.sections.coding_work.summary import dollars, duration
+from evaluation_assets.core.sections.findings.summary import in_points, kinds_title
 from evaluation_assets.core.text.counted import counted, percent
 from evaluation_assets.core.text.plain_text import markdown_cell, plain
 from evaluation_assets.core.text.report_addresses import ReportAddress, task_place, trajectory_place
@@ -75,7 +76,7 @@ def _compiled_templates() -> jinja2.BytecodeCache | None:
         return None
 
 
-_PACKAGES = (report, coding_work)
+_PACKAGES = (report, coding_work, findings)
 """Packages with templates: the report itself, and its sections."""
 
 
@@ -101,7 +102,7 @@ def environment() -> jinja2.Environment:
         "size": size,
     }
     environment.filters |= {"duration": _with_dash(duration), "dollars": _with_dash(dollars), "counted": counted}
-    environment.filters["constraint_in_words"] = in_words
+    environment.filters |= {"constraint_in_words": in_words, "in_points": in_points, "finding_title": kinds_title}
     environment.globals |= {
         "run_place": trajectory_place,
         "task_place": task_place,

@@ -11,6 +11,7 @@ from evaluation_assets.core.report.judges_report import EffectiveNumber, PanelSu
 from evaluation_assets.core.report.sampled_judges import SampledMean
 from evaluation_assets.core.report.session_report import AgentRank, SessionsSummary
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary
+from evaluation_assets.core.sections.findings.summary import FindingsSummary
 from evaluation_assets.core.traces.formats.import_report import ImportSummary
 
 
@@ -307,14 +308,17 @@ class DropReport(_Model):
 
     `recorded_trials` are rates over repeated runs of a task by recorded outcomes; empty where no task is repeated.
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
-    `previous_drop` is the drop of the suite that was evaluated before.
+    `previous_drop` is the drop of the suite that was evaluated before. `participants` are agent, version and model
+    according to the trajectories, where all of them agree.
     """
 
     drop: str
     headline: Headline
     failed_checks: list[BlockingCheck] = []
+    findings: FindingsSummary | None = None
     damaged_tables: list[str] = []
     sidecar: Sidecar
+    participants: dict[str, str] = {}
     comparability: dict[str, str]
     reading: ImportSummary
     records: Records
@@ -345,3 +349,16 @@ class DropReport(_Model):
     history: list[Trend] = []
     previous_drop: str | None = None
     agent_ranks: list[AgentRank] = []
+
+    @property
+    def about(self) -> dict[str, object]:
+        """What the drop is of, by label: its sidecar, and what the trajectories agree on where that says nothing."""
+        sidecar, recorded = self.sidecar, self.participants
+        named = {
+            "suite": sidecar.suite,
+            "agent": sidecar.agent or recorded.get("agent"),
+            "version": sidecar.agent_version or recorded.get("agent_version"),
+            "model": sidecar.model or recorded.get("model"),
+        }
+        every = {**named, **sidecar.labels, **(sidecar.model_extra or {})}
+        return {label: value for label, value in every.items() if value is not None}

@@ -19,7 +19,7 @@ from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.report.clip_summaries import Lowest, Values, clip_summaries, excerpt
 from evaluation_assets.core.report.constraint_report import constraints_summary
 from evaluation_assets.core.report.distributions import statistic
-from evaluation_assets.core.report.headline import criterion_rate, headline, rate
+from evaluation_assets.core.report.headline import Headline, criterion_rate, headline, rate
 from evaluation_assets.core.report.judges_report import labels_of, panel_summary
 from evaluation_assets.core.report.report import (
     CriterionSummary,
@@ -34,8 +34,10 @@ from evaluation_assets.core.report.report import (
 from evaluation_assets.core.report.sampled_judges import sampled_means
 from evaluation_assets.core.report.session_report import sessions_summary
 from evaluation_assets.core.report.suite_report import tool_use_summary
+from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary, coding_summary
+from evaluation_assets.core.sections.findings.summary import EarlierFindings, findings_summary
 from evaluation_assets.core.suites.call_metrics import TrialRates, trial_rates
 
 Row = dict[str, Any]
@@ -70,6 +72,7 @@ def summarise(
     settings: HeadlineSettings = _DEFAULT,
     gate: GateOutcome | None = None,
     labels: Mapping[str, float] | None = None,
+    earlier: EarlierFindings | None = None,
 ) -> DropReport:
     """Build the report of a drop. Tables are read as streams; only figures and listed rows are kept in memory.
 
@@ -81,6 +84,7 @@ def summarise(
         settings: what the headline counts.
         gate: the comparison with the baseline.
         labels: people's labels of whole trajectories, by trajectory.
+        earlier: the findings of the drop that this one is compared with.
     """
     records, repairs, repairs_total = _records(tables)
     trajectories = Lowest(LISTED)
@@ -131,14 +135,21 @@ def summarise(
         },
         labels_of(labels or {}, outcomes),
     )
+    by_rules_only = is_by_rules_only(comparability)
+    shown = headline(rates, described, by_rules_only=by_rules_only, settings=settings, gate=gate)
+    below = {
+        run for run, score in zip(task_of, correctness, strict=True) if score is not None and score < settings.threshold
+    }
     return DropReport(
         drop=drop,
-        headline=headline(
-            rates,
-            described,
-            by_rules_only=is_by_rules_only(comparability),
-            settings=settings,
-            gate=gate,
+        headline=shown,
+        findings=findings_summary(
+            tables.findings,
+            {row["trajectory_id"]: row["task_id"] for row in tables.raw.rows(["trajectory_id", "task_id"])},
+            task_of.keys(),
+            _failed(shown, tables, below),
+            rate_interval,
+            earlier,
         ),
         gate=gate,
         panel=panel,
@@ -178,6 +189,16 @@ def summarise(
         repairs_total=repairs_total,
         tool_use=use,
     )
+
+
+def _failed(headline: Headline, tables: DropTables, below: set[str]) -> set[str]:
+    """The runs that the headline counts as failed; `below` are those below the threshold of its criterion."""
+    outcomes = {"success": (tables.raw, "success"), "passed": (tables.tool_use_results, "passed")}
+    measure = headline.rates[0].measure if headline.rates else None
+    if measure is None or measure not in outcomes:
+        return below if measure else set()
+    table, column = outcomes[measure]
+    return {row["trajectory_id"] for row in table.rows(["trajectory_id", column]) if row[column] is False}
 
 
 def _coding(tables: DropTables) -> CodingSummary | None:

@@ -17,7 +17,9 @@ from evaluation_assets.core.text.plain_text import csv_cell
 from evaluation_assets.core.text.report_addresses import ReportAddress
 
 Row = dict[str, Any]
-Reason = Literal["violation", "failed_case", "unscored", "undecided", "low", "disagreement", "threshold", "random"]
+Reason = Literal[
+    "violation", "failed_case", "finding", "unscored", "undecided", "low", "disagreement", "threshold", "random"
+]
 
 _EXCERPT = 500
 _ISSUES = 3
@@ -33,10 +35,12 @@ def chosen_for(
     is_undecided: bool = False,
     is_violating: bool = False,
     is_failing: bool = False,
+    is_grave: bool = False,
 ) -> Reason | None:
     """Why a trajectory is reviewed; `None` when it is not. It `is_undecided` if the cascade left any of it to people.
 
-    It `is_violating` if it violates a constraint with severity `error`, and `is_failing` if it failed its test case.
+    It `is_violating` if it violates a constraint with severity `error`, `is_failing` if it failed its test case, and
+    `is_grave` if it has a finding of severity HIGH.
 
     The random share is drawn by a hash of the id: the same trajectories in every run, on every machine.
     """
@@ -44,6 +48,8 @@ def chosen_for(
         return "violation"
     if is_failing:
         return "failed_case"
+    if is_grave:
+        return "finding"
     if score is None:
         return "unscored"
     if is_undecided:
@@ -65,13 +71,15 @@ def queue_rows(
     undecided: Set[str] = frozenset(),
     violations: Mapping[str, str] = {},
     failures: Mapping[str, str] = {},
+    grave: Mapping[str, str] = {},
 ) -> Iterator[Row]:
     """Rows of `review_queue`, in an order drawn by hash: the first so many are a random sample.
 
     `stratum` is `chosen` for what a rule picked and `random` for the sample of the rest; `probability` is how likely
     such a trajectory was to be in the queue. `undecided` are the trajectories with a verdict that no stage of the
-    cascade accepted, `violations` the constraints with severity `error` that trajectories violate, and `failures` what
-    trajectories that failed their test case did wrong.
+    cascade accepted, `violations` the constraints with severity `error` that trajectories violate, `failures` what
+    trajectories that failed their test case did wrong, and `grave` their findings of severity HIGH. The order stays
+    random: labels of a queue that is labelled in part correct pass rates only if they are a sample.
     """
     by_trajectory = Aligned(iter(scores))
     columns = ["trajectory_id", "task_id", "task", "final_answer"]
@@ -89,6 +97,7 @@ def queue_rows(
             is_undecided=trajectory_id in undecided,
             is_violating=trajectory_id in violations,
             is_failing=trajectory_id in failures,
+            is_grave=trajectory_id in grave,
         )
         if reason is not None:
             is_random = reason == "random"
@@ -98,7 +107,9 @@ def queue_rows(
                     "trajectory_id": trajectory_id,
                     "task_id": row["task_id"],
                     "reason": reason,
-                    "detail": "; ".join(filter(None, (found.get(trajectory_id) for found in (violations, failures)))),
+                    "detail": "; ".join(
+                        filter(None, (found.get(trajectory_id) for found in (violations, failures, grave)))
+                    ),
                     "stratum": "random" if is_random else "chosen",
                     "probability": settings.random_share if is_random else 1.0,
                     "score": score,
@@ -132,6 +143,15 @@ def failing(tool_use_results: Stored) -> dict[str, str]:
             told = ", ".join(list(named)[:_ISSUES]) or "score too low"
             found[row["trajectory_id"]] = f"case {row['case_id']}: {told}"
     return found
+
+
+def with_grave_findings(findings: Stored) -> dict[str, str]:
+    """The kinds of findings with severity HIGH that a trajectory has, by trajectory; without evidence, as above."""
+    kinds: dict[str, list[str]] = {}
+    for row in findings.rows(["trajectory_id", "kind", "severity"]):
+        if row["severity"] == "HIGH":
+            kinds.setdefault(row["trajectory_id"], []).append(row["kind"])
+    return {trajectory_id: f"finding {', '.join(dict.fromkeys(own))}" for trajectory_id, own in kinds.items()}
 
 
 def _place(issue: Row) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import pytest
 from upath import UPath
 
 from evaluation_assets.core.gating.participants import Participants
-from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows, read_metrics
+from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue, case_metrics, metric_rows, read_metrics
 from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
@@ -40,7 +40,7 @@ def test_trials_are_averaged_and_the_unknown_is_left_out(tmp_path: Path) -> None
     rows = {
         row["metric"]: row
         for row in metric_rows(
-            "s/d", runs, [score("r0", 0.4), score("r1", None)], {"r1": {"pass_rate": True}}, {}, Participants()
+            "s/d", runs, [score("r0", 0.4), score("r1", None)], {"r1": {"pass_rate": True}}, {}, Participants(), {}
         )
     }
     found = {name: (row["value"], row["best"], row["n_known"], row["n_trials"]) for name, row in rows.items()}
@@ -55,7 +55,7 @@ def test_trials_are_averaged_and_the_unknown_is_left_out(tmp_path: Path) -> None
 
 def test_a_metric_that_one_task_lacks_is_null_there(tmp_path: Path) -> None:
     runs = stored(UPath(tmp_path) / "t.parquet", {"task_id": "a", "success": True}, {"task_id": "b"})
-    rows = [row for row in metric_rows("s/d", runs, [], {}, {}, Participants()) if row["metric"] == "success"]
+    rows = [row for row in metric_rows("s/d", runs, [], {}, {}, Participants(), {}) if row["metric"] == "success"]
     assert [(row["task_id"], row["value"], row["n_known"]) for row in rows] == [("a", 1.0, 1), ("b", None, 0)]
 
 
@@ -67,7 +67,7 @@ def test_metrics_come_back_from_their_table_with_what_they_are_of(tmp_path: Path
         comparability={"quorum": "1"},
         kept_out={"j": "kappa 0.1"},
     )
-    rows = metric_rows("s/d", runs, [score("r0", 0.25), score("r1", 0.5)], {}, {}, Participants())
+    rows = metric_rows("s/d", runs, [score("r0", 0.25), score("r1", 0.5)], {}, {}, Participants(), {})
     path = UPath(tmp_path) / "m.parquet"
     write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=facts.footer))
     found = read_metrics("s/d", Stored(TASK_METRICS, path))
@@ -90,7 +90,7 @@ def test_every_metric_of_the_suite_comes_from_its_results(tmp_path: Path) -> Non
     write(path, Stream(TOOL_USE_RESULTS, batched([case, unknown | {"case_id": "not run"}], TOOL_USE_RESULTS)))
     cases = case_metrics(Stored(TOOL_USE_RESULTS, path))
     runs = stored(UPath(tmp_path) / "t.parquet", {"task_id": "a"})
-    rows = metric_rows("s/d", runs, [], cases, {}, Participants())
+    rows = metric_rows("s/d", runs, [], cases, {}, Participants(), {})
     assert {row["metric"]: row["value"] for row in rows} == {
         "pass_rate": 0.0, "suite_score": 0.7, "completed": 1.0, "tool_coverage": 0.5, "efficiency": 0.25
     }  # fmt: skip
@@ -115,7 +115,7 @@ def test_agent_version_and_model_are_those_of_the_file(
 ) -> None:
     runs = stored(UPath(tmp_path) / "t.parquet", *({"agents": each, "success": True} for each in agents))
     seen = Participants()
-    rows = list(metric_rows("s/d", runs, [], {}, {}, seen))
+    rows = list(metric_rows("s/d", runs, [], {}, {}, seen, {}))
     facts = MetricsFacts(sidecar=Sidecar.model_validate({"suite": "s", **sidecar}), participants=seen.agreed())
     path = UPath(tmp_path) / "m.parquet"
     write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=facts.footer))
@@ -123,3 +123,19 @@ def test_agent_version_and_model_are_those_of_the_file(
     assert (found.agent, found.agent_version, found.model) == said
     again = replace(found, drop="s/e")
     assert (found.version == again.version) == (found.agent is not None and found.agent_version is not None)
+
+
+def test_a_kind_of_finding_is_a_metric_of_all_trials_of_a_drop_that_has_it(tmp_path: Path) -> None:
+    tasks = [{"task_id": task} for task in ("a", "a", "b")]
+    runs = stored(UPath(tmp_path) / "t.parquet", *tasks)
+    rows = list(metric_rows("s/d", runs, [], {}, {}, Participants(), {"loop": {"r0"}}))
+    assert {row["task_id"]: (row["value"], row["best"], row["worst"]) for row in rows} == {
+        "a": (0.5, 0.0, 1.0),
+        "b": (0.0, 0.0, 0.0),
+    }
+
+
+def test_a_kind_that_was_searched_for_and_not_found_is_0() -> None:
+    searched = DropMetrics(drop="d", suite="s", tasks={"a": "1"}, metrics={}, detectors="1")
+    assert searched.metric("finding.loop") == {"a": TaskValue(0.0, 0.0, 0.0)}
+    assert searched.metric("success") == replace(searched, detectors="").metric("finding.loop") == {}

@@ -5,7 +5,8 @@ from typing import Any
 from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
 from evaluation_assets.core.report.attention import look_at_first
 from evaluation_assets.core.report.headline import Headline, rate
-from evaluation_assets.core.report.report import ClipSummary, DropReport, JudgeSummary, PatternSummary, ToolUse
+from evaluation_assets.core.report.report import ClipSummary, DropReport, JudgeSummary
+from evaluation_assets.core.sections.findings.summary import FindingsSummary, RunToLookAt
 
 
 def task(name: str, now: float, beyond_noise: bool) -> ChangedTask:
@@ -21,30 +22,31 @@ def report(**fields: Any) -> DropReport:
 
 
 CLIP = ClipSummary.model_construct(trajectory_id="a/b", clip_index=2, tool_type="search", score=0.1)
+FOUND = FindingsSummary.model_construct(
+    to_look_at=[
+        RunToLookAt(trajectory_id="c d", clip_index=4, titles=["Loop", "Cut off", "Refusal", "Open request"]),
+        RunToLookAt(trajectory_id="e", clip_index=None, titles=["Loop"]),
+    ]
+)
 
 
 def test_regressions_come_first_those_beyond_noise_before_larger_ones() -> None:
     gate = GateOutcome.model_construct(fallen_tasks=[task("x", 0.0, False), task("y z", 0.5, True)])
     judge = JudgeSummary.model_construct(shortfall="judge one gave no answer")
-    found = look_at_first(report(gate=gate, judges=[judge], worst_clips=[CLIP]))
+    found = look_at_first(report(gate=gate, judges=[judge], worst_clips=[CLIP], findings=FOUND))
     assert [(pointer.text, pointer.address) for pointer in found] == [
         ("2 tasks fell, most of all success of y z from 1.00 to 0.50", "#/compare/y%20z"),
         ("judge one gave no answer", "#judges"),
-        ("1 of 2 runs failed", "#/runs?q=outcome:fail"),
+        ("c d: Loop, Cut off, Refusal and 1 more", "#/run/c%20d?clip=4"),
     ]
 
 
-def test_the_most_frequent_failure_comes_with_an_example() -> None:
-    pattern = PatternSummary.model_construct(
-        failure_class="parameter_error", n_failed_runs=2, examples=["forecast: days expected 2, got 3"]
-    )
-    found = look_at_first(report(tool_use=ToolUse.model_construct(patterns=[pattern])))
-    assert found[0].text == (
-        "Most frequent failure: parameter_error, in 2 failed runs; forecast: days expected 2, got 3"
-    )
+def test_runs_with_grave_findings_come_before_the_worst_clip() -> None:
+    found = look_at_first(report(worst_clips=[CLIP], findings=FOUND))
+    assert [pointer.address for pointer in found] == ["#/run/c%20d?clip=4", "#/run/e"]
 
 
-def test_without_trouble_it_is_the_worst_clip() -> None:
+def test_without_findings_it_is_the_worst_clip() -> None:
     found = look_at_first(report(headline=Headline.model_construct(rates=[]), worst_clips=[CLIP]))
     assert [pointer.address for pointer in found] == ["#/run/a%2Fb?clip=2"]
     assert look_at_first(report(headline=Headline.model_construct(rates=[]))) == []

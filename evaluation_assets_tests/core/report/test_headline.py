@@ -24,7 +24,7 @@ def test_success_comes_before_the_suite_and_a_score_is_no_outcome() -> None:
     assert (both.measure, both.text, both.rates) == ("success", success.text, [success, passed])
     neither = headline([None, rate("passed", {}), None], statistic([0.9]), by_rules_only=True)
     assert (neither.measure, neither.rates) == ("score", [])
-    assert neither.text == "process score (rules) 0.900 over 1 trajectories; no outcome is known"
+    assert neither.text == "process score (rules) 0.900 over 1 trajectory; no outcome is known"
     assert headline([], statistic([]), by_rules_only=False).score_name == "overall score"
 
 
@@ -64,7 +64,7 @@ def test_gate_yaml_says_what_the_headline_counts(tmp_path: Path) -> None:
     assert missed.note == "gate.yaml puts scores of the criterion luck first, but the drop has none"
     overall = HeadlineSettings(by="overall")
     by_score = headline([success, None, None], statistic([0.9]), by_rules_only=False, settings=overall)
-    assert (by_score.measure, by_score.text) == ("score", "overall score 0.900 over 1 trajectories")
+    assert (by_score.measure, by_score.text) == ("score", "overall score 0.900 over 1 trajectory")
     (tmp_path / "gate.yaml").write_text("headline: {by: luck}")
     with pytest.raises(InvalidSettings, match=r"headline\.by"):
         load_settings(UPath(tmp_path / "gate.yaml"))
@@ -123,9 +123,8 @@ def test_runs_that_a_rule_removes_count_as_well(tmp_path: Path) -> None:
 
 def test_the_terminal_says_success_before_any_score(evaluated: tuple[str, Path]) -> None:
     printed, _ = evaluated
-    success = printed.index("success 1 of 10 (10.0%, 95% CI 1.8% to 40.4%)")
-    assert success < printed.index("process score (rules)")
-    assert "overall score" not in printed
+    assert "  outcome            success 1 of 10 (10.0%, 95% CI 1.8% to 40.4%)" in printed
+    assert "score" not in printed
 
 
 def test_every_form_of_the_report_opens_with_success(evaluated: tuple[str, Path]) -> None:

@@ -34,6 +34,11 @@ def test_why_a_trajectory_is_reviewed(score: float | None, spread: float | None,
     assert chosen_for("t", score, spread, ReviewSettings()) == reason
 
 
+def test_a_run_with_a_grave_finding_is_reviewed_whatever_its_score() -> None:
+    assert chosen_for("t", 0.9, None, ReviewSettings(), is_grave=True) == "finding"
+    assert chosen_for("t", 0.9, None, ReviewSettings(), is_grave=True, is_failing=True) == "failed_case"
+
+
 def test_a_fifth_of_the_others_is_drawn_the_same_every_time() -> None:
     drawn = [chosen_for(f"t{number}", 0.9, None, ReviewSettings()) for number in range(5000)]
     assert set(drawn) == {"random", None}

@@ -171,6 +171,7 @@ def check(drop: Drop, quorum: int) -> None:
         tool_use_results=drop.table("tool_use_results"),
         failure_patterns=drop.table("failure_patterns"),
         session_analyses=drop.table("session_analyses"),
+        findings=drop.table("findings"),
         coding_work=drop.table("coding_work"),
         constraint_results=drop.table("constraint_results"),
         clip_verdicts=of_level["clip"],

@@ -14,6 +14,7 @@ REVIEW_QUEUE = Table(
             "reason",
             NAME,
             "Why it is in the queue: `violation` of a constraint with severity `error`, `failed_case` of its suite, "
+            "a `finding` of severity HIGH, "
             "`unscored`, `undecided` by the cascade, `low` score, `disagreement` of the judges, score close to the "
             "`threshold`, or `random`.",
         ),

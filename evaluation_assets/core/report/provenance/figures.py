@@ -42,6 +42,7 @@ NOT_RECOMPUTED: Mapping[str, str] = {
     "gate/tests": "are results of tests, or settings of the gate; `gate DROP` repeats the comparison",
     "gate/fallen_tasks": "are rows of the table `task_metrics` beside the values of the baseline",
     "gate/improved_tasks": "are rows of the table `task_metrics` beside the values of the baseline",
+    "findings": "counts runs with rows of the table `findings`, each of which has its place and evidence",
     "agent_ranks": "describes other drops of the suite",
     "tool_use/min_pass_rate": "is a setting of the suite",
     "tool_use/weights": "are settings of the suite",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from evaluation_assets.core.gating.task_metrics import FINDING
 from evaluation_assets.core.report.provenance.figure import Figure, Value, address
 from evaluation_assets.core.report.provenance.figures import NOT_RECOMPUTED
 
@@ -70,6 +71,8 @@ def why_not_recomputed(at: str) -> str | None:
     parts = at.removeprefix("drop/").split("/")
     if parts[0] == "judges" and parts[2:3] == ["errors"]:
         return NOT_RECOMPUTED["judges/errors"]
+    if parts[0] == "gate" and parts[2:3] and parts[2].startswith(FINDING):
+        return NOT_RECOMPUTED["findings"]
     if parts[0] == "gate" and parts[1:2] == ["metrics"] and parts[-1] in _COMPARED:
         return None
     if parts[0] == "gate" and parts[1:2] not in (["fallen_tasks"], ["improved_tasks"]):

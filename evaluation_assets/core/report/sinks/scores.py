@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 from evaluation_assets.core.intake.facts import HistoryFacts
-from evaluation_assets.core.lake.stored import Aligned
+from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.models.redaction.redactor import Redactor
 from evaluation_assets.core.models.redaction.settings import Redaction
+from evaluation_assets.core.sections.findings.summary import SEVERITIES
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.trajectories.identity import digest
@@ -88,6 +89,7 @@ def drop_scores(home: Installation, drop: str, judges: Sequence[str], mask: Mask
         level: [Aligned(home.table(drop, f"{level}_verdicts", judge).rows(_EXPLAINING[level])) for judge in judges]
         for level in by_level
     }
+    found = _gravest_of_kinds(home.table(drop, "findings"))
     evaluated_at = HistoryFacts.of(home.table(drop, "score_history")).evaluated_at or None
     for row in home.table(drop, "preprocessed_trajectories").rows(TREE_AND_TEXT):
         trajectory = trajectory_of(row)
@@ -95,6 +97,8 @@ def drop_scores(home: Installation, drop: str, judges: Sequence[str], mask: Mask
         said = {level: [row for judge in each for row in judge.at(trajectory.id)] for level, each in verdicts.items()}
         if trajectory.success is not None:
             yield own.outcome(trajectory.success)
+        for finding in found.get(trajectory.id, {}).values():
+            yield own.finding(finding)
         for row in scores["trajectory"].at(trajectory.id):
             subject, criterion = _subject(row["criterion"])
             yield from own.score(
@@ -106,6 +110,16 @@ def drop_scores(home: Installation, drop: str, judges: Sequence[str], mask: Mask
         for row in scores["clip"].at(trajectory.id):
             about = [verdict for verdict in said["clip"] if verdict["clip_index"] == row["clip_index"]]
             yield from own.score("clip", row, row["criterion"], about)
+
+
+def _gravest_of_kinds(findings: Stored) -> dict[str, dict[str, Row]]:
+    """The gravest finding of each kind, by trajectory."""
+    found: dict[str, dict[str, Row]] = {}
+    for row in findings.rows(["trajectory_id", "kind", "severity", "evidence"]):
+        gravest = found.setdefault(row["trajectory_id"], {}).setdefault(row["kind"], row)
+        if SEVERITIES.index(row["severity"]) < SEVERITIES.index(gravest["severity"]):
+            found[row["trajectory_id"]][row["kind"]] = row
+    return found
 
 
 _VERDICT = ("trajectory_id", "judge", "provider", "outcome", "scores", "summary", "reasoning")
@@ -144,6 +158,18 @@ class _OfTrajectory:
         label = "pass" if success else "fail"
         shared = {**self._shared, "trace_id": self._trace}
         return TraceScore(**shared, level="trajectory", name="success", value=float(success), label=label)
+
+    def finding(self, row: Row) -> TraceScore:
+        """A kind of finding that the trajectory has, with its evidence; what it does not have is not sent."""
+        return TraceScore(
+            **self._shared,
+            trace_id=self._trace,
+            level="trajectory",
+            name=f"finding.{row['kind']}",
+            value=1.0,
+            label=row["severity"],
+            explanation=Redactor(Redaction())(self._mask(row["evidence"])) or None,
+        )
 
     def score(self, level: ScoreLevel, row: Row, criterion: str, verdicts: Iterable[Row]) -> Iterator[TraceScore]:
         """The score in a row of a table of scores, explained by the verdicts on its subject."""

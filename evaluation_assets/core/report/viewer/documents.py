@@ -13,6 +13,7 @@ from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.report.viewer.run_facts import RunFacts
 from evaluation_assets.core.scoring.panel_scores import OVERALL
+from evaluation_assets.core.sections.findings.summary import SEVERITIES, kinds_title
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span, Step, Trajectory, Usage
 
 Row = Mapping[str, Any]
@@ -41,7 +42,7 @@ def documents(tables: DropTables) -> Iterator[TrajectoryDocument]:
     clip_scores, categories = Aligned(tables.clip_scores.rows()), Aligned(tables.category_assessments.rows())
     scores, content = Aligned(tables.trajectory_scores.rows()), DropFacts.of(tables.raw).content
     facts = RunFacts.of(tables)
-    violations = _violations(tables.constraint_results)
+    violations, findings = _violations(tables.constraint_results), _findings(tables.findings)
     levels = {
         "clip": _by_judge(tables.clip_verdicts),
         "category": _by_judge(tables.category_verdicts),
@@ -67,6 +68,7 @@ def documents(tables: DropTables) -> Iterator[TrajectoryDocument]:
                 **_about(trajectory, content),
                 "scores": own,
                 "violations": violations.get(trajectory.id, []),
+                "findings": findings.get(trajectory.id, []),
                 "items": transcript(trajectory, clips),
                 "clips": shown,
                 "categories": of_categories,
@@ -169,6 +171,18 @@ def _violations(results: Stored) -> dict[str, list[JsonObject]]:
         if row["status"] == "failed":
             shown = {name: row[name] for name in ("constraint", "rule", "severity", "message", "n_violations")}
             found.setdefault(row["trajectory_id"], []).append({**shown, "clip": row["clip_index"]})
+    return found
+
+
+def _findings(stored: Stored) -> dict[str, list[JsonObject]]:
+    """The findings by trajectory, gravest first, without broken rules, which are the violated constraints."""
+    found: dict[str, list[JsonObject]] = {}
+    for row in stored.rows(["trajectory_id", "kind", "severity", "clip_index", "evidence"]):
+        if row["kind"] != "broken_rule":
+            shown = {"title": kinds_title(row["kind"]), "severity": row["severity"], "evidence": row["evidence"]}
+            found.setdefault(row["trajectory_id"], []).append({**shown, "clip": row["clip_index"]})
+    for own in found.values():
+        own.sort(key=lambda finding: SEVERITIES.index(finding["severity"]))
     return found
 
 

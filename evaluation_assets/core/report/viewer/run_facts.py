@@ -26,6 +26,7 @@ class RunFacts:
     sessions: Mapping[str, JsonObject]
     coding: Mapping[str, Row]
     constraints: Mapping[str, Sequence[str]]
+    findings: Mapping[str, Sequence[str]]
 
     @classmethod
     def of(cls, tables: DropTables) -> Self:
@@ -37,6 +38,7 @@ class RunFacts:
             sessions=_sessions(tables.session_analyses),
             coding={row["trajectory_id"]: row for row in tables.coding_work.rows(coding)},
             constraints=_statuses(tables.constraint_results),
+            findings=_kinds(tables.findings),
         )
 
     def passed(self, trajectory_id: str) -> bool | None:
@@ -68,6 +70,7 @@ class RunFacts:
             }
         )
         found["constraint"] = list(self.constraints.get(trajectory.id, ()))
+        found["finding"] = list(self.findings.get(trajectory.id, ()))
         if (run := self.suite.get(trajectory.id)) is not None:
             found["category"] = [run["category"] or ""]
             found["answer"] = [run["answer_outcome"]] if run["answer_outcome"] else []
@@ -115,3 +118,10 @@ def _statuses(results: Stored) -> dict[str, list[str]]:
     for row in results.rows(["trajectory_id", "constraint", "status"]):
         found.setdefault(row["trajectory_id"], []).append(f"{row['constraint']}/{row['status']}")
     return found
+
+
+def _kinds(findings: Stored) -> dict[str, list[str]]:
+    found: dict[str, dict[str, None]] = {}
+    for row in findings.rows(["trajectory_id", "kind"]):
+        found.setdefault(row["trajectory_id"], {})[row["kind"]] = None
+    return {run: list(kinds) for run, kinds in found.items()}

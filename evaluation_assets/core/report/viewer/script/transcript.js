@@ -137,7 +137,8 @@ function heading() {
       element("details", { class: "given" }, element("summary", {}, "System prompt of ", name(agent.name ?? agent.id)), content(agent.system)),
     ),
     blind ? element("p", { class: "note" }, "Outcome, scores and verdicts appear once you have labelled this trajectory.") : verdictList("Verdicts on the whole trajectory", trajectory.verdicts),
-    !blind && trajectory.violations.length > 0 && violations(trajectory),
+    !blind && trajectory.findings.length > 0 && issues(trajectory, "Findings", trajectory.findings, (one) => [one.title, one.severity, one.evidence]),
+    !blind && trajectory.violations.length > 0 && issues(trajectory, "Violated constraints", trajectory.violations, violation),
     source(trajectory),
     lanes(trajectory, shown.items),
     element("fieldset", { class: "shown" }, element("legend", {}, "Show"), [...new Set(Object.values(KINDS))].map(toggleKind)),
@@ -161,18 +162,24 @@ function facts() {
   };
 }
 
-/** The constraints that the trajectory violates, with links to the calls. */
-function violations(trajectory) {
-  const entry = (one) =>
-    element(
+/** What went wrong, with links to the calls; `told` gives name, severity and text of an entry. */
+function issues(trajectory, title, entries, told) {
+  const entry = (one) => {
+    const [called, severity, text] = told(one);
+    return element(
       "li",
       {},
-      element("b", {}, name(one.constraint)),
-      ` ${one.severity} `,
+      element("b", {}, name(called)),
+      ` ${severity} `,
       one.clip !== null && element("a", { href: addressOf("run", trajectory.id, { clip: one.clip }) }, `clip ${one.clip}`),
-      element("small", { dir: "auto" }, `${one.rule}: ${one.message}${one.n_violations > 1 ? ` (${count(one.n_violations)} violations)` : ""}`),
+      element("small", { dir: "auto" }, text),
     );
-  return element("details", { class: "given", open: true }, element("summary", {}, "Violated constraints"), element("ul", { class: "issues" }, trajectory.violations.map(entry)));
+  };
+  return element("details", { class: "given", open: true }, element("summary", {}, title), element("ul", { class: "issues" }, entries.map(entry)));
+}
+
+function violation(one) {
+  return [one.constraint, one.severity, `${one.rule}: ${one.message}${one.n_violations > 1 ? ` (${count(one.n_violations)} violations)` : ""}`];
 }
 
 /** Where the trajectory stands in the files of the drop. */

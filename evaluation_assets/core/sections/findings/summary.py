@@ -1,0 +1,288 @@
+"""The section of a report on findings: kinds by the runs affected, gravest first, and the runs to look at."""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from evaluation_assets.core.intake.facts import FindingsFacts
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.sections.findings.finding import Severity
+from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.text.counted import counted
+
+Row = dict[str, Any]
+RateInterval = Callable[[Collection[Sequence[bool]]], tuple[float, float]]
+
+SEVERITIES: tuple[Severity, ...] = ("HIGH", "MEDIUM", "LOW")
+"""Gravest first."""
+
+EXAMPLES = 3
+"""Examples listed by kind; the table has all."""
+
+RUNS_TO_LOOK_AT = 3
+
+_REASONS = 3
+"""Kinds named for failed runs."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class FindingExample(_Model):
+    """A finding with its place and evidence, a quotation or a message. `is_shown`: the report has the run."""
+
+    trajectory_id: str
+    clip_index: int | None
+    severity: Severity
+    evidence: str
+    is_quotation: bool
+    detector: str
+    is_shown: bool
+
+
+class FindingKind(_Model):
+    """A kind of finding: the `runs` that have it, and how many of them have it at most with each severity.
+
+    `share` is of all runs, with a 95% interval over tasks. `earlier_share` is that of the earlier drop, if comparable.
+    """
+
+    kind: str
+    title: str
+    meaning: str
+    severities: dict[Severity, int]
+    runs: int
+    share: float
+    ci_low: float
+    ci_high: float
+    earlier_share: float | None
+    examples: list[FindingExample]
+
+    @property
+    def severity(self) -> Severity:
+        """The gravest severity."""
+        return next(severity for severity in SEVERITIES if self.severities.get(severity))
+
+
+class RunToLookAt(_Model):
+    """A run with grave findings: the titles of their kinds, gravest first, and the clip of the gravest."""
+
+    trajectory_id: str
+    clip_index: int | None
+    titles: list[str]
+
+
+class EarlierFindings(_Model):
+    """The findings of the drop that a report is compared with: runs by kind; none if other `detectors` found them."""
+
+    drop: str
+    detectors: str
+    n_runs: int
+    runs: dict[str, int]
+
+
+class FindingsSummary(_Model):
+    """What went wrong in `affected` of the `n_runs` runs of a drop, which are of `n_tasks` tasks.
+
+    `of_failed` counts the `failed` runs by kind of HIGH and MEDIUM findings, `failed_without` those that have none.
+    `gone` are kinds of the earlier drop that are not found any more.
+    """
+
+    n_runs: int
+    n_tasks: int
+    affected: int
+    kinds: list[FindingKind]
+    to_look_at: list[RunToLookAt]
+    failed: int
+    of_failed: dict[str, int]
+    failed_without: int
+    earlier: EarlierFindings | None
+    is_comparable: bool
+    gone: dict[str, float]
+
+    @property
+    def reasons(self) -> str:
+        """What was found in failed runs: `Cut off in 2, Wrong answer in 1, nothing in 1`."""
+        named = [f"{kinds_title(kind)} in {runs:,}" for kind, runs in list(self.of_failed.items())[:_REASONS]]
+        if (others := len(self.of_failed) - _REASONS) > 0:
+            named.append(counted(others, "other kind"))
+        return ", ".join([*named, *([f"nothing grave in {self.failed_without:,}"] if self.failed_without else [])])
+
+    @property
+    def of_runs(self) -> str:
+        """The runs as text: `16 runs`, or `5 runs of 4 tasks` where runs share a task."""
+        runs = counted(self.n_runs, "run")
+        return runs if self.n_tasks == self.n_runs else f"{runs} of {counted(self.n_tasks, 'task')}"
+
+    @property
+    def text(self) -> str:
+        """The most frequent grave kinds: `in 3 of 16 runs: Loop (2 runs), Cut off (1 run)`."""
+        if not self.affected:
+            return f"none in {self.of_runs}"
+        grave = [kind for kind in self.kinds if kind.severity != "LOW"] or self.kinds
+        frequent = sorted(grave, key=lambda kind: -kind.runs)[:3]
+        named = ", ".join(f"{kind.title} ({counted(kind.runs, 'run')})" for kind in frequent)
+        return f"in {self.affected:,} of {self.of_runs}: {named}"
+
+
+@dataclass(slots=True)
+class _Kind:
+    gravest: dict[str, Severity] = field(default_factory=dict)
+    examples: list[tuple[tuple[int, ...], Row]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Run:
+    by_severity: dict[Severity, dict[str, None]] = field(default_factory=dict)
+    clips: dict[Severity, int] = field(default_factory=dict)
+
+
+def kinds_title(kind: str) -> str:
+    """The title of a kind; its name if an earlier version wrote it."""
+    known = kinds().get(kind)
+    return kind if known is None else known.title
+
+
+def findings_summary(
+    findings: Stored,
+    tasks: Mapping[str, str],
+    shown: Collection[str],
+    failed: Collection[str],
+    interval: RateInterval,
+    earlier: EarlierFindings | None = None,
+) -> FindingsSummary | None:
+    """Summarise `findings`; `None` for drops that were evaluated before the table existed.
+
+    Args:
+        findings: the table.
+        tasks: the task of every run.
+        shown: the runs that the report shows.
+        failed: the runs that failed.
+        interval: gives the 95% interval of a rate from the outcomes of each task.
+        earlier: the findings of the drop that this one is compared with.
+    """
+    if not findings.exists:
+        return None
+    by_kind: dict[str, _Kind] = {}
+    by_run: dict[str, _Run] = {}
+    for number, row in enumerate(findings.rows()):
+        kind, run = by_kind.setdefault(row["kind"], _Kind()), by_run.setdefault(row["trajectory_id"], _Run())
+        severity: Severity = row["severity"]
+        gravest = kind.gravest.setdefault(row["trajectory_id"], severity)
+        if SEVERITIES.index(severity) < SEVERITIES.index(gravest):
+            kind.gravest[row["trajectory_id"]] = severity
+        run.by_severity.setdefault(severity, {})[row["kind"]] = None
+        if row["clip_index"] is not None:
+            run.clips.setdefault(severity, row["clip_index"])
+        _keep_example(kind, row, number, shown, failed)
+    detectors = FindingsFacts.of(findings).detectors
+    comparable = earlier is not None and earlier.n_runs > 0 and earlier.detectors == detectors
+    before = earlier.runs if earlier is not None and comparable else {}
+    n_before = 0 if earlier is None else earlier.n_runs
+    summaries = [
+        _summary(name, kind, tasks, shown, interval, before.get(name, 0) / n_before if comparable else None)
+        for name, kind in by_kind.items()
+    ]
+    grave = {run: _grave_kinds(found) for run, found in by_run.items()}
+    reasons = Counter(kind for run in failed for kind in grave.get(run, ()))
+    return FindingsSummary(
+        n_runs=len(tasks),
+        n_tasks=len(set(tasks.values())),
+        affected=len(by_run),
+        kinds=sorted(summaries, key=lambda kind: [-kind.severities[severity] for severity in SEVERITIES]),
+        to_look_at=_to_look_at({run: found for run, found in by_run.items() if run in shown and grave[run]}, failed),
+        failed=len(failed),
+        of_failed=dict(reasons.most_common()),
+        failed_without=sum(not grave.get(run) for run in failed),
+        earlier=earlier,
+        is_comparable=comparable,
+        gone={name: runs / n_before for name, runs in before.items() if name not in by_kind},
+    )
+
+
+def earlier_findings(drop: str, findings: Stored, raw: Stored) -> EarlierFindings | None:
+    """The findings of a drop that another one is compared with; `None` if it has no such table."""
+    if not findings.exists:
+        return None
+    found: dict[str, set[str]] = {}
+    for row in findings.rows(["trajectory_id", "kind"]):
+        found.setdefault(row["kind"], set()).add(row["trajectory_id"])
+    return EarlierFindings(
+        drop=drop,
+        detectors=FindingsFacts.of(findings).detectors,
+        n_runs=raw.count,
+        runs={kind: len(runs) for kind, runs in sorted(found.items())},
+    )
+
+
+def in_points(share: float) -> str:
+    """A difference of shares: `+4.0 points`."""
+    return f"{100 * share:+.1f} points" if round(share, 3) else "unchanged"
+
+
+def _keep_example(kind: _Kind, row: Row, number: int, shown: Collection[str], failed: Collection[str]) -> None:
+    """Keep the gravest findings as examples, those of failed runs first, one of each run."""
+    run = row["trajectory_id"]
+    rank = (-SEVERITIES.index(row["severity"]), run in shown, run in failed, row["clip_index"] is not None, -number)
+    of_run = next((entry for entry in kind.examples if entry[1]["trajectory_id"] == run), None)
+    if of_run is not None and of_run[0] > rank:
+        return
+    others = [entry for entry in kind.examples if entry is not of_run]
+    kind.examples = sorted([*others, (rank, row)], key=lambda entry: entry[0], reverse=True)[:EXAMPLES]
+
+
+def _example(row: Row, shown: Collection[str]) -> FindingExample:
+    own = {name: row[name] for name in ("trajectory_id", "clip_index", "severity", "evidence", "detector")}
+    return FindingExample(**own, is_quotation=row["start"] is not None, is_shown=row["trajectory_id"] in shown)
+
+
+def _summary(
+    name: str,
+    kind: _Kind,
+    tasks: Mapping[str, str],
+    shown: Collection[str],
+    interval: RateInterval,
+    earlier: float | None,
+) -> FindingKind:
+    outcomes: dict[str, list[bool]] = {}
+    for run, task in tasks.items():
+        outcomes.setdefault(task, []).append(run in kind.gravest)
+    low, high = interval(outcomes.values())
+    known = kinds().get(name)
+    found = Counter(kind.gravest.values())
+    return FindingKind(
+        kind=name,
+        title=kinds_title(name),
+        meaning="" if known is None else known.meaning,
+        severities={severity: found[severity] for severity in SEVERITIES},
+        runs=len(kind.gravest),
+        share=len(kind.gravest) / len(tasks),
+        ci_low=low,
+        ci_high=high,
+        earlier_share=earlier,
+        examples=[_example(row, shown) for _, row in kind.examples],
+    )
+
+
+def _grave_kinds(run: _Run) -> list[str]:
+    return list(dict.fromkeys(kind for severity in SEVERITIES[:2] for kind in run.by_severity.get(severity, {})))
+
+
+def _to_look_at(runs: Mapping[str, _Run], failed: Collection[str]) -> list[RunToLookAt]:
+    """The runs with the most kinds of HIGH findings, then of MEDIUM ones; failed runs first among equals."""
+
+    def rank(run: str) -> tuple[int, ...]:
+        return (*(len(runs[run].by_severity.get(severity, ())) for severity in SEVERITIES[:2]), run in failed)
+
+    return [
+        RunToLookAt(
+            trajectory_id=run,
+            clip_index=next((runs[run].clips[each] for each in SEVERITIES if each in runs[run].clips), None),
+            titles=[kinds_title(kind) for kind in _grave_kinds(runs[run])],
+        )
+        for run in heapq.nlargest(RUNS_TO_LOOK_AT, runs, key=rank)
+    ]

@@ -1,0 +1,48 @@
+"""Labels with their texts on a terminal and in a file."""
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+
+import pytest
+
+PRINT = "from evaluation_assets.cli.output import echo_fact; echo_fact('label', 'word ' * 30 + 'x' * 100)"
+
+
+def on_a_terminal(columns: int) -> list[str]:
+    """The lines that a terminal of this width gets."""
+    terminal, own = pty.openpty()
+    fcntl.ioctl(own, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    with subprocess.Popen([sys.executable, "-c", PRINT], stdout=own, close_fds=True, env=environment) as printing:
+        os.close(own)
+        written = b""
+        while True:
+            try:
+                more = os.read(terminal, 65536)
+            except OSError:  # the other end is closed
+                break
+            written += more
+            if not more:
+                break
+        assert printing.wait() == 0
+    os.close(terminal)
+    return written.decode().splitlines()
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_terminal_gets_texts_wrapped_beside_their_label_and_long_words_whole(columns: int) -> None:
+    *lines, word = on_a_terminal(columns)
+    assert lines[0].startswith("  label              word word")
+    assert all(line.startswith(" " * 21 + "word") for line in lines[1:])
+    assert columns - 5 <= max(map(len, lines)) <= columns
+    assert word == " " * 21 + "x" * 100
+
+
+def test_a_file_gets_one_line() -> None:
+    done = subprocess.run([sys.executable, "-c", PRINT], capture_output=True, text=True, check=True)
+    assert done.stdout == f"  label              {'word ' * 30}{'x' * 100}\n"
