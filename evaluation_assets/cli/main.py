@@ -21,7 +21,10 @@ COMMANDS = {
     "formats": (f"{_HERE}.formats:formats", "List the supported formats and how each is detected."),
     "gate": (f"{_HERE}.gate:gate", "Compare an evaluated drop with its suite's baseline."),
     "import": (f"{_HERE}.importing:import_files", "Preview how files are parsed."),
-    "inject": (f"{_HERE}.inject:inject", "Plant faults into copies of runs and measure how well judges notice them."),
+    "inject": (
+        f"{_HERE}.inject:inject",
+        "Plant faults into copies of runs and measure how well judges and detectors notice them.",
+    ),
     "judges": (f"{_HERE}.overview:judges", "Compare each judge with human labels."),
     "leaderboard": (f"{_HERE}.overview:leaderboard", "Rank agents and versions on the tasks that all of them did."),
     "open": (f"{_HERE}.opening:open_report", "Open the report of a drop in a browser."),
