@@ -305,6 +305,8 @@ def _print_headline(report: DropReport) -> None:
     rates = [f"  {rate.text}" for rate in report.headline.rates]
     for line in [score, *rates] if by_score else [*rates, score]:
         echo(line)
+    if report.process is not None:
+        echo(f"  {report.process.text}")
     if report.recorded_trials:
         most = report.recorded_trials[-1]
         echo(f"  {f'pass^{most.k}':<18} {_score(most.pass_hat)} over {counted(most.n_tasks, 'task')}")

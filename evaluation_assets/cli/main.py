@@ -40,7 +40,7 @@ SECTIONS = {
         "cascade": (f"{_HERE}.cascade:cascade_commands", "Fit and show the cascade of judges."),
         "inject": (
             f"{_HERE}.inject:inject",
-            "Plant faults into copies of runs and measure how well judges notice them.",
+            "Plant faults into copies of runs and measure how well judges and detectors notice them.",
         ),
         "ledger": (f"{_HERE}.ledger:ledger_commands", "Repair the ledger, the database of paid replies."),
     },

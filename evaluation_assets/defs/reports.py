@@ -43,6 +43,7 @@ REPORTED = (
     "session_agents",
     "coding_work",
     "constraint_results",
+    "process_scores",
     "review_queue",
 )
 

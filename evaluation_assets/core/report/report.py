@@ -8,6 +8,7 @@ from evaluation_assets.core.report.constraint_report import ConstraintsSummary
 from evaluation_assets.core.report.distributions import Statistic
 from evaluation_assets.core.report.headline import Headline
 from evaluation_assets.core.report.judges_report import EffectiveNumber, PanelSummary
+from evaluation_assets.core.report.process_summary import ProcessSummary
 from evaluation_assets.core.report.sampled_judges import SampledMean
 from evaluation_assets.core.report.session_report import AgentRank, SessionsSummary
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary
@@ -307,6 +308,7 @@ class DropReport(_Model):
     """The complete data of a report. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
 
     `recorded_trials` are rates over repeated runs of a task by recorded outcomes; empty where no task is repeated.
+    `process` is the process score from findings; `overall` is that of the judges.
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
     `previous_drop` is the drop of the suite that was evaluated before. `participants` are agent, version and model
     according to the trajectories, where all of them agree.
@@ -326,6 +328,7 @@ class DropReport(_Model):
     recorded_outcomes: int
     recorded_trials: list[TrialRate] = []
     overall: Statistic
+    process: ProcessSummary | None = None
     total_clips: int
     clips_asked: int
     scored_clips: int

@@ -21,6 +21,7 @@ from evaluation_assets.core.report.constraint_report import constraints_summary
 from evaluation_assets.core.report.distributions import statistic
 from evaluation_assets.core.report.headline import Headline, criterion_rate, headline, rate
 from evaluation_assets.core.report.judges_report import labels_of, panel_summary
+from evaluation_assets.core.report.process_summary import process_summary
 from evaluation_assets.core.report.report import (
     CriterionSummary,
     DropReport,
@@ -60,6 +61,7 @@ class DropTables(MeasuredTables):
     failure_patterns: Stored
     coding_work: Stored
     constraint_results: Stored
+    process_scores: Stored
     category_verdicts: Mapping[str, Stored]
     session_verdicts: Mapping[str, Stored]
 
@@ -162,6 +164,7 @@ def summarise(
         recorded_outcomes=len(outcomes),
         recorded_trials=[TrialRate(**asdict(each)) for each in _repeated(trial_rates(recorded))],
         overall=described,
+        process=process_summary(tables.process_scores, tables.raw),
         total_clips=clips.total,
         clips_asked=clips.asked,
         scored_clips=clips.scored,

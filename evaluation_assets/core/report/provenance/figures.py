@@ -25,6 +25,7 @@ from evaluation_assets.core.report.provenance.figure import (
 from evaluation_assets.core.report.provenance.section_figures import (
     coding_figures,
     constraint_figures,
+    process_figures,
     sampled_figures,
     session_figures,
 )
@@ -97,6 +98,7 @@ class _Figures:
 
     def _sections(self) -> Iterator[Figure]:
         evidence = self._evidence
+        yield from process_figures(evidence.runs.process)
         if evidence.runs.suite is not None:
             yield from suite_figures(evidence.runs.suite)
         if evidence.runs.constraints:

@@ -1,4 +1,7 @@
-"""What is known of each run without a judge, made again from the drop's files: suite, constraints, work on code."""
+"""What is known of each run without a judge, made again from the drop's files.
+
+These are the suite, constraints, work on code, and the process score from findings.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +14,8 @@ from evaluation_assets.core.sections.constraints.constraint_rows import constrai
 from evaluation_assets.core.sections.constraints.evaluation import Evaluator
 from evaluation_assets.core.sections.constraints.scope import DropScope
 from evaluation_assets.core.sections.constraints.settings import load_checks
+from evaluation_assets.core.sections.findings.gathering import findings_of
+from evaluation_assets.core.sections.findings.process_score import process_score
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
 from evaluation_assets.core.suites.formats.registry import LoadedSuite
@@ -32,12 +37,22 @@ class SuiteRows:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoredRun:
+    """A run with its process score from findings."""
+
+    task_id: str
+    success: bool | None
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class RunRows:
     """Rows of runs. `suite` is `None` if the drop has no suite, or one that cannot be used."""
 
     suite: SuiteRows | None
     constraints: Sequence[Row]
     coding: Sequence[Row]
+    process: Sequence[ScoredRun]
 
 
 @dataclass(slots=True)
@@ -56,6 +71,7 @@ class RunReader:
     _suite: list[Row] = field(default_factory=list)
     _constraints: list[Row] = field(default_factory=list)
     _coding: list[Row] = field(default_factory=list)
+    _process: list[ScoredRun] = field(default_factory=list)
     _without_case: int = 0
 
     def __post_init__(self) -> None:
@@ -78,9 +94,12 @@ class RunReader:
             else:
                 result = evaluate(case, run_of(trajectory), self._loaded.suite)
                 self._suite.append(_without_texts(tool_use_row(key, "", case, trajectory, result)))
-        if self._evaluator is not None:
-            outcomes = self._evaluator.outcomes(trajectory)
-            self._constraints += [_without_texts(constraint_row(key, trajectory, outcome)) for outcome in outcomes]
+        outcomes = [] if self._evaluator is None else self._evaluator.outcomes(trajectory)
+        constrained = [constraint_row(key, trajectory, outcome) for outcome in outcomes]
+        self._constraints += map(_without_texts, constrained)
+        found = findings_of(trajectory, constraints=constrained)
+        scored = process_score(trajectory, found, has_rules=bool(constrained))
+        self._process.append(ScoredRun(trajectory.task_id, trajectory.success, scored.score))
         if trajectory.format in FORMATS:
             self._coding.append(work_row(key, trajectory, coding_work_of(trajectory)))
 
@@ -91,7 +110,7 @@ class RunReader:
             seen = {row["case_id"] for row in self._suite}
             missing = [case_without_run("", "", case) for case in self._loaded.suite.cases if case.id not in seen]
             suite = SuiteRows([*self._suite, *missing], self._without_case, len(self._loaded.incomplete))
-        return RunRows(suite, self._constraints, self._coding)
+        return RunRows(suite, self._constraints, self._coding, self._process)
 
 
 def _without_texts(row: Row) -> Row:

@@ -8,7 +8,9 @@ from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.lake.tables import CODING_WORK
+from evaluation_assets.core.report.process_summary import SuccessRelation, success_relation
 from evaluation_assets.core.report.provenance.figure import Figure, Value, address, statistic
+from evaluation_assets.core.report.provenance.run_rows import ScoredRun
 from evaluation_assets.core.scoring.intervals import sampled_mean
 from evaluation_assets.core.sections.sessions.analysis import AgentScores
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
@@ -16,6 +18,7 @@ from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
 Row = Mapping[str, Any]
 
 _CONSTRAINTS = "runs of the drop's files, checked again by `checks.yaml`"
+_PROCESS = "runs of the drop's files, searched for findings again"
 _CODING = "sessions of the drop's files, measured again"
 _SESSIONS = "rows of `session_analyses` with the analyst `panel`"
 
@@ -54,6 +57,18 @@ def constraint_figures(rows: Sequence[Row]) -> Iterator[Figure]:
     violating = len({row["trajectory_id"] for row in rows if row["status"] == "failed"})
     formula = "number of trajectories that violate a constraint"
     yield Figure(address(*at, "violating_trajectories"), violating, len(rows), formula, _CONSTRAINTS)
+
+
+def process_figures(runs: Sequence[ScoredRun]) -> Iterator[Figure]:
+    """The process score from findings, and its relation to success."""
+    at = ("drop", "process")
+    yield from statistic(at, [run.score for run in runs], "process scores", _PROCESS, [run.task_id for run in runs])
+    found = success_relation((run.score, run.success, run.task_id) for run in runs)
+    if found is not None:
+        related = SuccessRelation.of(found)
+        for name, value in related.model_dump().items():
+            n = related.n_succeeded + related.n_failed
+            yield Figure(address(*at, "success", name), value, n, "AUROC of process scores", _PROCESS)
 
 
 def coding_figures(rows: Sequence[Row]) -> Iterator[Figure]:
