@@ -23,7 +23,7 @@ from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "11"
+REPORT_VERSION = "12"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -42,6 +42,7 @@ REPORTED = (
     "session_agents",
     "coding_work",
     "constraint_results",
+    "predicted_outcomes",
     "review_queue",
 )
 

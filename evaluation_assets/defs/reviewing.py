@@ -13,7 +13,7 @@ from evaluation_assets.core.pipeline.checks.human_review import may_gate, readab
 from evaluation_assets.core.report.covered_tables import covered_trajectories
 from evaluation_assets.core.review import judged_labels
 from evaluation_assets.core.review.labels import Label, read_labels
-from evaluation_assets.core.review.queue import by_reason, failing, queue_rows, violating, write_queue
+from evaluation_assets.core.review.queue import by_reason, failing, likely_failing, queue_rows, violating, write_queue
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.cascading import Cascading
@@ -27,7 +27,7 @@ from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
-REVIEWING_VERSION = "4"
+REVIEWING_VERSION = "5"
 """Increment when the same scores and labels would give different results."""
 
 
@@ -62,6 +62,7 @@ def review_queue(
                 "trajectory_scores",
                 "constraint_results",
                 "tool_use_results",
+                "predicted_outcomes",
                 *verdicts,
             ],
             code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}{cascading.fingerprint}{covering}",
@@ -72,15 +73,27 @@ def review_queue(
         )
     )
     def queue(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        trajectories, scores, constraints, cases = home.tables(
-            drop.key, "preprocessed_trajectories", "trajectory_scores", "constraint_results", "tool_use_results"
+        trajectories, scores, constraints, cases, outcomes = home.tables(
+            drop.key,
+            "preprocessed_trajectories",
+            "trajectory_scores",
+            "constraint_results",
+            "tool_use_results",
+            "predicted_outcomes",
         )
         if redaction is not None:
             trajectories = covered_trajectories(trajectories, redaction)
         undecided = cascading.undecided(home.home, drop.key)
         rows = list(
             queue_rows(
-                drop.key, trajectories, scores.rows(), settings, undecided, violating(constraints), failing(cases)
+                drop.key,
+                trajectories,
+                scores.rows(),
+                settings,
+                undecided,
+                violating(constraints),
+                failing(cases),
+                likely_failing(outcomes),
             )
         )
         path = write_queue(home.home.reports(drop.key), rows, home.home.report_address(drop.key))

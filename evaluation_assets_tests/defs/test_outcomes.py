@@ -65,6 +65,15 @@ def test_runs_without_an_outcome_are_predicted_from_those_with_one(installation:
     assert (told["runs"], told["likely_failed"], told["model"]) == (16, failed, "suite shop")
     assert "reason" not in told
 
+    likely = {row["trajectory_id"] for row in rows if row["success_probability"] < 0.5}
+    queue = installation.rows("shop/new", "review_queue")
+    assert {row["trajectory_id"] for row in queue[: len(likely)]} == likely
+    assert {row["stratum"] for row in queue[: len(likely)]} == {"likely_failure"}
+    assert all(row["stratum"] != "likely_failure" for row in queue[len(likely) :])
+    assert all("likely failed, p = ." in row["detail"] for row in queue[: len(likely)])
+    page = Path(installation.home.reports("shop/new").path) / "report.html"
+    assert page.read_text().count("likely failed, p = .") >= len(likely)
+
     installation.run("shop/new")
     assert installation.rows("shop/new", "predicted_outcomes") == rows
 

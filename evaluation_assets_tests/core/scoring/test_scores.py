@@ -173,6 +173,7 @@ def check(drop: Drop, quorum: int) -> None:
         session_analyses=drop.table("session_analyses"),
         coding_work=drop.table("coding_work"),
         constraint_results=drop.table("constraint_results"),
+        predicted_outcomes=drop.table("predicted_outcomes"),
         clip_verdicts=of_level["clip"],
         category_verdicts=of_level["category"],
         trajectory_verdicts=of_level["trajectory"],

@@ -8,6 +8,7 @@ const REASONS = {
   violation: "violates a constraint",
   unscored: "no judge scored it",
   failed_case: "failed its test case",
+  likely_failure: "claims success, and has likely failed",
   undecided: "no stage of the cascade decided",
   low: "low score",
   disagreement: "the judges disagree",
