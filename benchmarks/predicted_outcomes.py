@@ -25,7 +25,7 @@ from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.outcomes.agreement import agreements
 from evaluation_assets.core.sections.outcomes.discrimination import auroc
 from evaluation_assets.core.sections.outcomes.model import LEAST_AUROC, fit, too_few
-from evaluation_assets.core.sections.outcomes.traits import Traits, traits_of
+from evaluation_assets.core.sections.outcomes.traits import Traits, hashes, traits_of
 from evaluation_assets.core.traces.formats.base import DropFile
 from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
@@ -83,8 +83,12 @@ def _tasks_apart(known: DataSet) -> str:
     found = fit(known.runs, known.succeeded)
     claimed = [run.claims_success for run in known.runs]
     false = sum(claims and not success for claims, success in zip(claimed, known.succeeded, strict=True))
+    nothing = hashes(())
+    alone = [replace(run, answer=nothing, calls=nothing, changes=nothing) for run in known.runs]
+    without = fit(alone, known.succeeded).auroc.value
     return (
-        f"AUROC {found.auroc.value:.2f}, at least {found.auroc.low:.2f} ({counts}, {found.tasks} tasks); "
+        f"AUROC {found.auroc.value:.2f}, at least {found.auroc.low:.2f} ({counts}, {found.tasks} tasks; without "
+        f"agreement {without:.2f}); "
         f"{'predicts' if found.is_trusted else 'says nothing'}; {sum(claimed)} claim success, {false} of them failed"
     )
 

@@ -125,12 +125,12 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert parents("failure_patterns") == {"tool_use_results"}
     assert parents("coding_work") == {"raw_trajectories"}
     assert parents("constraint_results") == {"raw_trajectories"}
+    assert parents("predicted_outcomes") == {"findings"}
     assert parents("session_verdicts", "rules_session_verdicts") == {"preprocessed_trajectories"}
     assert parents("session_analyses") == {"session_verdicts/rules_session_verdicts"}
     assert parents("score_history") == {"task_metrics"}
     assert parents("evaluation_report") == {
         "category_assessments",
-        "coding_work",
         "failure_patterns",
         "raw_trajectories",
         "rejected_records",

@@ -7,6 +7,7 @@ from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.pipeline.outcomes import OUTCOMES_VERSION
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets.core.sections.constraints.settings import Checks
@@ -50,6 +51,7 @@ def evaluation_key(
         rules.model_dump_json(),
         SESSIONS_VERSION,
         DETECTOR_VERSIONS,
+        OUTCOMES_VERSION,
         REGRESSION_VERSION,
         REVIEWING_VERSION,
         REPORT_VERSION,

@@ -44,6 +44,7 @@ REPORTED = (
     "coding_work",
     "constraint_results",
     "process_scores",
+    "predicted_outcomes",
     "review_queue",
 )
 

@@ -16,6 +16,7 @@ from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets.core.review.queue import (
     by_reason,
     failing,
+    likely_failing,
     queue_rows,
     violating,
     with_grave_findings,
@@ -70,6 +71,7 @@ def review_queue(
                 "constraint_results",
                 "tool_use_results",
                 tables.FINDINGS.name,
+                "predicted_outcomes",
                 *verdicts,
             ],
             code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}{cascading.fingerprint}{covering}",
@@ -80,13 +82,14 @@ def review_queue(
         )
     )
     def queue(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        trajectories, scores, constraints, cases, found = home.tables(
+        trajectories, scores, constraints, cases, found, outcomes = home.tables(
             drop.key,
             "preprocessed_trajectories",
             "trajectory_scores",
             "constraint_results",
             "tool_use_results",
             tables.FINDINGS.name,
+            "predicted_outcomes",
         )
         if redaction is not None:
             trajectories = covered_trajectories(trajectories, redaction)
@@ -101,6 +104,7 @@ def review_queue(
                 violating(constraints),
                 failing(cases),
                 with_grave_findings(found),
+                likely_failing(outcomes),
             )
         )
         path = write_queue(home.home.reports(drop.key), rows, home.home.report_address(drop.key))

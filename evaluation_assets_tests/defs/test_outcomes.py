@@ -65,6 +65,15 @@ def test_runs_without_an_outcome_are_predicted_from_those_with_one(installation:
     assert (told["runs"], told["likely_failed"], told["model"]) == (16, failed, "suite shop")
     assert "reason" not in told
 
+    likely = {row["trajectory_id"] for row in rows if row["success_probability"] < 0.5}
+    queue = installation.rows("shop/new", "review_queue")
+    assert {row["trajectory_id"] for row in queue[: len(likely)]} == likely
+    assert {row["stratum"] for row in queue[: len(likely)]} == {"likely_failure"}
+    assert all(row["stratum"] != "likely_failure" for row in queue[len(likely) :])
+    assert all("likely failed, p = ." in row["detail"] for row in queue[: len(likely)])
+    page = Path(installation.home.reports("shop/new").path) / "report.html"
+    assert page.read_text().count("likely failed, p = .") >= len(likely)
+
     installation.run("shop/new")
     assert installation.rows("shop/new", "predicted_outcomes") == rows
 
@@ -102,8 +111,8 @@ def test_a_damaged_drop_of_the_suite_is_passed_over(installation: Workspace) -> 
     installation.drop("shop/known", shop_runs(1, tasks=range(15), is_known=True))
     installation.drop("shop/broken", shop_runs(4, tasks=range(15), is_known=True))
     installation.drop("shop/new", shop_runs(2, tasks=range(20, 21), is_known=False))
-    installation.run("shop/known")
     installation.run("shop/broken")
+    installation.run("shop/known")  # the last one, which the report compares the new drop with
     Path(installation.table("shop/broken", "raw_trajectories").path.path).write_bytes(b"PAR1 cut")
     assert installation.run("shop/new").success
     assert {row["training_runs"] for row in installation.rows("shop/new", "predicted_outcomes")} == {60}

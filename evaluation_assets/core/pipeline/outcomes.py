@@ -1,7 +1,7 @@
 """Outcomes of runs without a recorded one, predicted from runs of the same suite or agent that have one."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -13,6 +13,7 @@ from evaluation_assets.core.lake.stored import Aligned, Stored, Stream, batched
 from evaluation_assets.core.lake.tables import FINDINGS, PREDICTED_OUTCOMES, RAW_TRAJECTORIES
 from evaluation_assets.core.sections.outcomes.agreement import agreements
 from evaluation_assets.core.sections.outcomes.model import LEAST_AUROC, OutcomeModel, fit, too_few
+from evaluation_assets.core.sections.outcomes.prediction import is_likely_failure
 from evaluation_assets.core.sections.outcomes.traits import Traits, traits_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
@@ -45,7 +46,7 @@ class Training:
 
 
 def predicted_outcomes(home: Installation, drop: str) -> Stream:
-    """Rows of `predicted_outcomes`; the model is fitted anew to what the lake has, the same for the same tables."""
+    """Rows of `predicted_outcomes`; each call fits the model to what the lake has; the same tables give the same rows."""
     raw = home.table(drop, RAW_TRAJECTORIES.name)
     if all(row["success"] is not None for row in raw.rows(["success"])):
         return Stream(
@@ -59,15 +60,10 @@ def predicted_outcomes(home: Installation, drop: str) -> Stream:
         while batch := list(islice(unknown, _BATCH)):
             for row in _rows(drop, batch, training):
                 counts["runs"] += 1
-                counts["likely_failed"] += is_likely_failure(row)
+                counts["likely_failed"] += is_likely_failure(row["success_probability"])
                 yield row
 
     return Stream(PREDICTED_OUTCOMES, batched(rows(), PREDICTED_OUTCOMES), lambda: {**counts, **_told(training)})
-
-
-def is_likely_failure(row: Mapping[str, Any]) -> bool:
-    """Whether a row of `predicted_outcomes` has a run that more likely failed than not."""
-    return row["success_probability"] is not None and row["success_probability"] < 0.5
 
 
 def training_of(home: Installation, drop: str) -> Training:

@@ -120,6 +120,7 @@ class TrajectorySummary(_Model):
     """One trajectory: its scores by criterion (`overall` is the mean of its clips' scores) and its flags.
 
     `correct`: by the recorded outcome, the suite or the criterion that the headline counts; `None` if unknown.
+    `predicted`: the predicted outcome where none is recorded, with the bound on how well it is predicted.
     """
 
     trajectory_id: str
@@ -127,6 +128,7 @@ class TrajectorySummary(_Model):
     task: str
     success: bool | None
     correct: bool | None = None
+    predicted: str | None = None
     n_tool_calls: int
     overall: float | None
     scores: dict[str, float | None]

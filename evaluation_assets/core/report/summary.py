@@ -39,6 +39,7 @@ from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary, coding_summary
 from evaluation_assets.core.sections.findings.summary import EarlierFindings, findings_summary
+from evaluation_assets.core.sections.outcomes.prediction import predictions
 from evaluation_assets.core.suites.call_metrics import TrialRates, trial_rates
 
 Row = dict[str, Any]
@@ -62,6 +63,7 @@ class DropTables(MeasuredTables):
     coding_work: Stored
     constraint_results: Stored
     process_scores: Stored
+    predicted_outcomes: Stored
     category_verdicts: Mapping[str, Stored]
     session_verdicts: Mapping[str, Stored]
 
@@ -96,6 +98,7 @@ def summarise(
     task_of: dict[str, str] = {}
     tasks: list[str] = []
     cases = {row["trajectory_id"]: row["passed"] for row in tables.tool_use_results.rows(["trajectory_id", "passed"])}
+    predicted = predictions(tables.predicted_outcomes.rows())
     scores = Aligned(tables.trajectory_scores.rows())
     by_criterion: dict[tuple[str, str], Values] = {}
     columns = ["trajectory_id", "task_id", "task", "success", "n_tool_calls", "repairs", "flags"]
@@ -113,7 +116,7 @@ def summarise(
             outcomes[row["trajectory_id"]] = row["success"]
         correct = _correct(row["success"], cases.get(row["trajectory_id"]), correctness[-1], settings)
         rank = (0.0 if correct is False else 4.0) + (2.0 if own.get(OVERALL) is None else own[OVERALL])
-        trajectories.offer(rank, total, _trajectory(row, own, correct))
+        trajectories.offer(rank, total, _trajectory(row, own, correct, predicted.get(row["trajectory_id"])))
     for row in tables.category_assessments.rows(["trajectory_id", "criterion", "mean"]):
         values = by_criterion.setdefault(("category", row["criterion"]), Values())
         values.add(row["mean"], task_of.get(row["trajectory_id"], ""), row["trajectory_id"])
@@ -320,13 +323,16 @@ def _correct(
     return next((value for value in ordered if value is not None), None)
 
 
-def _trajectory(row: Row, scores: dict[str, float | None], correct: bool | None) -> TrajectorySummary:
+def _trajectory(
+    row: Row, scores: dict[str, float | None], correct: bool | None, predicted: str | None
+) -> TrajectorySummary:
     return TrajectorySummary(
         trajectory_id=row["trajectory_id"],
         task_id=row["task_id"],
         task=excerpt(row["task"], 300),
         success=row["success"],
         correct=correct,
+        predicted=predicted,
         n_tool_calls=row["n_tool_calls"],
         overall=scores.get(OVERALL),
         scores={criterion: mean for criterion, mean in scores.items() if criterion != OVERALL},

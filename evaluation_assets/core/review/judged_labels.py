@@ -182,9 +182,14 @@ def pass_rate_rows(
 
 
 def _corrected(judged: Mapping[Subject, float], truth: Mapping[Subject, float], queue: Mapping[str, str]) -> Row:
+    of_strata: dict[str, list[Subject]] = {"likely_failure": [], "chosen": [], "rest": []}
+    for subject in judged:
+        stratum = queue.get(subject[1])
+        of_strata[stratum if stratum in of_strata else "rest"].append(subject)
+    if len(of_strata["likely_failure"]) < 2:  # a stratum needs two labels
+        of_strata["chosen"] += of_strata.pop("likely_failure")
     strata = []
-    for chosen in (True, False):
-        members = [subject for subject in judged if (queue.get(subject[1]) == "chosen") == chosen]
+    for members in of_strata.values():
         labelled = [
             (float(truth[subject] >= 0.5), judged[subject])
             for subject in members

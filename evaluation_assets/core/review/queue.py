@@ -13,12 +13,22 @@ from upath import UPath
 from evaluation_assets.core.lake.stored import Aligned, Stored, publish_bytes
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.scoring.panel_scores import OVERALL
+from evaluation_assets.core.sections.outcomes.prediction import is_likely_failure, predictions
 from evaluation_assets.core.text.plain_text import csv_cell
 from evaluation_assets.core.text.report_addresses import ReportAddress
 
 Row = dict[str, Any]
 Reason = Literal[
-    "violation", "failed_case", "finding", "unscored", "undecided", "low", "disagreement", "threshold", "random"
+    "violation",
+    "failed_case",
+    "finding",
+    "likely_failure",
+    "unscored",
+    "undecided",
+    "low",
+    "disagreement",
+    "threshold",
+    "random",
 ]
 
 _EXCERPT = 500
@@ -36,11 +46,13 @@ def chosen_for(
     is_violating: bool = False,
     is_failing: bool = False,
     is_grave: bool = False,
+    is_likely_failure: bool = False,
 ) -> Reason | None:
     """Why a trajectory is reviewed; `None` when it is not. It `is_undecided` if the cascade left any of it to people.
 
     It `is_violating` if it violates a constraint with severity `error`, `is_failing` if it failed its test case, and
-    `is_grave` if it has a finding of severity HIGH.
+    `is_grave` if it has a finding of severity HIGH; it `is_likely_failure` if it claims success although it has likely
+    failed.
 
     The random share is drawn by a hash of the id: the same trajectories in every run, on every machine.
     """
@@ -50,6 +62,8 @@ def chosen_for(
         return "failed_case"
     if is_grave:
         return "finding"
+    if is_likely_failure:
+        return "likely_failure"
     if score is None:
         return "unscored"
     if is_undecided:
@@ -72,14 +86,16 @@ def queue_rows(
     violations: Mapping[str, str] = {},
     failures: Mapping[str, str] = {},
     grave: Mapping[str, str] = {},
+    likely_failures: Mapping[str, str] = {},
 ) -> Iterator[Row]:
-    """Rows of `review_queue`, in an order drawn by hash: the first so many are a random sample.
+    """Rows of `review_queue`: likely failures first, then all others, each in an order drawn by hash.
 
-    `stratum` is `chosen` for what a rule picked and `random` for the sample of the rest; `probability` is how likely
-    such a trajectory was to be in the queue. `undecided` are the trajectories with a verdict that no stage of the
-    cascade accepted, `violations` the constraints with severity `error` that trajectories violate, `failures` what
-    trajectories that failed their test case did wrong, and `grave` their findings of severity HIGH. The order stays
-    random: labels of a queue that is labelled in part correct pass rates only if they are a sample.
+    `stratum` is `likely_failure` for those, `chosen` for what another rule picked, and `random` for the sample of the
+    rest; the first so many of a stratum are a random sample of it: labels of a queue that is labelled in part correct
+    pass rates only if they are one. `probability` is how likely such a trajectory was to be in the queue. `undecided`
+    are the trajectories with a verdict that no stage of the cascade accepted, `violations` the constraints with severity
+    `error` that trajectories violate, `failures` what trajectories that failed their test case did wrong, `grave` their
+    findings of severity HIGH, and `likely_failures` how likely trajectories have failed that claim success.
     """
     by_trajectory = Aligned(iter(scores))
     columns = ["trajectory_id", "task_id", "task", "final_answer"]
@@ -98,19 +114,19 @@ def queue_rows(
             is_violating=trajectory_id in violations,
             is_failing=trajectory_id in failures,
             is_grave=trajectory_id in grave,
+            is_likely_failure=trajectory_id in likely_failures,
         )
         if reason is not None:
             is_random = reason == "random"
+            told = (known.get(trajectory_id) for known in (violations, failures, grave, likely_failures))
             found.append(
                 {
                     "drop": drop,
                     "trajectory_id": trajectory_id,
                     "task_id": row["task_id"],
                     "reason": reason,
-                    "detail": "; ".join(
-                        filter(None, (found.get(trajectory_id) for found in (violations, failures, grave)))
-                    ),
-                    "stratum": "random" if is_random else "chosen",
+                    "detail": "; ".join(filter(None, told)),
+                    "stratum": _stratum(reason, is_first=trajectory_id in likely_failures),
                     "probability": settings.random_share if is_random else 1.0,
                     "score": score,
                     "spread": spread,
@@ -118,7 +134,15 @@ def queue_rows(
                     "final_answer": (row["final_answer"] or "")[:_EXCERPT],
                 }
             )
-    yield from sorted(found, key=lambda row: _fraction(f"order {row['trajectory_id']}"))
+    yield from sorted(
+        found, key=lambda row: (row["stratum"] != "likely_failure", _fraction(f"order {row['trajectory_id']}"))
+    )
+
+
+def _stratum(reason: Reason, *, is_first: bool) -> str:
+    if is_first:
+        return "likely_failure"
+    return "random" if reason == "random" else "chosen"
 
 
 def violating(constraint_results: Stored) -> dict[str, str]:
@@ -152,6 +176,13 @@ def with_grave_findings(findings: Stored) -> dict[str, str]:
         if row["severity"] == "HIGH":
             kinds.setdefault(row["trajectory_id"], []).append(row["kind"])
     return {trajectory_id: f"finding {', '.join(dict.fromkeys(own))}" for trajectory_id, own in kinds.items()}
+
+
+def likely_failing(predicted_outcomes: Stored) -> dict[str, str]:
+    """How likely trajectories have failed that claim success, by trajectory: those that more likely failed than not."""
+    columns = ["trajectory_id", "success_probability", "claims_success", "auroc_low"]
+    rows = predicted_outcomes.rows(columns)
+    return predictions(row for row in rows if row["claims_success"] and is_likely_failure(row["success_probability"]))
 
 
 def _place(issue: Row) -> tuple[str, ...]:

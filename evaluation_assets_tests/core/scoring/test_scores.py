@@ -175,6 +175,7 @@ def check(drop: Drop, quorum: int) -> None:
         coding_work=drop.table("coding_work"),
         constraint_results=drop.table("constraint_results"),
         process_scores=drop.table("process_scores"),
+        predicted_outcomes=drop.table("predicted_outcomes"),
         clip_verdicts=of_level["clip"],
         category_verdicts=of_level["category"],
         trajectory_verdicts=of_level["trajectory"],

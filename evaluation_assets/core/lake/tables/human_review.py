@@ -14,12 +14,20 @@ REVIEW_QUEUE = Table(
             "reason",
             NAME,
             "Why it is in the queue: `violation` of a constraint with severity `error`, `failed_case` of its suite, "
-            "a `finding` of severity HIGH, "
-            "`unscored`, `undecided` by the cascade, `low` score, `disagreement` of the judges, score close to the "
-            "`threshold`, or `random`.",
+            "a `finding` of severity HIGH, `likely_failure` that claims success, `unscored`, `undecided` by the cascade, "
+            "`low` score, `disagreement` of the judges, score close to the `threshold`, or `random`.",
         ),
-        Column("detail", TEXT, "The violated constraints, and the failed test case with its issues; empty if none."),
-        Column("stratum", NAME, "`chosen` by a rule, or `random`: drawn from the trajectories that no rule chose."),
+        Column(
+            "detail",
+            TEXT,
+            "The violated constraints, the failed test case with its issues, findings, and the predicted outcome; empty if none.",
+        ),
+        Column(
+            "stratum",
+            NAME,
+            "`likely_failure` that claims success, these come first; `chosen` by another rule; or `random`: drawn from "
+            "the trajectories that no rule chose.",
+        ),
         Column("probability", FLOAT, "Probability of such a trajectory to be in the queue, 0..1."),
         Column("score", FLOAT, "Overall score of the trajectory (adjusted mean), 0..1; null if unscored."),
         Column(

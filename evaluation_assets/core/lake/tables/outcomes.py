@@ -19,7 +19,7 @@ PREDICTED_OUTCOMES = Table(
         Column(
             "claims_success",
             BOOL,
-            "Whether it ends with an answer that is no refusal, is not cut off and does not hand the user over.",
+            "Whether it ends with an answer that is not a refusal, is not cut off and does not hand the user over.",
         ),
         Column(
             "model", NAME, "Whose runs the model was fitted on, for example `suite checkout`; null without a model."

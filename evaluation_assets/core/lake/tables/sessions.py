@@ -82,6 +82,17 @@ SESSION_ANALYSES = Table(
         Column("n_interactions", INT, "Number of interactions."),
         Column("n_latency_known", INT, "Number of interactions covered by `total_latency_ms`."),
         Column("n_cost_known", INT, "Number of interactions covered by `total_cost_usd`."),
+        Column(
+            "decisive_agent",
+            NAME,
+            "Agent that most likely decided the failure; null if the session has not failed, or is unlike those that "
+            "the weights were fitted on.",
+        ),
+        Column("decisive_agent_probability", FLOAT, "Probability of this agent, 0..1; null without one."),
+        Column("decisive_turn", INT, "Turn of the step that most likely decided the failure, from 0; null as above."),
+        Column("decisive_interaction", INT, "Interaction of this step in its turn, from 0; null without one."),
+        Column("decisive_step", INT, "Number of this step in its interaction, from 0; null without one."),
+        Column("decisive_step_probability", FLOAT, "Probability of this step, 0..1; null without one."),
         Column("analysis", TEXT, "The complete analysis as JSON."),
     ),
 )

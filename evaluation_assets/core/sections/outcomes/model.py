@@ -165,7 +165,7 @@ def _regression(
 
 
 def _figures(runs: Sequence[Traits], agreed: Sequence[Mapping[str, float]], names: Sequence[str]) -> np.ndarray:
-    """Figures by run and name: what was not found is 0, and an agreement with nobody is unknown."""
+    """Figures by run and name: what was not found is 0, and without another run of the task, agreement is unknown."""
     return np.array(
         [
             [own.get(name, np.nan) if name in AGREEMENTS else run.figures.get(name, 0.0) for name in names]

@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evaluation_assets.core.sections.sessions import attribution, session_scores, tool_chain
+from evaluation_assets.core.sections.sessions import session_scores, tool_chain
 from evaluation_assets.core.sections.sessions.analysis import (
     PANEL,
     AgentScores,
     Conversation,
     Course,
     ErrorRecord,
-    FailureAttribution,
     HandoffEdge,
     IntentDrift,
     InteractionResult,
@@ -20,11 +19,11 @@ from evaluation_assets.core.sections.sessions.analysis import (
     RepeatedWork,
     SessionAnalysis,
     Sum,
-    SuspectStep,
     ToolChain,
     TurnResult,
     WastedCall,
 )
+from evaluation_assets.core.sections.sessions.attributing import PanelMeans, attribution_of
 from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sections.sessions.flow import AgentFlow, Total, cost_usd, latency_ms, total
 from evaluation_assets.core.sections.sessions.intent_drift import Drift, drift_of
@@ -36,12 +35,7 @@ from evaluation_assets.core.sections.sessions.tool_validation import validity
 from evaluation_assets.core.text.nullable import mean_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-PanelMeans = Mapping[str, Mapping[str, float]]
-"""Mean judged score by criterion, for each subject (`session`, `turn/0`, `turn/0/interaction/1`)."""
-
 COORDINATION = ("coordination_boundaries", "coordination_context", "coordination_roles")
-
-_SUSPECTS = 10
 
 
 @dataclass(frozen=True)
@@ -130,7 +124,7 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
         tool_latency_ms=Sum.of(flow.tool_latency_ms),
         total_cost=Sum.of(flow.cost_usd),
         tool_chain=_tool_chain(seen),
-        attribution=_attribution(seen, means) if succeeded is False else None,
+        attribution=attribution_of(seen, means) if succeeded is False else None,
         issues=issues,
         recommendations=recommendations,
     )
@@ -357,42 +351,6 @@ def _edges(seen: SessionEvidence) -> list[HandoffEdge]:
             )
         )
     return found
-
-
-def _attribution(seen: SessionEvidence, means: PanelMeans) -> FailureAttribution | None:
-    if not seen.parts:
-        return None
-    soundness = {part.name: means.get(part.name, {}).get("soundness") for part in seen.parts}
-    found = attribution.attribute(
-        seen.trajectory,
-        issues=seen.issues,
-        progress=seen.progress,
-        ungrounded=seen.ungrounded,
-        repeated=seen.repeated,
-        handed_over=list(seen.handoffs.values()),
-        soundness={name: score for name, score in soundness.items() if score is not None},
-    )
-    suspects = sorted(found.suspects, key=lambda suspect: -suspect.probability)
-    return FailureAttribution(
-        agents=dict(found.agents),
-        steps=[
-            SuspectStep(
-                agent_id=suspect.interaction.agent_id,
-                turn_index=suspect.interaction.turn,
-                interaction=suspect.interaction.position,
-                step=suspect.step,
-                probability=suspect.probability,
-                evidence=list(suspect.evidence),
-            )
-            for suspect in suspects[:_SUSPECTS]
-        ],
-        steps_total=len(suspects),
-        baselines={
-            "most_frequent_speaker": dict(attribution.most_frequent_speaker(seen.trajectory)),
-            "last_agent": dict(attribution.last_agent(seen.trajectory)),
-            "random": dict(attribution.random_agent(seen.trajectory)),
-        },
-    )
 
 
 def _total_latency(trajectory: Trajectory, parts: Total) -> Sum:

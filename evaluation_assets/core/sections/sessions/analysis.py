@@ -154,13 +154,34 @@ class SuspectStep(_Model):
     evidence: list[str]
 
 
+class DecisiveStep(_Model):
+    """The step that most likely decided the failure, and the agent, each with its probability; these may disagree.
+
+    `step_agent_id` acted in the step. `accuracy` is how often such an agent, and such a step, was right in sessions
+    that were left out.
+    """
+
+    agent_id: str
+    agent_probability: float
+    step_agent_id: str
+    turn_index: int
+    interaction: int
+    step: int
+    probability: float
+    accuracy: dict[str, float]
+
+
 class FailureAttribution(_Model):
-    """Failure attribution: probabilities over agents, which sum to 1, and the most probable steps."""
+    """Failure attribution: probabilities over agents, which sum to 1, and the most probable steps.
+
+    `decisive` is a learned answer to the same question; `None` for sessions in which constants are as good.
+    """
 
     agents: dict[str, float]
     steps: list[SuspectStep]
     steps_total: int
     baselines: dict[str, dict[str, float]]
+    decisive: DecisiveStep | None = None
 
 
 class RepeatedWork(_Model):

@@ -12,6 +12,7 @@ Row = dict[str, Any]
 def analysis_row(drop: str, trajectory: Trajectory, analyst: str, analysis: SessionAnalysis) -> Row:
     """Encode an analysis as a row of `session_analyses`."""
     counts = analysis.conversation
+    decisive = None if analysis.attribution is None else analysis.attribution.decisive
     return {
         "drop": drop,
         "session_id": trajectory.id,
@@ -39,6 +40,12 @@ def analysis_row(drop: str, trajectory: Trajectory, analyst: str, analysis: Sess
         "n_interactions": analysis.total_cost.n_total,
         "n_latency_known": analysis.total_latency_ms.n_known,
         "n_cost_known": analysis.total_cost.n_known,
+        "decisive_agent": decisive and decisive.agent_id,
+        "decisive_agent_probability": decisive and decisive.agent_probability,
+        "decisive_turn": decisive and decisive.turn_index,
+        "decisive_interaction": decisive and decisive.interaction,
+        "decisive_step": decisive and decisive.step,
+        "decisive_step_probability": decisive and decisive.probability,
         "analysis": analysis.model_dump_json(),
     }
 

@@ -9,6 +9,7 @@ const REASONS = {
   unscored: "no judge scored it",
   failed_case: "failed its test case",
   finding: "has a grave finding",
+  likely_failure: "claims success, and has likely failed",
   undecided: "no stage of the cascade decided",
   low: "low score",
   disagreement: "the judges disagree",

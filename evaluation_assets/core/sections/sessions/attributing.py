@@ -1,0 +1,65 @@
+"""What the analysis of a failed session says about who decided the failure, and in which step."""
+
+from collections.abc import Mapping
+
+from evaluation_assets.core.sections.sessions import attribution, decisive
+from evaluation_assets.core.sections.sessions.analysis import DecisiveStep, FailureAttribution, SuspectStep
+from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+PanelMeans = Mapping[str, Mapping[str, float]]
+"""Mean judged score by criterion, for each subject (`session`, `turn/0`, `turn/0/interaction/1`)."""
+
+_SUSPECTS = 10
+
+
+def attribution_of(seen: SessionEvidence, means: PanelMeans) -> FailureAttribution | None:
+    """The attribution of a failed session, given the mean scores of its judges; `None` if nobody acted."""
+    if not seen.parts:
+        return None
+    soundness = {part.name: means.get(part.name, {}).get("soundness") for part in seen.parts}
+    found = attribution.attribute(
+        seen.trajectory,
+        issues=seen.issues,
+        progress=seen.progress,
+        ungrounded=seen.ungrounded,
+        repeated=seen.repeated,
+        handed_over=list(seen.handoffs.values()),
+        soundness={name: score for name, score in soundness.items() if score is not None},
+    )
+    suspects = sorted(found.suspects, key=lambda suspect: -suspect.probability)
+    return FailureAttribution(
+        agents=dict(found.agents),
+        steps=[
+            SuspectStep(
+                agent_id=suspect.interaction.agent_id,
+                turn_index=suspect.interaction.turn,
+                interaction=suspect.interaction.position,
+                step=suspect.step,
+                probability=suspect.probability,
+                evidence=list(suspect.evidence),
+            )
+            for suspect in suspects[:_SUSPECTS]
+        ],
+        steps_total=len(suspects),
+        baselines={
+            "most_frequent_speaker": dict(attribution.most_frequent_speaker(seen.trajectory)),
+            "last_agent": dict(attribution.last_agent(seen.trajectory)),
+            "random": dict(attribution.random_agent(seen.trajectory)),
+        },
+        decisive=_decisive(seen.trajectory),
+    )
+
+
+def _decisive(trajectory: Trajectory) -> DecisiveStep | None:
+    found = decisive.decisive_step(trajectory)
+    return found and DecisiveStep(
+        agent_id=found.agent_id,
+        agent_probability=found.agent_probability,
+        step_agent_id=found.interaction.agent_id,
+        turn_index=found.interaction.turn,
+        interaction=found.interaction.position,
+        step=found.step,
+        probability=found.probability,
+        accuracy=dict(decisive.decisive_weights().accuracy),
+    )
