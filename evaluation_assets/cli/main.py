@@ -24,6 +24,7 @@ COMMANDS = {
     "inject": (f"{_HERE}.inject:inject", "Plant faults into copies of runs and measure how well judges notice them."),
     "judges": (f"{_HERE}.overview:judges", "Compare each judge with human labels."),
     "leaderboard": (f"{_HERE}.overview:leaderboard", "Rank agents and versions on the tasks that all of them did."),
+    "noise": (f"{_HERE}.noise:noise", "Show how much repeated trials differ, and what the tasks can show."),
     "open": (f"{_HERE}.opening:open_report", "Open the report of a drop in a browser."),
     "overview": (f"{_HERE}.overview:overview", "Show leaderboard, judge cards, pass rates, panels and drift."),
     "ledger": (f"{_HERE}.ledger:ledger_commands", "Repair the ledger, the database of paid replies."),
