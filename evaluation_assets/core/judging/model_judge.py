@@ -317,7 +317,7 @@ class OpenJudge:
                 try:
                     pending.read(entry)
                 except InvalidReply as problem:
-                    if entry.run == self.client.run:
+                    if self._is_final(entry):
                         return entry
                     if problem.kind == "truncated" and self._may_be_longer(request):
                         spare = spare or entry
@@ -349,6 +349,10 @@ class OpenJudge:
         if used and self.densities.wants(pending.level):
             self.densities.add(pending.level, question_bytes(request, request.turns), used)
         return answered.entry
+
+    def _is_final(self, entry: Entry) -> bool:
+        """Whether a reply that cannot be read is not asked for again, but corrected."""
+        return entry.run == self.client.run
 
     def _may_be_longer(self, request: Request) -> bool:
         """Whether the reply's limit can be doubled: it was not, and no parameter of the panel replaces it."""
