@@ -378,6 +378,7 @@ def _verdict(cost: Cost, rendered: Rendered, outcome: Any, kind: FailureKind | N
         attempts=cost.attempts,
         from_ledger=bool(cost.keys) and cost.all_from_ledger,
         share_seen=rendered.share_seen if cost.keys else None,
+        prompt_length=rendered.length if cost.keys else None,
         ledger_key=cost.keys[-1] if cost.keys else None,
         served_model=cost.served_model,
         notes=cost.notes,

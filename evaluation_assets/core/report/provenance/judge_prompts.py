@@ -1,8 +1,7 @@
-"""What each model judge of a drop was asked and answered: the data for whoever trains or compares judges."""
+"""What each model judge of a drop was asked and answered, as data for training and comparing judges."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, Literal, get_args
@@ -12,11 +11,11 @@ from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.rubrics.model import Level, Rubrics
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.lake.stored import grouped
-from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets.core.models.messages import Request
 from evaluation_assets.core.report.provenance.evidence import LEVELS, TABLES
 from evaluation_assets.core.report.provenance.evidence import Level as TableLevel
 from evaluation_assets.core.report.provenance.prompts import chains_of, requests_of
+from evaluation_assets.core.report.provenance.replies import ReplyOf, replies_of
 from evaluation_assets.core.system.installation import Installation
 
 Row = dict[str, Any]
@@ -74,13 +73,7 @@ def judge_prompts(
         LedgerError: the ledger cannot be read.
         InvalidEvaluator: a metric of another package cannot be used.
     """
-    with ExitStack() as stack:
-        ledger = stack.enter_context(closing(Ledger(home.ledger_url))) if home.has_ledger else None
-
-        def reply_of(key: str) -> str | None:
-            entries = ledger.entries(key) if ledger else []
-            return entries[0].reply.text if entries else None
-
+    with replies_of(home) as reply_of:
         for judge in judges:
             for level in LEVELS:
                 if level != "canary" and home.table(drop, TABLES[level], judge.name).exists:
@@ -94,7 +87,7 @@ def _of_table(
     judge: ModelJudge | EvaluatorJudge,
     rubrics: Rubrics,
     wanted: Wanted,
-    reply_of: Callable[[str], str | None],
+    reply_of: ReplyOf,
 ) -> Iterator[Row]:
     chains = (
         chain
@@ -144,7 +137,7 @@ def _line(
     level: TableLevel,
     row: Row,
     request: Request | None,
-    reply_of: Callable[[str], str | None],
+    reply_of: ReplyOf,
     wanted: Wanted,
 ) -> Row:
     task_id = chain.trajectory.task_id
