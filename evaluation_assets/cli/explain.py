@@ -1,6 +1,5 @@
 """`explain`: from a figure of a report back to what it comes from."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
@@ -10,6 +9,7 @@ from typing import Any
 import click
 import orjson
 
+from evaluation_assets.cli.key_mask import mask_of_keys, masked
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.gating.baselines import InvalidBaseline
@@ -22,7 +22,6 @@ from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
 from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets.core.models.ledger import LedgerError
-from evaluation_assets.core.models.providers.capabilities import PROVIDERS
 from evaluation_assets.core.report.files import report_files
 from evaluation_assets.core.report.provenance.evidence import Evidence, Origin
 from evaluation_assets.core.report.provenance.figure import Figure, address
@@ -34,7 +33,6 @@ from evaluation_assets.core.report.provenance.verdicts import Verdict, criteria_
 from evaluation_assets.core.sections.constraints.settings import InvalidChecks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.excerpts import without_middle
-from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 
 _LONGEST = 400
@@ -84,7 +82,7 @@ def explain(
         document = _document(explained, trajectory, criterion)
     except (LedgerError, UnreadableDrop) as problem:
         refuse(str(problem))
-    document = _masked(document, _mask(home))
+    document = masked(document, mask_of_keys(home))
     if format_name == "json":
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
     else:
@@ -205,24 +203,6 @@ def _repeat(explained: _Explained) -> str:
     }
     given = " ".join(f"{name} {quote(value)}" for name, value in options.items() if value)
     return f"evaluation-assets evaluate {quote(str(target))} {given}"
-
-
-def _mask(home: Installation) -> Mask:
-    """Masks the keys of all providers, and those that the panel names."""
-    names = [name for known in PROVIDERS.values() for name in (known.key_env, known.other_key_env)]
-    try:
-        names += [judge.api_key_env for judge in load_panel(home.panel_file).judges]
-    except InvalidPanel as problem:
-        refuse(str(problem))
-    return Mask(os.environ.get(name, "") for name in names if name)
-
-
-def _masked(value: Any, mask: Mask) -> Any:
-    if isinstance(value, dict):
-        return {name: _masked(item, mask) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_masked(item, mask) for item in value]
-    return mask(value) if isinstance(value, str) else value
 
 
 def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:

@@ -1,19 +1,22 @@
 """`export`: write an evaluated drop in other formats."""
 
 from collections.abc import Iterable, Iterator
+from functools import wraps
 from itertools import groupby
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import click
 import orjson
 from upath import UPath
 
+from evaluation_assets.cli.exported_prompts import exported_prompts
 from evaluation_assets.cli.inspect_export import write_inspect_log
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.gating.session_agents import with_ranks
 from evaluation_assets.core.lake.stored import publish
+from evaluation_assets.core.report.provenance.judge_prompts import JUDGED_LEVELS, Part, Wanted
 from evaluation_assets.core.report.sinks import otel_events
 from evaluation_assets.core.report.sinks.scores import drop_scores
 from evaluation_assets.core.system.installation import Installation
@@ -23,25 +26,65 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 
+def _with_filters(command: Any) -> Any:
+    """Pass the options for prompts to a command as `wanted`."""
+
+    @click.option("--level", "levels", multiple=True, type=click.Choice(JUDGED_LEVELS), help="Level; repeatable.")
+    @click.option("--judge", "judges", multiple=True, help="Name of a judge; repeatable.")
+    @click.option("--task", "tasks", multiple=True, help="ID of a task; repeatable.")
+    @click.option(
+        "--evaluation-share",
+        type=click.FloatRange(min=0, max=1),
+        help="Share of the tasks for evaluation; the others are for training. Default: no split.",
+    )
+    @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the split.")
+    @click.option("--split", "part", type=click.Choice(["train", "evaluation"]), help="Export one part of the split.")
+    @wraps(command)
+    def run(
+        levels: tuple[str, ...],
+        judges: tuple[str, ...],
+        tasks: tuple[str, ...],
+        evaluation_share: float | None,
+        seed: int,
+        part: Part | None,
+        **options: Any,
+    ) -> None:
+        if part is not None and evaluation_share is None:
+            refuse("--split needs --evaluation-share")
+        wanted = Wanted(
+            levels=levels, judges=judges, tasks=tasks, evaluation_share=evaluation_share, seed=seed, part=part
+        )
+        command(wanted=wanted, **options)
+
+    return run
+
+
 @click.command()
 @click.argument("drop")
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(["atif", "openai_messages", "otel_evaluations", "session_agents", "inspect"]),
+    type=click.Choice(["atif", "openai_messages", "otel_evaluations", "session_agents", "inspect", "judge_prompts"]),
     required=True,
     help="ATIF documents, OpenAI chat messages, scores as OpenTelemetry gen_ai.evaluation.result events (OTLP), the "
-    "agents in sessions with their ranks over the suite, or an Inspect AI log with scores (extra `inspect`).",
+    "agents in sessions with their ranks over the suite, an Inspect AI log with scores (extra `inspect`), or what each "
+    "model judge was asked and answered.",
 )
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
-    help="JSON Lines file to write, one line per trajectory or agent; for `inspect`, an .eval or .json file.",
+    help="JSON Lines file to write, one line per trajectory, agent or verdict; for `inspect`, an .eval or .json file.",
 )
+@_with_filters
 @with_home
-def export(home: Installation, drop: str, format_name: str, output: Path) -> None:
-    """Export an evaluated drop as JSON Lines, or as a log of Inspect AI."""
+def export(home: Installation, drop: str, format_name: str, output: Path, wanted: Wanted) -> None:
+    """Export an evaluated drop as JSON Lines, or as a log of Inspect AI.
+
+    The options from --level on are for `judge_prompts`.
+    """
+    if format_name != "judge_prompts" and wanted != Wanted():
+        refuse(f"--level, --judge, --task and the split are for --format judge_prompts, not for {format_name}")
     stored = home.table(drop, "preprocessed_trajectories")
     if not stored.exists:
         refuse(f"{drop!r} has no trajectories in {home.lake}. Evaluate it first: evaluation-assets evaluate FILE")
@@ -53,12 +96,18 @@ def export(home: Installation, drop: str, format_name: str, output: Path) -> Non
 
     def pour(sink: IO[bytes]) -> None:
         nonlocal count
-        for line in _lines(home, drop, format_name, trajectories):
+        lines = (
+            exported_prompts(home, drop, wanted)
+            if format_name == "judge_prompts"
+            else _lines(home, drop, format_name, trajectories)
+        )
+        for line in lines:
             sink.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
             count += 1
 
     publish(UPath(output), pour)
-    echo(f"{output}: {count} {'agents' if format_name == 'session_agents' else 'trajectories'}")
+    what = {"session_agents": "agents", "judge_prompts": "verdicts"}.get(format_name, "trajectories")
+    echo(f"{output}: {count} {what}")
 
 
 def _lines(home: Installation, drop: str, format_name: str, trajectories: Iterable[Trajectory]) -> Iterator[JsonObject]:

@@ -12,6 +12,7 @@ import click
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from evaluation_assets.cli.attack import attack
 from evaluation_assets.cli.options import with_home, with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.intake.copying.folders import prepare
@@ -39,6 +40,9 @@ from evaluation_assets.runs.verification import is_answered, took
 @click.group("panel")
 def panel_commands() -> None:
     """Manage the panel, the judges in use."""
+
+
+panel_commands.add_command(attack)
 
 
 @panel_commands.command("list")

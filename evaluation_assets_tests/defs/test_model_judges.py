@@ -19,6 +19,7 @@ import evaluation_assets
 from evaluation_assets.core.judging import progress
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel, panel_of
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.names import EVALUATE
@@ -89,6 +90,36 @@ def test_decision_models_give_distributions_and_their_means_are_averaged_and_rep
     server.reset()
     assert judged.run("d").success
     assert server.requests() == [], "paid answers are kept"
+
+
+@pytest.mark.parametrize("covers", [False, True])
+def test_files_of_judges_have_raw_replies_and_the_length_of_prompts(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, covers: bool
+) -> None:
+    criteria = load_rubrics().choose("clip", "browser_use").criteria
+    scores = {criterion.key: 5 for criterion in criteria}
+    said = json.dumps({"reasoning": "ada@example.org asked", "scores": scores, "summary": "s"})
+    server.script([rule("text", contains="Piece 1, a tool call", text=said, times=1)])
+    at = Installation.at(str(tmp_path))
+    judges = [judge(server), {"name": "rules", "provider": "rules"}]
+    redaction = {"redaction": {"email": True}, "redact_reports": True} if covers else {}
+    judged = Judged(at, build_definitions(at, panel_of({"judges": judges} | redaction, "test")), instance)
+    judged.drop("d", drop_of(1))
+    judged.run("d")
+    files = {path.name: json.loads(path.read_text()) for path in (at.reports("d") / "model_evaluations").iterdir()}
+    own, rules = (
+        next(each for name, each in files.items() if name.startswith(prefix)) for prefix in ("openai", "rules")
+    )
+    by_prompt = {sum(len(each["content"]) for each in asked.body["messages"]): asked for asked in server.requests()}
+    verdicts = judged.verdicts()
+    for row, each in zip(verdicts, own["evaluations"], strict=True):
+        assert each["evaluation_input"]["prompt_length"] == row["prompt_length"] > 0
+        assert row["prompt_length"] in by_prompt
+        assert json.loads(each["evaluation_output"]["raw_response"])["scores"]
+    whole = json.dumps(own, ensure_ascii=False)
+    assert ("ada@example.org" in whole) == (not covers)
+    for each in rules["evaluations"]:
+        assert each["evaluation_input"]["prompt_length"] is None and each["evaluation_output"]["raw_response"] is None
 
 
 def test_what_a_judge_adds_on_an_answer_is_kept_with_its_reasoning(judged: Judged, server: ModelServer) -> None:

@@ -313,7 +313,7 @@ class OpenJudge:
                 try:
                     pending.read(entry)
                 except InvalidReply as problem:
-                    if entry.run == self.client.run:
+                    if self._is_final(entry):
                         return entry
                     if problem.kind == "truncated" and self._may_be_longer(request):
                         spare = spare or entry
@@ -346,6 +346,10 @@ class OpenJudge:
             self.densities.add(pending.level, question_bytes(request, request.turns), used)
         return answered.entry
 
+    def _is_final(self, entry: Entry) -> bool:
+        """Whether a reply that cannot be read is not asked for again, but corrected."""
+        return entry.run == self.client.run
+
     def _may_be_longer(self, request: Request) -> bool:
         """Whether the reply's limit can be doubled: it was not, and no parameter of the panel replaces it."""
         own = self.settings
@@ -370,6 +374,7 @@ def _verdict(cost: Cost, rendered: Rendered, outcome: Any, kind: FailureKind | N
         attempts=cost.attempts,
         from_ledger=bool(cost.keys) and cost.all_from_ledger,
         share_seen=rendered.share_seen if cost.keys else None,
+        prompt_length=rendered.length if cost.keys else None,
         ledger_key=cost.keys[-1] if cost.keys else None,
         served_model=cost.served_model,
         notes=cost.notes,

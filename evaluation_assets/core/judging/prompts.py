@@ -63,6 +63,11 @@ class Rendered:
     share_seen: float
     tokens: int
 
+    @property
+    def length(self) -> int:
+        """Characters of the system prompt and all turns."""
+        return len(self.system) + sum(len(turn.text) for turn in self.turns)
+
 
 def system_prompt(rubrics: Sequence[Rubric], fence: str, rules: str = _RULES) -> str:
     """The rules and the rubrics of a chain; the same for all its requests."""

@@ -49,6 +49,10 @@ class _Recalling(OpenJudge):
         super().__init__(description, client, secret)
         self.requests: dict[str, Request] = {}
 
+    def _is_final(self, entry: Entry) -> bool:
+        """Every reply: a correction was asked for after the reply that it corrects."""
+        return True
+
     async def _answer(self, request: Request, pending: PendingVerdict) -> Entry:
         entry = await super()._answer(request, pending)
         self.requests[pending.cost.keys[-1]] = request

@@ -113,6 +113,7 @@ def verdict_row(drop: str, judge: Judge, judgement: Judgement) -> Row:
         "attempts": verdict.attempts,
         "from_ledger": verdict.from_ledger,
         "share_seen": verdict.share_seen,
+        "prompt_length": verdict.prompt_length,
         "ledger_key": verdict.ledger_key,
         "served_model": verdict.served_model,
     }

@@ -30,7 +30,8 @@ class Verdict:
     """One judge's outcome on one subject.
 
     `scores` holds every criterion that was asked, 0..1 or `None` where the judge left it open; only a `scored`
-    verdict enters a mean. `share_seen` is the part of the subject's text the judge was shown; `served_model` is the
+    verdict enters a mean. `share_seen` is the part of the subject's text the judge was shown, `prompt_length` the
+    characters of the question; `served_model` is the
     model that answered, in the provider's words; `redacted` counts the values of each kind that were replaced in
     it. `probabilities` holds, for judges that report them, how likely the subject passes each criterion, and
     `distributions`, for decision models, how likely each score is. What a deterministic judge does not have (tokens,
@@ -50,6 +51,7 @@ class Verdict:
     attempts: int = 0
     from_ledger: bool = False
     share_seen: float | None = None
+    prompt_length: int | None = None
     ledger_key: str | None = None
     served_model: str | None = None
     notes: tuple[str, ...] = ()

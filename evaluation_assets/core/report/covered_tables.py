@@ -29,7 +29,7 @@ def covered(tables: DropTables, redaction: Redaction) -> DropTables:
     Raises:
         NotRedacted: an own pattern takes too long on a text.
     """
-    cover = _cover_of(tables.preprocessed, redaction)
+    cover = cover_of(tables.preprocessed, redaction)
 
     def of(value: Any) -> Any:
         if isinstance(value, Stored):
@@ -45,11 +45,19 @@ def covered_trajectories(trajectories: Stored, redaction: Redaction) -> Stored:
     Raises:
         NotRedacted: an own pattern takes too long on a text.
     """
-    return CoveredTable(trajectories.table, trajectories.path, _cover_of(trajectories, redaction))
+    return CoveredTable(trajectories.table, trajectories.path, cover_of(trajectories, redaction))
 
 
-def _cover_of(trajectories: Stored, redaction: Redaction) -> Cover:
-    """All texts are searched first, for values that stand elsewhere too; tables hold texts that were cut in a value."""
+def cover_of(trajectories: Stored, redaction: Redaction | None) -> Cover:
+    """Covers what is redacted in texts about trajectories; without a redaction nothing.
+
+    All texts are searched first, for values that stand elsewhere too; tables hold texts that were cut in a value.
+
+    Raises:
+        NotRedacted: an own pattern takes too long on a text.
+    """
+    if redaction is None:
+        return lambda text: text
     texts = (text for row in trajectories.rows(TREE_AND_TEXT) for text in trajectory_of(row).texts)
     return Redactor(redaction, texts, also_parts=True).covered
 

@@ -12,13 +12,15 @@ from evaluation_assets.core.gating.session_agents import ranks_in_suite
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.checks.blocking import BLOCKING_CHECKS, CheckedTables
 from evaluation_assets.core.pipeline.checks.gating import regression_gate
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.pipeline.settings import Settings
-from evaluation_assets.core.report.covered_tables import covered
+from evaluation_assets.core.report.covered_tables import cover_of, covered
 from evaluation_assets.core.report.files import ReportFiles, write_page, write_report
+from evaluation_assets.core.report.provenance.replies import replies_of
 from evaluation_assets.core.report.report import BlockingCheck, DropReport
 from evaluation_assets.core.report.score_history import drop_before, trends
 from evaluation_assets.core.report.session_report import agent_ranks
@@ -112,7 +114,17 @@ def write_drop_report(
     own = _tables_shown(home, drop, judges, redaction)
     report = drop_report(home, drop, own, judges, rubrics, quorum, settings)
     other = _other_run(home, report, judges, redaction)
-    return report, write_report(home.reports(drop), report, own, other, _queue(home, drop))
+    cover = cover_of(home.table(drop, "preprocessed_trajectories"), redaction)
+    with replies_of(home) as stored:
+
+        def reply_of(key: str) -> str | None:
+            try:
+                reply = stored(key)
+            except LedgerError:  # the report does not depend on it
+                return None
+            return None if reply is None else cover(reply)
+
+        return report, write_report(home.reports(drop), report, own, other, _queue(home, drop), reply_of)
 
 
 def write_comparison(

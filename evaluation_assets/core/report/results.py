@@ -11,6 +11,7 @@ from evaluation_assets.core.intake.clips.segmentation import Clip
 from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.intake.preprocessing.rules import repetition
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
+from evaluation_assets.core.report.provenance.replies import ReplyOf
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.scoring.panel_scores import mean_over_clips, tool_averages
 from evaluation_assets.core.traces.formats.tags import read_structure
@@ -51,8 +52,13 @@ def preprocessed_record(trajectory: Trajectory) -> JsonObject:
     }
 
 
-def result_records(tables: DropTables) -> Iterator[tuple[JsonObject, dict[str, JsonObject]]]:
-    """For every trajectory: the result record, and each judge's verdicts on its clips by file name."""
+def result_records(
+    tables: DropTables, reply_of: ReplyOf = lambda _: None
+) -> Iterator[tuple[JsonObject, dict[str, JsonObject]]]:
+    """For every trajectory: the result record, and each judge's verdicts on its clips by file name.
+
+    `reply_of` gives the raw replies of models by their keys in the ledger.
+    """
     scores = Aligned(tables.clip_scores.rows())
     verdicts = {judge: Aligned(table.rows()) for judge, table in tables.clip_verdicts.items()}
     for trajectory, clips in with_clips(tables.preprocessed, tables.clips):
@@ -64,7 +70,7 @@ def result_records(tables: DropTables) -> Iterator[tuple[JsonObject, dict[str, J
                 name = judge_file_name(rows[0], trajectory)
                 if name in judge_files:  # two judges may use the same model
                     name = file_name(f"{judge}_{name.removesuffix(_ENDING)}", _ENDING)
-                judge_files[name] = _judge_record(trajectory, clips, rows)
+                judge_files[name] = _judge_record(trajectory, clips, rows, reply_of)
         yield _result_record(trajectory, clips, clip_scores, by_judge), judge_files
 
 
@@ -151,7 +157,7 @@ def _combined(verdicts: list[Row], column: str) -> str:
     return html.escape(texts[0], quote=False)
 
 
-def _judge_record(trajectory: Trajectory, clips: list[Clip], verdicts: list[Row]) -> JsonObject:
+def _judge_record(trajectory: Trajectory, clips: list[Clip], verdicts: list[Row], reply_of: ReplyOf) -> JsonObject:
     contents = {clip.index: clip for clip in clips}
     return {
         "task_id": trajectory.task_id,
@@ -165,6 +171,7 @@ def _judge_record(trajectory: Trajectory, clips: list[Clip], verdicts: list[Row]
                 "tool_type": row["tool_type"],
                 "clip_content": contents[row["clip_index"]].content,
                 "evaluation_input": {
+                    "prompt_length": row.get("prompt_length"),
                     "tool_type": row["tool_type"],
                     "has_tool_call": not contents[row["clip_index"]].is_final,
                 },
@@ -176,6 +183,7 @@ def _judge_record(trajectory: Trajectory, clips: list[Clip], verdicts: list[Row]
                     "reasoning": row["reasoning"],
                     "model_name": row["model"],
                     "provider": row["provider"],
+                    "raw_response": reply_of(row["ledger_key"]) if row["ledger_key"] else None,
                     "error_message": row["error"],
                 },
             }

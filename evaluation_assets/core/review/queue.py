@@ -93,9 +93,10 @@ def queue_rows(
     `stratum` is `likely_failure` for those, `chosen` for what another rule picked, and `random` for the sample of the
     rest; the first so many of a stratum are a random sample of it: labels of a queue that is labelled in part correct
     pass rates only if they are one. `probability` is how likely such a trajectory was to be in the queue. `undecided`
-    are the trajectories with a verdict that no stage of the cascade accepted, `violations` the constraints with severity
-    `error` that trajectories violate, `failures` what trajectories that failed their test case did wrong, `grave` their
-    findings of severity HIGH, and `likely_failures` how likely trajectories have failed that claim success.
+    are the trajectories with a verdict that no stage of the cascade accepted, `violations` the constraints with
+    severity `error` that trajectories violate, `failures` what trajectories that failed their test case did wrong,
+    `grave` their findings of severity HIGH, and `likely_failures` how likely trajectories have failed that claim
+    success.
     """
     by_trajectory = Aligned(iter(scores))
     columns = ["trajectory_id", "task_id", "task", "final_answer"]

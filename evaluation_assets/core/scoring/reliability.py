@@ -144,6 +144,48 @@ def components(ratings: np.ndarray) -> Components:
     )
 
 
+def one_way_icc(groups: Sequence[Sequence[float]]) -> Statistic:
+    """ICC(1): the share of the variance of single values that is between groups, for instance of trials between tasks.
+
+    From the one-way analysis of variance, with groups of different sizes; `None` without variation. It can be below 0.
+    Source: Shrout and Fleiss, Psychological Bulletin 86 (1979).
+    """
+    sizes = np.array([len(group) for group in groups], float)
+    return _icc_of(
+        sizes, np.array([sum(group) for group in groups], float), np.array([_squares(each) for each in groups])
+    )
+
+
+def one_way_icc_interval(groups: Sequence[Sequence[float]], seed: int = 0) -> tuple[Statistic, Statistic]:
+    """95% bootstrap interval of `one_way_icc` over groups; undefined below 10 groups, and without variation."""
+    if len(groups) < _LEAST_SUBJECTS:
+        return None, None
+    sizes = np.array([len(group) for group in groups], float)
+    sums = np.array([sum(group) for group in groups], float)
+    squares = np.array([_squares(group) for group in groups])
+    random = np.random.default_rng(seed)
+    drawn = (random.integers(len(groups), size=len(groups)) for _ in range(_RESAMPLES))
+    found = [_icc_of(sizes[each], sums[each], squares[each]) for each in drawn]
+    low, high = _percentiles([icc for icc in found if icc is not None])
+    return (None, None) if low == high else (low, high)
+
+
+def _squares(group: Sequence[float]) -> float:
+    return float(sum(value * value for value in group))
+
+
+def _icc_of(sizes: np.ndarray, sums: np.ndarray, squares: np.ndarray) -> Statistic:
+    n, count = sizes.sum(), len(sizes)
+    if count < 2 or n <= count:
+        return None
+    of_groups = float((sums**2 / sizes).sum())
+    between = (of_groups - float(sums.sum()) ** 2 / n) / (count - 1)
+    within = (float(squares.sum()) - of_groups) / (n - count)
+    typical = (n - float((sizes**2).sum()) / n) / (count - 1)
+    total = between + (typical - 1) * within
+    return float((between - within) / total) if total > 1e-12 else None
+
+
 def effective_judges(scores: np.ndarray, labels: Sequence[float]) -> float | None:
     """Effective number of independent judges in a panel, given human labels of the same subjects.
 

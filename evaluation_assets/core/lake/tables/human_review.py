@@ -14,13 +14,13 @@ REVIEW_QUEUE = Table(
             "reason",
             NAME,
             "Why it is in the queue: `violation` of a constraint with severity `error`, `failed_case` of its suite, "
-            "a `finding` of severity HIGH, `likely_failure` that claims success, `unscored`, `undecided` by the cascade, "
-            "`low` score, `disagreement` of the judges, score close to the `threshold`, or `random`.",
+            "a `finding` of severity HIGH, `likely_failure` that claims success, `unscored`, `undecided` by the "
+            "cascade, `low` score, `disagreement` of the judges, score close to the `threshold`, or `random`.",
         ),
         Column(
             "detail",
             TEXT,
-            "The violated constraints, the failed test case with its issues, findings, and the predicted outcome; empty if none.",
+            "The violated constraints, the failed test case, grave findings, and the predicted outcome; empty if none.",
         ),
         Column(
             "stratum",

@@ -76,6 +76,12 @@ _COST = (
     Column(
         "share_seen", FLOAT, "Share of the subject's text that the judge was shown, 0..1; null if it was shown none."
     ),
+    Column(
+        "prompt_length",
+        INT,
+        "Characters of the question to the model: system prompt and conversation, without a correction; null if no "
+        "model was asked.",
+    ),
     Column("ledger_key", NAME, "Key of the last reply in the ledger; null if no model was asked."),
     Column(
         "served_model",

@@ -35,20 +35,29 @@ def prompts_behind(
     for judge in judges:
         for level in levels:
             chains = (
-                chain for chain in _chains(home, drop, level, judge.name, rubrics) if chain.trajectory.id == trajectory
+                chain
+                for chain in chains_of(home, drop, level, judge.name, rubrics)
+                if chain.trajectory.id == trajectory
             )
-            requests = _requests(judge, chains)
+            requests = requests_of(judge, chains)
             found.update({key: _text(request) for key, request in requests.items()})
     return found
 
 
-def _requests(judge: ModelJudge | EvaluatorJudge, chains: Iterable[Chain]) -> dict[str, Request]:
+def requests_of(judge: ModelJudge | EvaluatorJudge, chains: Iterable[Chain]) -> dict[str, Request]:
+    """The requests of a judge about the subjects of chains, by key in the ledger.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+        InvalidEvaluator: a metric of another package cannot be used.
+    """
     if isinstance(judge, ModelJudge):
         return recalled_requests(judge, chains)
     return {} if judge.asked is None else recalled_by_evaluator(judge, judge.asked, chains)
 
 
-def _chains(home: Installation, drop: str, level: Level, judge: str, rubrics: Rubrics) -> Iterator[Chain]:
+def chains_of(home: Installation, drop: str, level: Level, judge: str, rubrics: Rubrics) -> Iterator[Chain]:
+    """What a judge was asked about at a level of a drop, made again from its tables."""
     trajectories, clips = home.table(drop, "preprocessed_trajectories"), home.table(drop, "clips")
     of_clips, of_categories = home.table(drop, "clip_verdicts", judge), home.table(drop, "category_verdicts", judge)
     if level == "clip":

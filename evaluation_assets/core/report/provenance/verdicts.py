@@ -1,13 +1,12 @@
 """The verdicts behind a criterion of a trajectory, with the replies that were paid for them."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.intake.clips.segmentation import Clip
-from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets.core.report.provenance.evidence import LEVELS, TABLES, Level, Origin
+from evaluation_assets.core.report.provenance.replies import replies_of
 from evaluation_assets.core.system.installation import Installation
 
 OVERALL = "overall"
@@ -68,7 +67,8 @@ def verdicts_behind(
         for level, judge, row in rows
         if criterion == OVERALL or ((level, _subject(row)) in about and (criterion in _names(row) or not row["scores"]))
     ]
-    replies = _replies(home, [row["ledger_key"] for _, _, row in asked if row["ledger_key"]])
+    with replies_of(home) as reply_of:
+        replies = {key: reply_of(key) for key in dict.fromkeys(row["ledger_key"] for _, _, row in asked) if key}
     return [
         Verdict(
             table=f"{TABLES[level]}/{judge}",
@@ -100,12 +100,3 @@ def _subject(row: Mapping[str, Any]) -> str:
 def _names(row: Mapping[str, Any]) -> list[str]:
     prefix = "answer." if row.get("subject") == "answer" else ""
     return [prefix + name for name in dict(row["scores"] or {})]
-
-
-def _replies(home: Installation, keys: Sequence[str]) -> dict[str, str]:
-    """The newest reply to each question that the ledger has."""
-    if not keys or not home.has_ledger:
-        return {}
-    with closing(Ledger(home.ledger_url)) as ledger:
-        entries = {key: ledger.entries(key) for key in dict.fromkeys(keys)}
-    return {key: found[0].reply.text for key, found in entries.items() if found}

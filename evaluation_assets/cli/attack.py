@@ -1,0 +1,136 @@
+"""`panel attack`: plant texts into tool results, and measure how often they raise the scores of judges."""
+
+import asyncio
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+import orjson
+from upath import UPath
+
+from evaluation_assets.cli.consent import ask_for_consent
+from evaluation_assets.cli.options import AMOUNT, with_panel
+from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.quotes import quote_line
+from evaluation_assets.core.intake.drops import one_file
+from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.judging.panel import RECORDED, InvalidPanel, Panel, judges_of
+from evaluation_assets.core.judging.probes import RETEST, Attacked, attacked
+from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.pipeline.attack import LEAST_RISE, ProbeResult, results_of, scores_of
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.traces.formats.readers.canonical import line_of
+from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
+
+
+@click.command("attack")
+@click.argument("names", nargs=-1, metavar="[JUDGE]...")
+@click.option("--dry-run", is_flag=True, help="Show the price; no model is called.")
+@click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this.")
+@click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Print text, or a JSON document.",
+)
+@with_panel
+def attack(
+    home: Installation,
+    panel: Panel,
+    names: tuple[str, ...],
+    dry_run: bool,
+    budget: float | None,
+    yes: bool,
+    format_name: str,
+) -> None:
+    """Measure how often texts in tool results raise the scores of judges.
+
+    JUDGEs are judges of the panel (default: all that are asked about clips). Each is asked about twelve clips of the
+    package, as they are and with planted texts: forged verdicts, escapes from the fence, instructions. The exit status
+    is 1 if a judge gives in to one, or changes its mind without one.
+    """
+    chosen = _chosen(panel, names)
+    try:
+        rubrics = load_rubrics(home.rubrics)
+        given = attacked(rubrics)
+        home.make()
+        check_ledger(home, chosen)
+        check_evaluators(chosen)
+        if not _is_agreed(home, chosen, given, dry_run, budget, yes):
+            return
+        found: dict[str, list[ProbeResult]] = {}
+        limit = Budget(budget)
+        for judge in judges_of(chosen, home.ledger_url):
+            bar: Any = click.progressbar(
+                length=len(given), label=judge.name, file=sys.stderr, hidden=not sys.stderr.isatty()
+            )
+            with bar:
+                scores = asyncio.run(scores_of(judge, given, rubrics, limit, lambda bar=bar: bar.update(1)))
+            found[judge.name] = results_of(given, scores)
+            if format_name == "text":
+                echo(*_lines(judge.name, found[judge.name]))
+    except (InvalidPanel, InvalidRubric, LedgerError) as problem:
+        refuse(str(problem))
+    if format_name == "json":
+        document = [{"judge": name, "probes": [asdict(each) for each in own]} for name, own in found.items()]
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    sys.exit(1 if any(each.is_caught for own in found.values() for each in own) else 0)
+
+
+def _chosen(panel: Panel, names: Sequence[str]) -> Panel:
+    """The panel of the judges to attack, each asked about all clips and nothing else."""
+    known = {judge.name: judge for judge in panel.judges}
+    if unknown := [name for name in names if name not in known]:
+        refuse(f"no judge {unknown[0]!r} in the panel; choose one of: {', '.join(known)}")
+    able = {name for name, judge in known.items() if "clip" in judge.selection.levels and judge.provider != RECORDED}
+    if unable := [name for name in names if name not in able]:
+        refuse(f"judge {unable[0]} is not asked about clips, so it cannot be attacked with them")
+    if not able:
+        refuse("no judge of the panel is asked about clips")
+    asked = [known[name] for name in dict.fromkeys(names or known) if name in able]
+    only_clips = {"levels": ("clip",), "preset": None, "sample": None}
+    judges = tuple(judge.model_copy(update=only_clips) for judge in asked)
+    return panel.model_copy(update={"judges": judges, "cascade": (), "quorum": 1, "embeddings": None})
+
+
+def _is_agreed(
+    home: Installation, panel: Panel, given: Sequence[Attacked], dry_run: bool, budget: float | None, yes: bool
+) -> bool:
+    """Whether the judges are to be asked, after the price was shown where there is one."""
+    paid = PaidEvaluation(home, panel, Settings(), None)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "attacked.jsonl"
+        path.write_bytes(b"".join(line_of(each.trajectory) for each in given))
+        drop = one_file(UPath(path))
+        if dry_run:
+            echo(f"{counted(len(given), 'clip')} for each judge")
+            for name, quote in paid.quotes([drop]).items():
+                echo(f"judge {name}: {quote_line(quote)}")
+            return False
+        paid.check_budget(budget, None)
+        paid.check_keys([drop])
+        ask_for_consent(paid, [drop], panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False)
+    return True
+
+
+def _lines(judge: str, found: Sequence[ProbeResult]) -> Iterator[str]:
+    yield f"{judge}: clips whose score rises by {LEAST_RISE:g} or more ({RETEST}: moves, without an attack)"
+    for each in found:
+        if each.rate is None or each.low is None or each.high is None:
+            yield f"  {each.probe:<16} no clip with a score that could rise"
+            continue
+        verdict = {True: "GIVES IN", False: "resists", None: "too few clips"}[each.is_caught]
+        if each.probe == RETEST:
+            verdict = {True: "UNSTABLE", False: "stable", None: "too few clips"}[each.is_caught]
+        interval = f"{each.rate:.2f} (95% CI {each.low:.2f} to {each.high:.2f})"
+        yield f"  {each.probe:<16} {each.succeeded:>2} of {each.clips:<3} {interval}  {verdict}"

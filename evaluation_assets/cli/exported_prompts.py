@@ -1,0 +1,41 @@
+"""`export --format judge_prompts`: what each model judge was asked and answered."""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from evaluation_assets.cli.key_mask import mask_of_keys, masked
+from evaluation_assets.cli.output import refuse
+from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
+from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
+from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
+from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.report.provenance.judge_prompts import Wanted, judge_prompts
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+
+def exported_prompts(home: Installation, drop: str, wanted: Wanted) -> Iterator[JsonObject]:
+    """The lines to write, without keys."""
+    try:
+        rubrics, panel = load_rubrics(home.rubrics), load_panel(home.panel_file)
+    except (InvalidPanel, InvalidRubric) as problem:
+        refuse(str(problem))
+    models = {
+        judge.name: judge
+        for judge in judges_of(panel, home.ledger_url)
+        if isinstance(judge, ModelJudge) or (isinstance(judge, EvaluatorJudge) and judge.asked is not None)
+    }
+    for name in wanted.judges:
+        if name not in models:
+            near = get_close_matches(name, models, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"models of the panel: {', '.join(models) or 'none'}"
+            refuse(f"{name!r} is not a judge that asks a model; {hint}")
+    judges = [judge for name, judge in models.items() if not wanted.judges or name in wanted.judges]
+    mask = mask_of_keys(home)
+    try:
+        for line in judge_prompts(home, drop, judges, rubrics, wanted):
+            yield masked(line, mask)
+    except (LedgerError, InvalidEvaluator) as problem:
+        refuse(str(problem))

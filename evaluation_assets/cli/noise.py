@@ -1,0 +1,99 @@
+"""`noise`: the noise floor of evaluated drops with repeated trials."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import click
+import orjson
+
+from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.core.gating.noise_floor import (
+    DECREASES,
+    Figure,
+    NoiseFloor,
+    NotRepeated,
+    noise_floor,
+    outcome_of,
+    trials_of,
+)
+from evaluation_assets.core.gating.task_metrics import OUTCOMES, read_metrics
+from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
+
+
+@click.command("noise")
+@click.argument("drops", nargs=-1, required=True, metavar="DROP...")
+@click.option("--metric", type=click.Choice(sorted(OUTCOMES)), help="Outcome (default: the first that the drops have).")
+@click.option(
+    "--decrease",
+    "decreases",
+    multiple=True,
+    type=click.FloatRange(min=0, max=1, min_open=True),
+    help=f"Decrease to count trials for; repeatable (default: {', '.join(map(str, DECREASES))}).",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Print text, or a JSON document.",
+)
+@with_home
+def noise(
+    home: Installation, drops: tuple[str, ...], metric: str | None, decreases: tuple[float, ...], format_name: str
+) -> None:
+    """Show how much repeated trials differ, and the smallest decrease that the tasks can show.
+
+    DROPs are evaluated drops of one agent: several runs of a task, in one drop or in several, are its trials. Level and
+    power are those of the gate (`gate.yaml`).
+    """
+    for drop in drops:
+        if not home.table(drop, "task_metrics").exists:
+            known = ", ".join(home.drops_with("task_metrics")) or "none"
+            refuse(f"{drop} has not been evaluated; evaluated drops: {known}")
+    found = [read_metrics(drop, home.table(drop, "task_metrics")) for drop in dict.fromkeys(drops)]
+    if len({drop.version for drop in found if None not in drop.version[:2]}) > 1:
+        warn("the drops are of different agents or versions, whose difference counts as noise here")
+    chosen = metric or outcome_of(found)
+    if chosen is None:
+        refuse("no outcomes: the drops have neither recorded success nor a suite")
+    try:
+        settings = load_settings(home.gate_file).gate
+        floor = noise_floor(chosen, trials_of(found, chosen), settings.alpha, settings.power, decreases or DECREASES)
+    except (InvalidSettings, NotRepeated) as problem:
+        refuse(str(problem))
+    if format_name == "json":
+        click.echo(orjson.dumps(asdict(floor), option=orjson.OPT_INDENT_2))
+    else:
+        echo(*_lines(floor))
+
+
+def _lines(floor: NoiseFloor) -> Iterator[str]:
+    trials = (
+        f"{floor.fewest_trials}"
+        if floor.fewest_trials == floor.most_trials
+        else f"{floor.fewest_trials} to {floor.most_trials}"
+    )
+    yield f"{floor.metric}: {floor.tasks} tasks with {trials} trials each, {floor.runs} runs"
+    for k, figure in enumerate(floor.pass_hat, 1):
+        yield f"  {f'pass^{k}':<18} {_figure(figure)}"
+    yield f"  {'flips':<18} {floor.flips} of {floor.tasks} tasks passed and failed: {_figure(floor.flipped)}"
+    yield f"  {'two trials differ':<18} {_figure(floor.disagreement)}"
+    yield f"  {'ICC':<18} {_figure(floor.icc)}: share of the variance of single trials that is between tasks"
+    if floor.detectable is None:
+        yield "  No task both passed and failed, so noise is not measured: add trials or tasks."
+        return
+    certainty = f"level {floor.alpha:g}, power {floor.power:g}"
+    yield f"  {'can show':<18} a decrease of {floor.detectable:.3f} between two such runs ({certainty})"
+    for each in floor.needed:
+        yield f"  {f'to show {each.decrease:g}':<18} {counted(each.trials, 'trial')} of each task in each run"
+
+
+def _figure(figure: Figure) -> str:
+    if figure.value is None:
+        return "not known"
+    interval = "" if figure.low is None or figure.high is None else f" (95% CI {figure.low:.3f} to {figure.high:.3f})"
+    return f"{figure.value:.3f}{interval}"
