@@ -1,7 +1,7 @@
 """Commands in processes that start with the product imported.
 
-A command takes 0.5 s of CPU, and importing what it needs 2 s. One process a test run imports it and is forked for each
-command, which has its own environment, output, signals and exit status as any process has.
+An evaluation takes 1 s of CPU, and importing what it needs 2.5 s. One process a worker imports it and is forked for
+each command, which has its own environment, output, signals and exit status as any process has.
 """
 
 import multiprocessing
@@ -12,9 +12,7 @@ import tempfile
 from pathlib import Path
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(
-    ["evaluation_assets.definitions", "evaluation_assets.cli.evaluate", "evaluation_assets.runs.paid"]
-)
+FORKS.set_forkserver_preload(["evaluation_assets_tests.preloaded"])
 
 
 def _run(arguments: list[str], environment: dict[str, str], folder: str, output: str, errors: str) -> None:
