@@ -15,9 +15,12 @@ FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["evaluation_assets_tests.preloaded"])
 
 
-def _run(arguments: list[str], environment: dict[str, str], folder: str, output: str, errors: str) -> None:
-    for descriptor, name, flags in ((0, os.devnull, os.O_RDONLY), (1, output, os.O_WRONLY), (2, errors, os.O_WRONLY)):
+def _run(
+    arguments: list[str], environment: dict[str, str], folder: str, answers: str, output: str, errors: str
+) -> None:
+    for descriptor, name, flags in ((0, answers, os.O_RDONLY), (1, output, os.O_WRONLY), (2, errors, os.O_WRONLY)):
         os.dup2(os.open(name, flags), descriptor)
+    sys.stdin = os.fdopen(0, closefd=False)  # multiprocessing has replaced it
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
@@ -27,18 +30,22 @@ def _run(arguments: list[str], environment: dict[str, str], folder: str, output:
     run()
 
 
-def forked_command(arguments: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run `evaluation-assets` with arguments in the current folder.
+def forked_command(
+    arguments: list[str], environment: dict[str, str], answers: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run `evaluation-assets` with arguments in the current folder; `answers` is its standard input.
 
     Variables that Python reads when it starts, such as PYTHONPATH, come too late for a fork.
     """
     late = [name for name, value in environment.items() if name.startswith("PYTHON") and os.environ.get(name) != value]
     assert not late, f"a forked command does not see {late}: start a process"
     with tempfile.TemporaryDirectory() as folder:
-        output, errors = Path(folder) / "output", Path(folder) / "errors"
+        given, output, errors = (Path(folder) / name for name in ("input", "output", "errors"))
+        given.write_text(answers)
         output.touch()
         errors.touch()
-        process = FORKS.Process(target=_run, args=(arguments, environment, str(Path.cwd()), str(output), str(errors)))
+        files = (str(given), str(output), str(errors))
+        process = FORKS.Process(target=_run, args=(arguments, environment, str(Path.cwd()), *files))
         process.start()
         process.join()
         assert process.exitcode is not None

@@ -1,6 +1,7 @@
 """Model judges in real runs, with the real SDKs, against a local model server."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.names import EVALUATE
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import KEY, call, record
+from evaluation_assets_tests.forked_commands import forked_command
 from evaluation_assets_tests.model_judging import CLIPS, Judged, drop_of, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
@@ -219,8 +221,8 @@ def test_what_fails_is_failed_with_its_kind_and_without_a_score(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str
 ) -> None:
     """One trajectory has each of the faults, from its second clip on."""
-    faults = [(kind, fault | {"contains": f"found by {n} 1"}) for n, (kind, fault, _) in enumerate(FAULTS_THAT_FAIL)]
-    server.script([rule(kind, times=3, **fault) for kind, fault in faults])
+    faults = enumerate(FAULTS_THAT_FAIL)
+    server.script([rule(kind, contains=f"found by {n} 1", times=3, **fault) for n, (kind, fault, _) in faults])
     judged = installed(tmp_path, instance, judge(server, protocol=protocol))
     judged.drop("d", drop_of(len(FAULTS_THAT_FAIL)))
     judged.run("d")
@@ -557,8 +559,7 @@ def test_the_command_beside_a_run_of_the_sensor_waits_and_pays_nothing_twice(
 
 
 def cli(*arguments: str | Path, answers: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "evaluation_assets.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, input=answers)
+    return forked_command([*map(str, arguments)], dict(os.environ), answers)
 
 
 def test_the_panel_is_made_listed_and_tried(tmp_path: Path, server: ModelServer) -> None:
