@@ -4,15 +4,29 @@ An evaluation takes 1 s of CPU, and importing what it needs 2.5 s. One process a
 each command, which has its own environment, output, signals and exit status as any process has.
 """
 
+import contextlib
 import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from multiprocessing import forkserver
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["evaluation_assets_tests.preloaded"])
+_PRELOADED = "evaluation_assets_tests.preloaded"
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload([_PRELOADED])
+
+
+def fork(target: Callable[..., object], *arguments: object) -> BaseProcess:
+    """Call a function in a process that has imported what commands and model servers need."""
+    with contextlib.chdir(Path(__file__).parents[1]):  # what it imports is found there, wherever a test has gone
+        forkserver.ensure_running()
+    process = _FORKS.Process(target=target, args=arguments, daemon=True)
+    process.start()
+    return process
 
 
 def _run(
@@ -25,6 +39,7 @@ def _run(
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = ["evaluation-assets", *arguments]
+    assert _PRELOADED in sys.modules, "the process that is forked could not import it"
     from evaluation_assets.cli.__main__ import run
 
     run()
@@ -45,8 +60,7 @@ def forked_command(
         output.touch()
         errors.touch()
         files = (str(given), str(output), str(errors))
-        process = FORKS.Process(target=_run, args=(arguments, environment, str(Path.cwd()), *files))
-        process.start()
+        process = fork(_run, arguments, environment, str(Path.cwd()), *files)
         process.join()
         assert process.exitcode is not None
         return subprocess.CompletedProcess(arguments, process.exitcode, output.read_text(), errors.read_text())
