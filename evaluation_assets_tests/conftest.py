@@ -21,6 +21,7 @@ from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets_tests.environment import clear
 from evaluation_assets_tests.forked_commands import forked_command
 from evaluation_assets_tests.model_server import ModelServer, model_server
+from evaluation_assets_tests.prepared_databases import use_prepared_databases
 
 KEY = "sk-secret-key-for-tests"
 SAMPLE = Path(__file__).parent.parent / "examples" / "drops" / "assistants.jsonl"
@@ -72,8 +73,9 @@ judged by what it changed. `make test-slow` runs the profile `thorough`."""
 
 
 def pytest_configure() -> None:
-    """Run all tests in the same environment, whatever the caller's shell sets."""
+    """Run all tests in the same environment, whatever the caller's shell sets, with prepared files of Dagster."""
     clear(os.environ)
+    use_prepared_databases()
 
 
 @pytest.hookimpl(wrapper=True)

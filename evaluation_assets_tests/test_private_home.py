@@ -2,8 +2,6 @@
 
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import httpx2 as httpx
@@ -11,8 +9,8 @@ import pytest
 
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets_tests.conftest import record
-from evaluation_assets_tests.receiving import ROOT, receiving
+from evaluation_assets_tests.conftest import command, record
+from evaluation_assets_tests.receiving import receiving
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
 
@@ -31,8 +29,7 @@ def mode(path: Path) -> int:
 def test_evaluate_makes_a_home_that_only_its_owner_can_enter(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_bytes(record())
     home = tmp_path / "new" / "home"
-    command = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", str(tmp_path / "d.jsonl"), "--quiet"]
-    done = subprocess.run([*command, "--home", str(home), "--preprocess-only"], cwd=ROOT, capture_output=True)
+    done = command("evaluate", tmp_path / "d.jsonl", "--quiet", "--preprocess-only", home=home)
     assert done.returncode == 0, done.stderr
     assert mode(home) == 0o700
     assert (home / "dagster" / "dagster.yaml").exists()

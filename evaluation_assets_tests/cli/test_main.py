@@ -214,15 +214,12 @@ def test_another_file_is_evaluated_beside_a_hostile_sidecar(tmp_path: Path) -> N
         (["evaluate", SAMPLE, "--beta-threshold", "-1"], "not in the range"),
     ],
 )
-def test_usage_errors_name_what_is_wrong(tmp_path: Path, arguments: list[str], complaint: str) -> None:
+def test_usage_errors_name_what_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], complaint: str
+) -> None:
     (tmp_path / "empty").mkdir()
-    done = subprocess.run(
-        [sys.executable, "-m", "evaluation_assets.cli", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path / "empty",
-    )
+    monkeypatch.chdir(tmp_path / "empty")
+    done = command(*arguments, home=tmp_path / "home")
     assert done.returncode == 2
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr

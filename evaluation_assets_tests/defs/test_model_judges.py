@@ -1,6 +1,7 @@
 """Model judges in real runs, with the real SDKs, against a local model server."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import time
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -25,6 +27,7 @@ from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.names import EVALUATE
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import KEY, call, record
+from evaluation_assets_tests.forked_commands import forked_command
 from evaluation_assets_tests.model_judging import CLIPS, Judged, drop_of, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
@@ -247,97 +250,110 @@ def test_clips_of_a_trajectory_are_judged_in_order_and_the_prompt_grows(judged: 
 PROTOCOLS = ["openai", "anthropic"]
 
 
+FAULTS_THAT_PASS: list[tuple[str, dict[str, Any]]] = [
+    ("rate_limited", {"times": 3, "retry_after": 0.05}),
+    ("rate_limited", {"times": 3}),
+    ("overloaded", {"times": 2}),
+    ("server_error", {"times": 2}),
+    ("unavailable", {"times": 2}),
+    ("drop", {"times": 2}),
+    ("truncated_body", {"times": 2}),
+    ("other_body", {"times": 2}),
+    ("invalid_json", {"times": 1}),
+    ("empty", {"times": 1}),
+    ("out_of_range", {"times": 1, "property": "score"}),
+    ("missing", {"times": 1, "property": "summary"}),
+    ("prose", {}),
+    ("fenced", {}),
+    ("trailing_comma", {}),
+]
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize(
-    ("kind", "fault"),
-    [
-        ("rate_limited", {"times": 3, "retry_after": 0.05}),
-        ("rate_limited", {"times": 3}),
-        ("overloaded", {"times": 2}),
-        ("server_error", {"times": 2}),
-        ("unavailable", {"times": 2}),
-        ("drop", {"times": 2}),
-        ("truncated_body", {"times": 2}),
-        ("other_body", {"times": 2}),
-        ("invalid_json", {"times": 1}),
-        ("empty", {"times": 1}),
-        ("out_of_range", {"times": 1, "property": "score"}),
-        ("missing", {"times": 1, "property": "summary"}),
-        ("prose", {}),
-        ("fenced", {}),
-        ("trailing_comma", {}),
-    ],
-)
 def test_faults_that_pass_end_in_scores(
-    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str, kind: str, fault: dict
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str
 ) -> None:
-    server.script([rule(kind, **fault)])
+    """One trajectory has each of the faults."""
+    server.script([rule(kind, contains=f"found by {n} ", **fault) for n, (kind, fault) in enumerate(FAULTS_THAT_PASS)])
     judged = installed(tmp_path, instance, judge(server, protocol=protocol))
-    judged.drop("d", drop_of(1))
+    judged.drop("d", drop_of(len(FAULTS_THAT_PASS)))
     assert judged.run("d").success
     assert set(judged.outcomes()) <= {("scored", None), ("abstained", None)}
+    met = Counter(asked.fault for asked in server.requests(bodies=False))
+    for kind, fault in FAULTS_THAT_PASS:
+        assert met[kind] >= fault.get("times", 1), kind
+
+
+FAULTS_THAT_FAIL: list[tuple[str, dict[str, Any], str]] = [
+    ("invalid_json", {}, "invalid_json"),
+    ("empty", {}, "invalid_json"),
+    ("out_of_range", {"property": "score"}, "out_of_range"),
+    ("text", {"text": '{"reasoning": "r", "scores": [], "summary": "s"}'}, "missing_criterion"),
+    ("text", {"text": '{"scores": {"code_correctness": 10}}'}, "missing_criterion"),
+    ("length", {}, "truncated"),
+    ("refusal", {}, "refusal"),
+    ("content_filter", {}, "content_filter"),
+    ("context_length", {}, "context_length"),
+    ("bad_request", {}, "server"),
+]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize(
-    ("kind", "fault", "ends"),
-    [
-        ("invalid_json", {}, "invalid_json"),
-        ("empty", {}, "invalid_json"),
-        ("out_of_range", {"property": "score"}, "out_of_range"),
-        ("text", {"text": '{"reasoning": "r", "scores": [], "summary": "s"}'}, "missing_criterion"),
-        ("text", {"text": '{"scores": {"code_correctness": 10}}'}, "missing_criterion"),
-        ("length", {}, "truncated"),
-        ("refusal", {}, "refusal"),
-        ("content_filter", {}, "content_filter"),
-        ("context_length", {}, "context_length"),
-        ("bad_request", {}, "server"),
-    ],
-)
 def test_what_fails_is_failed_with_its_kind_and_without_a_score(
-    tmp_path: Path,
-    instance: dg.DagsterInstance,
-    server: ModelServer,
-    protocol: str,
-    kind: str,
-    fault: dict,
-    ends: str,
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str
 ) -> None:
-    if (protocol, kind) == ("anthropic", "content_filter"):
-        ends = "refusal"  # the protocol has no other word for it
-    server.script([rule(kind, contains="Piece 2", times=3, **fault)])
+    """One trajectory has each of the faults, from its second clip on."""
+    faults = enumerate(FAULTS_THAT_FAIL)
+    server.script([rule(kind, contains=f"found by {n} 1", times=3, **fault) for n, (kind, fault, _) in faults])
     judged = installed(tmp_path, instance, judge(server, protocol=protocol))
-    judged.drop("d", drop_of(1))
+    judged.drop("d", drop_of(len(FAULTS_THAT_FAIL)))
     judged.run("d")
-    failed = [row for row in judged.verdicts() if row["outcome"] == "failed"]
-    assert {row["error_kind"] for row in failed} == {ends}
-    assert all(row["scores"] == {} for row in failed)
-    assert {row["clip_index"] for row in judged.verdicts()} == set(range(CLIPS))
-    scores = [row for row in judged.rows("d", "clip_scores") if row["clip_index"] in {r["clip_index"] for r in failed}]
-    assert scores == []
+    tasks = {row["trajectory_id"]: row["task_id"] for row in judged.rows("d", "preprocessed_trajectories")}
+    verdicts = {f"t{n}": list[dict[str, Any]]() for n in range(len(FAULTS_THAT_FAIL))}
+    for row in judged.verdicts():
+        verdicts[tasks[row["trajectory_id"]]].append(row)
+    scored = {(row["trajectory_id"], row["clip_index"]) for row in judged.rows("d", "clip_scores")}
+    for n, (kind, _, ends) in enumerate(FAULTS_THAT_FAIL):
+        if (protocol, kind) == ("anthropic", "content_filter"):
+            ends = "refusal"  # the protocol has no other word for it
+        rows = verdicts[f"t{n}"]
+        failed = [row for row in rows if row["outcome"] == "failed"]
+        assert {row["error_kind"] for row in failed} == {ends}, kind
+        assert all(row["scores"] == {} for row in failed)
+        assert {row["clip_index"] for row in rows} == set(range(CLIPS))
+        assert not scored & {(row["trajectory_id"], row["clip_index"]) for row in failed}
+
+
+FAULTS_OF_THE_ENDPOINT = {
+    "wrong_key": "auth",
+    "forbidden": "auth",
+    "not_found": "not_found",
+    "payment_required": "quota",
+}
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize(
-    ("kind", "ends"),
-    [("wrong_key", "auth"), ("forbidden", "auth"), ("not_found", "not_found"), ("payment_required", "quota")],
-)
 def test_what_no_request_can_mend_stops_the_judge_and_says_what_to_do(
-    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str, kind: str, ends: str
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str
 ) -> None:
-    server.script([rule(kind)])
+    """One judge has each of the faults."""
+    server.script([rule(kind, model=kind) for kind in FAULTS_OF_THE_ENDPOINT])
     rules: dict[str, object] = {"name": "rules", "provider": "rules"}
-    judged = installed(tmp_path, instance, judge(server, protocol=protocol, max_concurrency=2), rules)
+    stopped = [judge(server, kind, protocol, model=kind, max_concurrency=2) for kind in FAULTS_OF_THE_ENDPOINT]
+    judged = installed(tmp_path, instance, *stopped, rules)
     judged.drop("d", drop_of(20))
     result = judged.run("d")
     checks = {check.check_name for check in result.get_asset_check_evaluations() if check.blocking and not check.passed}
     assert checks == {"judges_answered"}, "the panel goes on with the others, and the run does not pass in silence"
     assert {row["outcome"] for row in judged.verdicts(name="rules")} <= {"scored", "abstained"}
-    assert {kind for _, kind in judged.outcomes()} == {ends}
-    assert {outcome for outcome, _ in judged.outcomes()} == {"failed", "not_run"}
-    assert len(server.requests()) <= 3 * 2 + 3, "not one request a clip"
-    everything = json.dumps([judged.verdicts(level) for level in ("clip", "category", "trajectory")])
-    assert KEY not in everything
+    asked = Counter(each.body["model"] for each in server.requests())
+    for kind, ends in FAULTS_OF_THE_ENDPOINT.items():
+        outcomes = judged.outcomes(kind)
+        assert {error for _, error in outcomes} == {ends}
+        assert {outcome for outcome, _ in outcomes} == {"failed", "not_run"}
+        assert asked[kind] <= 3 * 2 + 3, "not one request a clip"
+        everything = json.dumps([judged.verdicts(level, kind) for level in ("clip", "category", "trajectory")])
+        assert KEY not in everything
 
 
 @pytest.mark.parametrize("provider", ["openai_compatible", "deepseek", "kimi", "anthropic_compatible"])
@@ -625,8 +641,7 @@ def test_the_command_beside_a_run_of_the_sensor_waits_and_pays_nothing_twice(
 
 
 def cli(*arguments: str | Path, answers: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "evaluation_assets.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, input=answers)
+    return forked_command([*map(str, arguments)], dict(os.environ), answers)
 
 
 def test_the_panel_is_made_listed_and_tried(tmp_path: Path, server: ModelServer) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import sqlite3
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +13,7 @@ import pytest
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel, panel_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets_tests.conftest import Workspace, record
+from evaluation_assets_tests.conftest import Workspace, command, record
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 from evaluation_assets_tests.pages import without_viewer
 
@@ -202,9 +200,8 @@ def test_the_budget_of_a_command_holds_for_sessions_too(tmp_path: Path, monkeypa
         endpoint |= {"price": {"input": 100.0, "output": 0.0}}
         judge = {"name": "one", "provider": "openai_compatible", "max_concurrency": 1, "levels": ["session"]} | endpoint
         (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge], "embeddings": endpoint}))
-        arguments = ["--home", tmp_path / "home", "--panel", tmp_path / "panel.yaml", "--budget", "1"]
-        command = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", EXAMPLES, *arguments]
-        assert subprocess.run(command, capture_output=True, check=False).returncode == 3
+        arguments = ["evaluate", EXAMPLES, "--panel", tmp_path / "panel.yaml", "--budget", "1"]
+        assert command(*arguments, home=tmp_path / "home").returncode == 3
         assert server.requests()
     home = Installation.at(str(tmp_path / "home"))
     verdicts = list(home.table("teams", "session_verdicts", "one").rows(["outcome", "error_kind"]))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
 import threading
 from pathlib import Path
 
 import orjson
-import uvicorn
 
-from evaluation_assets_tests.model_server.application import Connection, Models, application
+from evaluation_assets_tests.model_server.application import Models
+from evaluation_assets_tests.model_server.serving import serve
 
 
 def _end_with_parent() -> None:
@@ -40,24 +39,7 @@ def main() -> None:
         models.reset()
     if options.with_parent:
         _end_with_parent()
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", options.port))
-        listener.listen(2048)
-        print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
-        config = uvicorn.Config(
-            application(models),
-            http=Connection,
-            ws="none",
-            lifespan="off",
-            access_log=False,
-            log_level="error",
-            server_header=False,
-            date_header=False,
-            timeout_keep_alive=60,
-            timeout_graceful_shutdown=1,
-        )
-        uvicorn.Server(config).run(sockets=[listener])
+    serve(models, options.port, lambda url: print(url, flush=True))
 
 
 if __name__ == "__main__":

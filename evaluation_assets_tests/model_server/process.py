@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
-import subprocess
-import sys
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from multiprocessing.connection import Connection
 from typing import Any
 
 import orjson
 
+from evaluation_assets_tests.forked_commands import fork
+from evaluation_assets_tests.model_server.application import Models
 from evaluation_assets_tests.model_server.scripts import Scripted
+from evaluation_assets_tests.model_server.serving import serve
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,18 @@ class Asked:
     body: Any = None
 
 
+def _serve(parent: Connection, port: int, latency: float, spread: float, keep_bodies: bool) -> None:
+    """Serve until the process is told to stop, or the one that started it has ended."""
+
+    def watch() -> None:
+        with contextlib.suppress(EOFError, ConnectionResetError):
+            parent.recv_bytes()
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()
+    serve(Models(latency, keep_bodies, spread), port, parent.send)
+
+
 class ModelServer:
     """A server in a process of its own."""
 
@@ -45,19 +60,12 @@ class ModelServer:
         spread: float = 0.0,
         keep_bodies: bool = True,
     ) -> None:
-        root = str(Path(__file__).parents[2])
-        command = [sys.executable, "-m", "evaluation_assets_tests.model_server", "--with-parent"]
-        command += ["--port", str(port), "--latency", str(latency), "--spread", str(spread)]
-        command += [] if keep_bodies else ["--forget-bodies"]
-        paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": paths}
-        )
+        ours, theirs = multiprocessing.Pipe()
+        self._parent = ours
+        self.process = fork(_serve, theirs, port, latency, spread, keep_bodies)
+        theirs.close()
         try:
-            assert self.process.stdout is not None
-            self.url = self.process.stdout.readline().strip()
-            if not self.url:
-                raise RuntimeError(f"the model server ended with {self.process.wait()}")
+            self.url: str = ours.recv()
             if script:
                 self.script(script)
         except BaseException:
@@ -102,13 +110,11 @@ class ModelServer:
 
     def _end(self, signal: Callable[[], None]) -> None:
         signal()
-        try:
-            self.process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
+        self.process.join(timeout=10)
+        if self.process.exitcode is None:
             self.process.kill()
-            self.process.wait()
-        for pipe in filter(None, (self.process.stdin, self.process.stdout)):
-            pipe.close()
+            self.process.join()
+        self._parent.close()
 
     def _call(self, path: str, body: bytes | None = None) -> bytes:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

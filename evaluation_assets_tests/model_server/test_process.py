@@ -58,7 +58,7 @@ def test_stop_kill_and_start_at_the_same_port() -> None:
         assert server.requests()[0].body is None
         assert server.requests()[0].sha256 == server.requests()[1].sha256
         server.kill()
-        assert server.process.poll() is not None
+        assert server.process.exitcode is not None
         with pytest.raises(openai.APIConnectionError):
             chat(server)
     with model_server(port=server.port) as again:
