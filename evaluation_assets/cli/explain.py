@@ -23,7 +23,7 @@ from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_p
 from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets.core.models.ledger import LedgerError
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
-from evaluation_assets.core.report.files import report_files
+from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.provenance.evidence import Evidence, Origin
 from evaluation_assets.core.report.provenance.figure import Figure, address
 from evaluation_assets.core.report.provenance.figures import NOT_RECOMPUTED, figures
