@@ -138,9 +138,8 @@ def test_other_code_leads_to_a_run(home: Installation, monkeypatch: pytest.Monke
     package, packages = tmp_path / "package", tmp_path / "packages"
     package.mkdir()
     packages.mkdir()
-    (package / "__init__.py").write_text("")
     (package / "rules.py").write_text("one")
-    monkeypatch.setattr(code_stamp.evaluation_assets, "__file__", str(package / "__init__.py"))
+    monkeypatch.setattr(code_stamp, "PACKAGE", package)
     monkeypatch.setattr(sysconfig, "get_path", lambda _: str(packages))
 
     def known() -> bool:

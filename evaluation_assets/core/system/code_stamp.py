@@ -6,7 +6,7 @@ import sysconfig
 from functools import cache
 from pathlib import Path
 
-import evaluation_assets
+PACKAGE = Path(__file__).parents[2]
 
 
 @cache
@@ -15,9 +15,8 @@ def code_stamp() -> str:
     whole = hashlib.sha256(sys.version.encode())
     for name in ("purelib", "platlib"):  # installing a package changes the folder
         whole.update(f"{Path(sysconfig.get_path(name)).stat().st_mtime_ns}\0".encode())
-    root = Path(evaluation_assets.__file__).parent
-    for file in sorted(root.rglob("*")):
+    for file in sorted(PACKAGE.rglob("*")):
         if file.suffix != ".pyc" and file.is_file():
             about = file.stat()
-            whole.update(f"{file.relative_to(root)}\0{about.st_size}\0{about.st_mtime_ns}\0".encode())
+            whole.update(f"{file.relative_to(PACKAGE)}\0{about.st_size}\0{about.st_mtime_ns}\0".encode())
     return whole.hexdigest()
