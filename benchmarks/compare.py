@@ -2,7 +2,6 @@
 
 The benchmarks of this checkout measure both in turn. Printed are the ratios of COMMIT (by default HEAD) to BASE, by
 round: their geometric mean with its 95% interval. Below 1 is faster.
-round: their geometric mean with its 95% interval. Below 1 is faster.
 """
 
 import argparse

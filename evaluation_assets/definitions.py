@@ -155,6 +155,14 @@ def build_definitions(
     )
 
 
+def current_key(home: Installation, panel: Panel) -> str:
+    """What evaluations of an installation are made with now; reports with another key are stale."""
+    cascading = Cascading(panel.cascade, read_cascade(home.cascade_file) if panel.cascade else None)
+    judges, rubrics = judges_of(panel, home.ledger_url), load_rubrics(home.rubrics)
+    settings, rules = load_settings(home.gate_file), load_checks(home.checks_file)
+    return evaluation_key(home, panel, judges, rubrics, settings, rules, cascading)
+
+
 def _agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:
     if not agents:
         return []

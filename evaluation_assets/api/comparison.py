@@ -15,8 +15,8 @@ from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateVerdict
 from evaluation_assets.core.gating.task_metrics import DropMetrics, lower_is_better
 from evaluation_assets.core.pipeline.settings import load_settings
-from evaluation_assets.core.report.files import report_files
 from evaluation_assets.core.report.gate_formats import as_text
+from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.review.judge_cards import disqualified_judges
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.plain_text import for_terminal

@@ -150,7 +150,7 @@ class StoredResult:
     @property
     def report(self) -> UPath:
         """Path of the HTML report; the same report in Markdown and JSON is beside it."""
-        from evaluation_assets.core.report.files import report_files  # noqa: PLC0415
+        from evaluation_assets.core.report.paths import report_files  # noqa: PLC0415
 
         return report_files(self.home.installation.reports(self.drop), self.drop).html
 
@@ -161,7 +161,7 @@ class StoredResult:
         Raises:
             UnknownName: the drop has no report, because its evaluation was stopped.
         """
-        from evaluation_assets.core.report.files import report_files  # noqa: PLC0415
+        from evaluation_assets.core.report.paths import report_files  # noqa: PLC0415
         from evaluation_assets.core.report.report import DropReport  # noqa: PLC0415  (pydantic: 0.3 s to import)
 
         file = report_files(self.home.installation.reports(self.drop), self.drop).json

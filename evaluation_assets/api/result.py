@@ -8,7 +8,7 @@ from evaluation_assets.api.home import StoredResult
 from evaluation_assets.api.html import result_html
 
 if TYPE_CHECKING:
-    from evaluation_assets.runs.jobs import FailedCheck
+    from evaluation_assets.runs.outcomes import FailedCheck
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from evaluation_assets.cli.coding_agents import RequestedSessions, inspected
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.quotes import dollars, quote_line
+from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
 from evaluation_assets.core.intake.copying.drops import inspect
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.judging.quotes import in_total

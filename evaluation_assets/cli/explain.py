@@ -22,7 +22,7 @@ from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
 from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets.core.models.ledger import LedgerError
-from evaluation_assets.core.report.files import report_files
+from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.provenance.evidence import Evidence, Origin
 from evaluation_assets.core.report.provenance.figure import Figure, address
 from evaluation_assets.core.report.provenance.figures import NOT_RECOMPUTED, figures

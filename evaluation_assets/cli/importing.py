@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
-from evaluation_assets.cli.coding_agents import RequestedSessions, inspected, with_coding_agents
+from evaluation_assets.cli.coding_agents import with_coding_agents
 from evaluation_assets.cli.options import with_format, with_inputs
 from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop

@@ -16,8 +16,8 @@ from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rub
 from evaluation_assets.core.models.redaction.redactor import NotRedacted
 from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
 from evaluation_assets.core.report.drop_report import write_comparison
-from evaluation_assets.core.report.files import report_files
 from evaluation_assets.core.report.index import write_index
+from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.viewer.page import DATA_FOLDER
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local

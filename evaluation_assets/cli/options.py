@@ -6,13 +6,15 @@ from datetime import timedelta
 from functools import wraps
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from evaluation_assets.core.system.configuration import duration
-from evaluation_assets.core.system.installation import Installation, UnusableHome
-from evaluation_assets.core.traces.formats.registry import FORMATS
+if TYPE_CHECKING:
+    from evaluation_assets.core.system.installation import Installation
+
+# `--help` and usage errors should not wait for what reads files and tables: imports are in the functions.
+# ruff: noqa: PLC0415
 
 
 class DurationType(click.ParamType):
@@ -22,6 +24,8 @@ class DurationType(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
         """Parse a duration."""
+        from evaluation_assets.core.system.configuration import duration
+
         try:
             return value if isinstance(value, timedelta) else duration(str(value))
         except ValueError as problem:
@@ -78,10 +82,23 @@ def together(*options: Any) -> Any:
 with_inputs = click.argument("inputs", nargs=-1, metavar="[INPUTS]...", type=click.Path(exists=True, path_type=Path))
 """Files and directories; `with_coding_agents` says what is missing if there are none."""
 
+
+class FormatType(click.ParamType):
+    """The name of a format, of this package or of a plugin."""
+
+    name = "format"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check a name."""
+        from evaluation_assets.core.traces.formats.registry import FORMATS
+
+        return click.Choice(list(FORMATS)).convert(value, param, ctx)
+
+
 with_format = click.option(
     "--format",
     "format_name",
-    type=click.Choice(list(FORMATS)),
+    type=FormatType(),
     metavar="NAME",
     help="Force the input format; skip detection. `evaluation-assets formats` lists the names.",
 )
@@ -100,6 +117,8 @@ def with_home(command: Any) -> Any:
     )
     @wraps(command)
     def run(home_url: str, **options: Any) -> None:
+        from evaluation_assets.core.system.installation import Installation, UnusableHome
+
         home = Installation.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
         if (problem := home.problem) is not None:
             raise UnusableHome(problem)
@@ -138,7 +157,7 @@ def with_panel(command: Any) -> Any:
     @_judges
     @wraps(command)
     def run(
-        home: Installation,
+        home: "Installation",
         panel_file: Path | None,
         provider: str | None,
         model: str | None,
@@ -152,7 +171,7 @@ def with_panel(command: Any) -> Any:
             "requests_per_minute": requests_per_minute,
             "tokens_per_minute": tokens_per_minute,
         }
-        from evaluation_assets.cli.chosen_panel import chosen_panel  # noqa: PLC0415  (judges take 0.2 s to import)
+        from evaluation_assets.cli.chosen_panel import chosen_panel
 
         panel = chosen_panel(home, panel_file, provider, model)
         panel = panel.with_limits({name: value for name, value in limits.items() if value is not None})
@@ -177,5 +196,3 @@ preprocessing = together(
         help="What to do with records that violate a rule: keep and flag them, or remove them.",
     ),
 )
-
-reading = together(with_inputs, preprocessing)

@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 from upath import UPath
 
-from evaluation_assets.cli.coding_agents import RequestedSessions, inspected, with_coding_agents_or_drops
+from evaluation_assets.cli.coding_agents import with_coding_agents_or_drops
 from evaluation_assets.cli.options import preprocessing, with_format, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.quotes import print_calls, print_total
+from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, scan
 from evaluation_assets.core.intake.preprocessing.rules import OnViolation, Settings

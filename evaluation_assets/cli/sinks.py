@@ -12,7 +12,7 @@ from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.settings import InvalidSettings
 from evaluation_assets.core.report.drop_outcome import drop_outcome
-from evaluation_assets.core.report.files import report_files
+from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.report.sinks.annotations import collect_labels
 from evaluation_assets.core.report.sinks.delivering import Consignment, left_out

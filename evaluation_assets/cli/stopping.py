@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from evaluation_assets.cli.output import echo
-from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.stop_signals import stopped_by
 from evaluation_assets.core.text.counted import counted
@@ -31,6 +30,8 @@ def resumable(home: Installation) -> Iterator[Stop]:
 def _replies(home: Installation, runs: list[str]) -> int:
     if not home.has_ledger:
         return 0
+    from evaluation_assets.core.models.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
+
     ledger = Ledger(home.ledger_url)
     try:
         return ledger.count(runs)

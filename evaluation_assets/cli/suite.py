@@ -9,8 +9,8 @@ from typing import Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.evaluate import EXIT_STATUS, print_outcome
 from evaluation_assets.cli.options import AMOUNT, with_panel
+from evaluation_assets.cli.outcomes import EXIT_STATUS, print_outcome
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import dagster as dg
 
@@ -17,7 +17,8 @@ from evaluation_assets.core.intake.triggers.run_tags import run_tags
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.suites.agents.settings import AgentSettings
 from evaluation_assets.core.system.installation import Installation, make_folder
-from evaluation_assets.definitions import build_definitions
+from evaluation_assets.definitions import build_definitions, current_key
+from evaluation_assets.defs.freshness import is_stale
 from evaluation_assets.defs.lost_runs import fail_gone_runs
 from evaluation_assets.defs.names import (
     AGENT_RUNS,
@@ -32,11 +33,10 @@ from evaluation_assets.defs.names import (
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
 from evaluation_assets.resources.leftovers import remove_leftovers
 from evaluation_assets.resources.sqlite_storage import open_instance
+from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome, Status
 from evaluation_assets.runs.progress import RunProgress
 from evaluation_assets.runs.selection import assets_of, missing_upstream
 from evaluation_assets.runs.stop import Stop
-
-Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,31 +49,6 @@ class RunOptions:
     budget_calls: int | None = None
     preprocess_only: bool = False
     select: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FailedCheck:
-    """A failed check: its description, and whether it fails the run."""
-
-    asset: str
-    name: str
-    blocks: bool
-    description: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class RunOutcome:
-    """The outcome of a drop's run.
-
-    `unusable`: the drop cannot be read; `broken`: a step failed for another reason; `message` says why. `metadata` is
-    the metadata of each asset.
-    """
-
-    drop: Drop
-    status: Status
-    message: str | None
-    failed_checks: tuple[FailedCheck, ...]
-    metadata: Mapping[str, Mapping[str, Any]]
 
 
 @contextmanager
@@ -99,6 +74,13 @@ def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
             os.environ.pop("DAGSTER_HOME", None)
         else:
             os.environ["DAGSTER_HOME"] = before
+
+
+def stale_drops(home: Installation, panel: Panel, drops: Sequence[Drop]) -> list[Drop]:
+    """The drops that were never reported, have changed, or would be evaluated differently now."""
+    key = current_key(home, panel)
+    with instance_of(home) as instance:
+        return [drop for drop in drops if is_stale(instance, drop, key)]
 
 
 def evaluate_drops(

@@ -54,7 +54,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[st
     shipped = registry.FORMATS["tagged"]
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(registry.FORMATS, "tagged", replace(shipped, read=read))
-        patched.setattr("evaluation_assets.core.judging.panel.RulesJudge", InspectingJudge)
+        patched.setattr("evaluation_assets.core.judging.rules.judge.RulesJudge", InspectingJudge)
         done = CliRunner().invoke(main, ["evaluate", str(drop), "--home", str(folder / "home"), "--quiet"])
     assert done.exit_code == 0, done.output
     yield frames

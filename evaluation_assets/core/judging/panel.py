@@ -14,7 +14,6 @@ from evaluation_assets.core.judging.own.checks import settings_of
 from evaluation_assets.core.judging.own.judge import OwnJudge
 from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rubrics.model import Level
-from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.selection import Preset, Selection
 from evaluation_assets.core.models.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS, capabilities_of
@@ -334,6 +333,8 @@ def judges_of(panel: Panel, ledger_url: str) -> list[Judge]:
 
 def _judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> Judge:
     if own.provider == EMBEDDED:
+        from evaluation_assets.core.judging.rules.judge import RulesJudge  # noqa: PLC0415  (jsonschema)
+
         return RulesJudge(own.name, selection=own.selection)
     if own.provider == RECORDED:
         return RecordedJudge(own.name, own.model_name, selection=own.selection)

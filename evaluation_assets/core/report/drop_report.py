@@ -19,7 +19,8 @@ from evaluation_assets.core.pipeline.checks.gating import regression_gate
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.report.covered_tables import cover_of, covered
-from evaluation_assets.core.report.files import ReportFiles, write_page, write_report
+from evaluation_assets.core.report.files import write_page, write_report
+from evaluation_assets.core.report.paths import ReportFiles
 from evaluation_assets.core.report.provenance.replies import replies_of
 from evaluation_assets.core.report.report import BlockingCheck, DropReport
 from evaluation_assets.core.report.score_history import drop_before, trends

@@ -1,13 +1,13 @@
-"""The report files of a drop."""
+"""Write the report files of a drop."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import IO, Any
 
 import orjson
 from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish, publish_bytes
+from evaluation_assets.core.report.paths import JUDGE_FILES, ReportFiles, report_files
 from evaluation_assets.core.report.provenance.replies import ReplyOf
 from evaluation_assets.core.report.render import as_html, as_json, as_markdown
 from evaluation_assets.core.report.report import DropReport
@@ -15,27 +15,6 @@ from evaluation_assets.core.report.results import result_records
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.report.viewer.documents import documents
 from evaluation_assets.core.report.viewer.page import DATA_FOLDER, OtherRun, pack, with_viewer
-from evaluation_assets.core.traces.trajectories.identity import file_name
-
-JUDGE_FILES = "model_evaluations"
-
-
-@dataclass(frozen=True, slots=True)
-class ReportFiles:
-    """Paths of the files of a report."""
-
-    html: UPath
-    markdown: UPath
-    json: UPath
-    results: UPath
-
-
-def report_files(folder: UPath, drop: str) -> ReportFiles:
-    """Paths of a drop's report files."""
-    name = drop.rsplit("/", 1)[-1]
-    return ReportFiles(
-        folder / "report.html", folder / "report.md", folder / "report.json", folder / file_name(name, "_eva.jsonl")
-    )
 
 
 def write_report(

@@ -28,6 +28,11 @@ class BrokenPlugin(UserWarning):
     """A plugin that is left out."""
 
 
+def has_plugins() -> bool:
+    """Whether a package has registered anything."""
+    return any(_entries(group) for group in (READERS, JUDGES, SUITES, SINKS))
+
+
 def plugin(group: str, name: str) -> OwnFunction:
     """The function that a package has registered under a name.
 

@@ -61,6 +61,13 @@ class Copy:
             return Conflict(self.key, self._source, f"copied from {noted.get('source')}")
         return None
 
+    def is_made(self, taken: Drop) -> bool:
+        """Whether the drop of the key has these files, and all that the sidecar says."""
+        if self._content_of(taken) != self._content:
+            return False
+        earlier = _fields(taken.sidecar_file)
+        return earlier == earlier | _fields(self._drop.sidecar_file)
+
     def make(self, taken: Drop | None) -> None:
         """Copy the files; what else the drop of the key held is removed, the fields of its sidecar stay."""
         if taken is None or self._content_of(taken) != self._content:

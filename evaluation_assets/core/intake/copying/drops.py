@@ -85,6 +85,24 @@ def take_in(
     return [now.drops[key] for key in dict.fromkeys(keys)]
 
 
+def taken_in(home: Installation, inputs: list[Path], *, one_drop: bool, name: str | None = None) -> list[Drop] | None:
+    """The drops that `take_in` would give, where it has nothing to copy, to ask or to say; `None` where it has."""
+    said: list[str] = []
+    known = scan(home.drops).drops
+    there = {file.path: key for key, drop in known.items() for file in drop.files}
+    drops: list[Drop] = []
+    try:
+        for drop in inspect(inputs, one_drop=one_drop, say=said.append):
+            inside = there.get(drop.files[0].path) if name is None else None
+            taken = known.get(inside or name or drop.key)
+            if taken is None or (inside is None and not Copy(drop, taken.key, home.drops).is_made(taken)):
+                return None
+            drops.append(taken)
+    except (InvalidDrop, OSError):
+        return None
+    return None if said or len({drop.key for drop in drops}) < len(drops) else drops
+
+
 def annotate(home: Installation, drop: Drop, **fields: str) -> Drop:
     """Note fields in the drop's sidecar, e.g. its suite or its format; the other fields of the sidecar stay.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from upath import UPath
 
+from evaluation_assets.core.intake.sources.coding_agent_titles import CODING_AGENT_TITLES
 from evaluation_assets.core.intake.sources.drops import file_id
 from evaluation_assets.core.intake.sources.settings import CodingAgentSettings, SourceSettings
 from evaluation_assets.core.intake.sources.store import Trace, Wanted
@@ -100,18 +101,16 @@ def _cline(environment: Environment) -> list[tuple[Path, Sessions]]:
     return [(storage, cline_tasks) for storage in [*existing, own]]
 
 
-CODING_AGENTS = {
-    agent.name: agent
-    for agent in (
-        CodingAgent("claude_code", "Claude Code", "claude_code", _claude_code),
-        CodingAgent("codex", "Codex", "codex", _codex),
-        CodingAgent("gemini_cli", "Gemini CLI", "gemini_cli", _gemini_cli),
-        CodingAgent("qwen_code", "Qwen Code", "qwen_code", _qwen_code),
-        CodingAgent("opencode", "opencode", "opencode", _opencode),
-        CodingAgent("goose", "Goose", "goose", _goose),
-        CodingAgent("cline", "Cline", "cline", _cline),
-    )
+_FOLDERS: dict[str, Callable[[Environment], list[tuple[Path, Sessions]]]] = {
+    "claude_code": _claude_code,
+    "codex": _codex,
+    "gemini_cli": _gemini_cli,
+    "qwen_code": _qwen_code,
+    "opencode": _opencode,
+    "goose": _goose,
+    "cline": _cline,
 }
+CODING_AGENTS = {name: CodingAgent(name, title, name, _FOLDERS[name]) for name, title in CODING_AGENT_TITLES.items()}
 """By name."""
 
 

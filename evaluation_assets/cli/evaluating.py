@@ -1,0 +1,214 @@
+"""What `evaluate` does. Most of it is imported only where a drop has changed, because that takes most of a second."""
+
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import click
+from upath import UPath
+
+from evaluation_assets.cli.outcomes import EXIT_STATUS, print_outcome, report_data
+from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.requests import RequestedEvaluation
+from evaluation_assets.core.intake.copying.copies import Conflict
+from evaluation_assets.core.intake.copying.drops import annotate, take_in, taken_in
+from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, scan
+from evaluation_assets.core.intake.preprocessing.split import remove_earlier
+from evaluation_assets.core.judging.panel import InvalidPanel
+from evaluation_assets.core.lake.stored import publish_copy
+from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.report.paths import JUDGE_FILES
+from evaluation_assets.core.suites.suite import InvalidSuite
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.plain_text import for_terminal
+from evaluation_assets.runs.errors import InvalidSelection
+from evaluation_assets.runs.outcomes import RunOutcome
+from evaluation_assets.runs.unchanged import LastOutcomes
+
+# ruff: noqa: PLC0415
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """The drops to evaluate, those that have changed, and the exit status so far."""
+
+    asked: RequestedEvaluation
+    last: LastOutcomes | None
+    status: int = 0
+    contents: dict[Drop, str] = field(default_factory=dict)
+    _before: dict[str, bytes | None] = field(default_factory=dict)
+
+    @property
+    def drops(self) -> list[Drop]:
+        """The drops to evaluate."""
+        return list(self.contents)
+
+    def tell(self, outcome: RunOutcome) -> None:
+        """Print the outcome of a drop that is as its last evaluation left it."""
+        self._print(outcome, report_data(self.asked.home, outcome.drop))
+
+    def add(self, drops: Sequence[Drop]) -> None:
+        """Evaluate these drops, and tell of those that have not changed."""
+        for drop in drops:
+            if self.last is not None and (known := self.last.of(drop)) is not None:
+                self.tell(known)
+            else:
+                self.contents[drop] = "" if self.last is None else drop.content_hash()
+                self._before[drop.key] = report_data(self.asked.home, drop)
+
+    def finish(self, outcome: RunOutcome) -> None:
+        """Print the outcome of a drop that was evaluated, and keep it."""
+        self._print(outcome, self._before[outcome.drop.key])
+        if self.last is not None:
+            self.last.keep(outcome, self.contents[outcome.drop])
+
+    def _print(self, outcome: RunOutcome, before: bytes | None) -> None:
+        self.status = max(self.status, EXIT_STATUS[outcome.status])
+        print_outcome(self.asked.home, outcome, before, verbose=self.asked.verbose)
+        if self.asked.output is not None:
+            _copy_files(self.asked.home, outcome.drop, self.asked.output)
+
+
+def prepared(asked: RequestedEvaluation) -> Evaluation:
+    """Bring the drops into the installation and find those that have changed; exits if they cannot be evaluated."""
+    last = LastOutcomes(asked.home, asked.panel, asked.settings) if asked.is_whole else None
+    evaluation = Evaluation(asked, last)
+    try:
+        prepare(asked.home)
+        _check_judges(asked)
+        asked = replace(asked, inputs=tuple(_place_of(asked.home, given) for given in asked.inputs))
+        if last is not None and (outcomes := _unchanged(asked, last)):
+            for outcome in outcomes:
+                evaluation.tell(outcome)
+        elif asked.all_drops:
+            evaluation.add(_stale(asked, last))
+        else:
+            _check(asked, None)
+            drops, left_out = _taken_in(asked)
+            evaluation.status = 2 * left_out
+            evaluation.add(drops)
+    except (InvalidDrop, InvalidPanel, InvalidSelection, InvalidSuite, LedgerError) as problem:
+        refuse(str(problem))
+    return evaluation
+
+
+def _check_judges(asked: RequestedEvaluation) -> None:
+    known = [judge.name for judge in asked.panel.judges]
+    for name in asked.judges:
+        if name not in known:
+            raise InvalidPanel(f"--judge {name}: the panel has no such judge; choose one of: {', '.join(known)}")
+
+
+def _place_of(home: Installation, given: Path) -> Path:
+    """The file or folder that is named, or that of the drop with this name."""
+    if given.exists():
+        return given
+    try:
+        drop = find(home.drops, str(given))
+    except InvalidDrop:
+        raise click.UsageError(
+            f"Path {str(given)!r} does not exist, and no drop of {home.root} has this name."
+        ) from None
+    place = Path(drop.files[0].path)
+    return place if place.name.startswith(drop.name) and len(drop.files) == 1 else Path(home.drops.path) / drop.key
+
+
+def _unchanged(asked: RequestedEvaluation, last: LastOutcomes) -> list[RunOutcome]:
+    """The outcomes of all drops; none where a drop has changed, or has to be copied or asked about first."""
+    if asked.all_drops or asked.sessions is not None or asked.suite is not None:
+        return []
+    drops = taken_in(asked.home, list(asked.inputs), one_drop=asked.one_drop, name=asked.name) or []
+    outcomes = [last.of(drop) for drop in drops if asked.format_name in (None, drop.sidecar().format)]
+    known = [outcome for outcome in outcomes if outcome is not None]
+    return known if len(known) == len(drops) else []
+
+
+def _stale(asked: RequestedEvaluation, last: LastOutcomes | None) -> list[Drop]:
+    """The drops of the installation that would be evaluated differently now."""
+    from evaluation_assets.cli.previews import silence_previews
+
+    silence_previews()
+    from evaluation_assets.runs.jobs import stale_drops
+
+    drops = list(scan(asked.home.drops).drops.values())
+    changed = [drop for drop in drops if last is None or last.of(drop) is None]
+    stale = stale_drops(asked.home, asked.panel, changed)
+    echo(f"{counted(len(stale), 'drop')} of {len(drops)} to evaluate", err=True)
+    _check(asked, stale)
+    return stale
+
+
+def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
+    """Check that judges can be asked, and ask for consent to what they cost; exits without it."""
+    if asked.preprocess_only:
+        return
+    from evaluation_assets.cli.consent import ask_for_consent, drops_of
+    from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
+
+    check_ledger(asked.home, asked.panel)
+    check_evaluators(asked.panel)
+    suite = None if asked.suite is None else asked.suite.resolve().stem
+    paid = PaidEvaluation(asked.home, asked.asked_panel, asked.settings, suite, asked.selection)
+    paid.check_budget(asked.budget_usd, asked.budget_calls)
+    if paid.lacks_keys or not paid.is_free:
+        if drops is None:
+            drops = drops_of(asked.inputs, asked.sessions, one_drop=asked.one_drop, format_name=asked.format_name)
+        paid.check_keys(drops)
+        limited = asked.budget_usd is not None or asked.budget_calls is not None
+        above = asked.panel.ask_above_usd
+        ask_for_consent(paid, drops, above, limited=limited, agreed=asked.agreed, quiet=asked.quiet)
+
+
+def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
+    """The drops in the installation, and whether something was left out, of which the user is warned."""
+    from evaluation_assets.core.intake.copying.suites import take_in_suite
+
+    left_out: list[str] = []
+    suite = None if asked.suite is None else take_in_suite(asked.home, asked.suite)
+    if asked.sessions is not None:
+        drops = asked.sessions.taken_into(asked.home.drops, warn, asked.name)
+    else:
+        drops = take_in(
+            asked.home,
+            list(asked.inputs),
+            one_drop=asked.one_drop,
+            name=asked.name,
+            may_replace=lambda conflict: asked.replace or _confirmed(conflict),
+            say=left_out.append,
+        )
+    for problem in left_out:
+        warn(problem)
+    notes = {} if asked.format_name is None else {"format": asked.format_name}
+    if suite is not None and asked.suite is not None:
+        notes["suite"] = asked.suite.resolve().stem
+        for task in suite.incomplete:
+            warn(f"{task.place}: {task.task} is skipped: {task.reason}")
+    if notes:
+        drops = [annotate(asked.home, drop, **notes) for drop in drops]
+    return drops, bool(left_out)
+
+
+def _confirmed(conflict: Conflict) -> bool:
+    """Ask for confirmation on a terminal; without one, the answer is no."""
+    return sys.stdin.isatty() and click.confirm(f"{for_terminal(str(conflict))}. Replace it?", err=True)
+
+
+def _copy_files(home: Installation, drop: Drop, output: Path) -> None:
+    """Copy the drop's report folder into the output folder."""
+    source = home.reports(drop.key)
+    if not source.exists():
+        return
+    target = output / drop.key
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(target / JUDGE_FILES, ignore_errors=True)
+    for path in source.rglob("*"):
+        if path.is_file():
+            place = target / path.path.removeprefix(source.path).strip("/")
+            publish_copy(path, UPath(place))
+    split = f"pre{drop.name}"
+    there = {path.name for path in (source / split).iterdir()} if (source / split).exists() else set()
+    remove_earlier(UPath(target / split), drop.name, there)

@@ -1,0 +1,34 @@
+"""The outcome of a drop's run. Importing it is cheap: Dagster takes a second."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from evaluation_assets.core.intake.drops import Drop
+
+Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCheck:
+    """A failed check: its description, and whether it fails the run."""
+
+    asset: str
+    name: str
+    blocks: bool
+    description: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """The outcome of a drop's run.
+
+    `unusable`: the drop cannot be read; `broken`: a step failed for another reason; `message` says why. `metadata` is
+    the metadata of each asset.
+    """
+
+    drop: Drop
+    status: Status
+    message: str | None
+    failed_checks: tuple[FailedCheck, ...]
+    metadata: Mapping[str, Mapping[str, Any]]

@@ -1,0 +1,150 @@
+"""Recognise drops that an evaluation would find as it left them, before Dagster and the assets are imported."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import orjson
+from upath import UPath
+
+from evaluation_assets.core.intake.drops import Drop
+from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.judging.panel import PYTHON, Panel
+from evaluation_assets.core.lake.stored import publish_bytes
+from evaluation_assets.core.lake.tables import TABLES
+from evaluation_assets.core.system.code_stamp import code_stamp
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.plugins import has_plugins
+from evaluation_assets.core.system.regular_files import is_local
+from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome
+
+_NO_SETTINGS = ("drops", "lake", "reports", "dagster", "agent_runs")
+"""Folders of an installation that hold what is evaluated and what comes of it."""
+
+_DATABASES = ("ledger.sqlite", "received.sqlite")
+
+Metadata = Mapping[str, Mapping[str, Any]]
+
+
+class LastOutcomes:
+    """What the last evaluation of each drop told, with a digest of all that it was made from.
+
+    It is kept only for evaluations in which every judge answered, so that a re-run asks again where one did not. What
+    cannot be seen from here is evaluated every time: code of the user's own, installations in object stores, embeddings
+    and sinks, which other servers take part in.
+    """
+
+    def __init__(self, home: Installation, panel: Panel, settings: Settings) -> None:
+        self._home = home
+        self._panel = panel
+        self._settings = settings
+
+    def of(self, drop: Drop) -> RunOutcome | None:
+        """The last outcome of a drop; `None` where an evaluation could tell something else now."""
+        file = self._file(drop.key)
+        if self._made_from is None or not file.exists():
+            return None
+        try:
+            kept = orjson.loads(file.read_bytes())
+            is_same = (
+                kept["made_from"] == self._made_from
+                and kept["written"] == _stamps(map(Path, kept["written"]))
+                and kept["content"] == drop.content_hash()
+            )
+            failed = tuple(FailedCheck(**each) for each in kept["failed_checks"])
+            outcome = RunOutcome(drop, kept["status"], kept["message"], failed, kept["metadata"])
+        except (ValueError, TypeError, LookupError, AttributeError):  # written by another version
+            return None
+        return outcome if is_same else None
+
+    def keep(self, outcome: RunOutcome, content: str) -> None:
+        """Keep an outcome of a drop whose content was that before the run."""
+        drop, file = outcome.drop, self._file(outcome.drop.key)
+        file.unlink(missing_ok=True)
+        if self._made_from is None or outcome.status not in ("passed", "check_failed"):
+            return
+        if "evaluation_report" not in outcome.metadata or not _has_all_verdicts(outcome.metadata):
+            return
+        kept = {
+            "made_from": self._made_from,
+            "content": content,
+            "written": _stamps(self._written(drop.key)),
+            "status": outcome.status,
+            "message": outcome.message,
+            "failed_checks": [asdict(check) for check in outcome.failed_checks],
+            "metadata": _from_ledger(outcome.metadata),
+        }
+        file.parent.mkdir(parents=True, exist_ok=True)
+        publish_bytes(UPath(file), orjson.dumps(kept, default=str))
+
+    @cached_property
+    def _made_from(self) -> str | None:
+        """A digest of everything but the drop; `None` where something of it cannot be seen."""
+        home, panel = self._home, self._panel
+        own_code = any(judge.provider == PYTHON or judge.evaluator is not None for judge in panel.judges)
+        elsewhere = not (is_local(home.root) and is_local(home.lake))
+        if elsewhere or own_code or panel.embeddings is not None or home.sinks_file.exists() or has_plugins():
+            return None
+        whole = hashlib.sha256(code_stamp().encode())
+        variables = {name: value for name, value in os.environ.items() if name.startswith("EVALUATION_")}
+        for part in (panel.model_dump_json(), repr(self._settings), str(sorted(variables.items()))):
+            whole.update(f"{part}\0".encode())
+        for file in _settings_files(Path(home.root.path)):
+            whole.update(f"{file}\0".encode())
+            whole.update(hashlib.sha256(file.read_bytes()).digest())
+        return whole.hexdigest()
+
+    def _file(self, drop: str) -> Path:
+        return self._home.dagster / "outcomes" / f"{hashlib.sha256(drop.encode()).hexdigest()}.json"
+
+    def _written(self, drop: str) -> Iterator[Path]:
+        """The tables and files of the report of a drop."""
+        home = self._home
+        for name in TABLES:
+            for judge in ((), *((judge.name,) for judge in self._panel.judges)):
+                table = Path(home.table(drop, name, *judge).path.path)
+                if table.exists():
+                    yield table
+        yield from (file for file in Path(home.reports(drop).path).rglob("*") if file.is_file())
+
+
+def _settings_files(root: Path) -> Iterator[Path]:
+    for entry in sorted(root.iterdir()):
+        if entry.is_dir() and entry.name not in _NO_SETTINGS:
+            yield from sorted(file for file in entry.rglob("*") if file.is_file())
+        elif entry.is_file() and not entry.name.startswith(_DATABASES):
+            yield entry
+
+
+def _stamps(files: Iterable[Path]) -> dict[str, list[int] | None]:
+    """Size and times of files, `None` for one that is gone. No program can set the time of the last change."""
+    found: dict[str, list[int] | None] = {}
+    for file in files:
+        try:
+            about = file.stat()
+            found[str(file)] = [about.st_size, about.st_mtime_ns, about.st_ctime_ns]
+        except OSError:
+            found[str(file)] = None
+    return found
+
+
+def _has_all_verdicts(metadata: Metadata) -> bool:
+    return not any(
+        figures.get("failed") or figures.get("not_run") for figures in metadata.values() if "calls" in figures
+    )
+
+
+def _from_ledger(metadata: Metadata) -> dict[str, dict[str, Any]]:
+    """The metadata as an evaluation gives it that finds all replies in the ledger."""
+    told = {asset: dict(figures) for asset, figures in metadata.items()}
+    for figures in told.values():
+        if figures.get("calls"):
+            answered = figures["scored"] + figures["abstained"]
+            figures |= {"calls": 0, "from_ledger": answered, "cost_usd": None}
+            figures |= dict.fromkeys(("input_tokens", "cached_tokens", "output_tokens"), 0)
+            figures |= dict.fromkeys(("uncounted_verdicts", "unpriced_verdicts"), 0)
+    return told

@@ -1,0 +1,236 @@
+"""A drop for which nothing has changed is recognised without a run; any change leads to a run."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation_assets.core.intake.drops import Drop, find
+from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.judging.panel import Panel, panel_of
+from evaluation_assets.core.system import code_stamp
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome
+from evaluation_assets.runs.unchanged import LastOutcomes
+from evaluation_assets_tests.conftest import call
+
+MODEL = {"name": "rules", "provider": "openai_compatible", "model": "m", "base_url": "http://127.0.0.1:1/v1"}
+VERDICTS = {"calls": 3, "from_ledger": 1, "scored": 4, "abstained": 0, "failed": 0, "not_run": 0, "cost_usd": 0.1}
+VERDICTS |= {"input_tokens": 7, "cached_tokens": 0, "output_tokens": 7, "uncounted_verdicts": 0, "unpriced_verdicts": 0}
+METADATA = {"evaluation_report": {"shortfalls": []}, "clip_verdicts/rules_clip_verdicts": VERDICTS}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Installation:
+    """An installation with a drop, its tables and its report, and with all settings."""
+    home = Installation.at(str(tmp_path / "home"))
+    files = {
+        "drops/d.jsonl": "{}\n",
+        "drops/d.drop.yaml": "agent: a\n",
+        "lake/clips/d.parquet": "clips",
+        "lake/clip_verdicts/rules/d.parquet": "verdicts",
+        "reports/d/report.html": "page",
+        "reports/d/model_evaluations/one.json": "{}",
+        "rubrics/clip/own.yaml": "criteria: []\n",
+        "suites/s.yaml": "cases: []\n",
+        "baselines/s.json": "{}",
+        "labels/d.csv": "",
+    }
+    files |= {f"{name}.yaml": "{}\n" for name in ("panel", "checks", "gate", "tool_types")} | {"cascade.json": "{}"}
+    for name, text in files.items():
+        write(home, name, text)
+    home.dagster.mkdir()
+    return home
+
+
+def write(home: Installation, name: str, text: str) -> None:
+    place = Path(home.root.path) / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, "utf-8")
+
+
+def last(home: Installation, panel: Panel = Panel(), settings: Settings = Settings()) -> LastOutcomes:
+    return LastOutcomes(home, panel, settings)
+
+
+def drop_of(home: Installation) -> Drop:
+    return find(home.drops, "d")
+
+
+def kept(home: Installation, panel: Panel = Panel(), **changes: Any) -> RunOutcome:
+    """An evaluation that left everything as it is."""
+    drop, known = drop_of(home), last(home, panel)
+    assert known.of(drop) is None
+    check = FailedCheck("evaluation_report", "gate", blocks=True, description="fell by 0.1")
+    outcome = replace(RunOutcome(drop, "check_failed", None, (check,), METADATA), **changes)
+    known.keep(outcome, drop.content_hash())
+    return outcome
+
+
+def test_an_unchanged_drop_has_the_outcome_that_it_had(home: Installation) -> None:
+    outcome = kept(home)
+    found = last(home).of(drop_of(home))
+    assert found is not None
+    assert (found.status, found.failed_checks) == ("check_failed", outcome.failed_checks)
+    told = found.metadata["clip_verdicts/rules_clip_verdicts"]
+    assert (told["calls"], told["from_ledger"], told["cost_usd"]) == (0, 4, None)
+
+
+def deleted(name: str) -> Callable[[Installation], None]:
+    return lambda home: (Path(home.root.path) / name).unlink()
+
+
+def written(name: str, text: str = "changed: 1\n") -> Callable[[Installation], None]:
+    return lambda home: write(home, name, text)
+
+
+CHANGES = {
+    "file": written("drops/d.jsonl", "[]\n"),
+    "sidecar": written("drops/d.drop.yaml", "agent: b\n"),
+    "no sidecar": deleted("drops/d.drop.yaml"),
+    "panel": written("panel.yaml"),
+    "own rubric": written("rubrics/clip/own.yaml"),
+    "new rubric": written("rubrics/clip/other.yaml"),
+    "suite": written("suites/s.yaml"),
+    "constraints": written("checks.yaml"),
+    "gate": written("gate.yaml"),
+    "no gate": deleted("gate.yaml"),
+    "cascade": written("cascade.json"),
+    "baseline": written("baselines/s.json"),
+    "new baseline": written("baselines/other.json"),
+    "tool types": written("tool_types.yaml"),
+    "labels": written("labels/d.csv"),
+    "sinks": written("sinks.yaml"),
+    "settings of another kind": written("later.yaml"),
+    "deleted table": deleted("lake/clips/d.parquet"),
+    "table of the same size": written("lake/clips/d.parquet", "CLIPS"),
+    "deleted verdicts": deleted("lake/clip_verdicts/rules/d.parquet"),
+    "deleted report": deleted("reports/d/report.html"),
+    "edited report": written("reports/d/report.html", "edit"),
+    "deleted file of a judge": deleted("reports/d/model_evaluations/one.json"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_any_change_leads_to_a_run(home: Installation, change: Callable[[Installation], None]) -> None:
+    kept(home)
+    assert last(home).of(drop_of(home)) is not None
+    change(home)
+    assert last(home).of(drop_of(home)) is None
+
+
+def test_other_judges_settings_and_variables_lead_to_a_run(home: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept(home)
+    drop = drop_of(home)
+    assert last(home, panel_of({"judges": [MODEL]}, "test")).of(drop) is None
+    assert last(home, settings=Settings(beta_threshold=3)).of(drop) is None
+    monkeypatch.setenv("EVALUATION_REPORTS_URL", "https://reports.example.org")
+    assert last(home).of(drop) is None
+
+
+def test_other_code_leads_to_a_run(home: Installation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package, packages = tmp_path / "package", tmp_path / "packages"
+    package.mkdir()
+    packages.mkdir()
+    (package / "rules.py").write_text("one")
+    monkeypatch.setattr(code_stamp, "PACKAGE", package)
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(packages))
+
+    def known() -> bool:
+        code_stamp.code_stamp.cache_clear()
+        return last(home).of(drop_of(home)) is not None
+
+    code_stamp.code_stamp.cache_clear()
+    kept(home)
+    assert known()
+    (package / "rules.py").write_text("other")
+    assert not known()
+    kept(home)
+    assert known()
+    (packages / "dagster-2.dist-info").mkdir()
+    assert not known()
+    code_stamp.code_stamp.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"status": "broken"},
+        {"status": "over_budget"},
+        {"metadata": {"clips": {}}},
+        {"metadata": METADATA | {"clip_verdicts/b_clip_verdicts": VERDICTS | {"failed": 1}}},
+        {"metadata": METADATA | {"clip_verdicts/b_clip_verdicts": VERDICTS | {"not_run": 1}}},
+    ],
+)
+def test_what_is_incomplete_is_evaluated_again(home: Installation, changes: dict[str, Any]) -> None:
+    kept(home, **changes)
+    assert last(home).of(drop_of(home)) is None
+
+
+@pytest.mark.parametrize("damage", ["", "{}", '{"made_from": 1, "written": [1]}', "\0"])
+def test_a_damaged_record_leads_to_a_run(home: Installation, damage: str) -> None:
+    kept(home)
+    (record,) = (home.dagster / "outcomes").iterdir()
+    record.write_text(damage)
+    assert last(home).of(drop_of(home)) is None
+
+
+def test_settings_that_change_during_a_run_lead_to_a_run(home: Installation) -> None:
+    drop, known = drop_of(home), last(home)
+    assert known.of(drop) is None
+    content = drop.content_hash()
+    write(home, "gate.yaml", "changed: 1\n")
+    known.keep(RunOutcome(drop, "passed", None, (), METADATA), content)
+    assert last(home).of(drop) is None
+
+
+def test_code_of_the_users_own_is_run_every_time(home: Installation) -> None:
+    own = panel_of({"judges": [{"name": "own", "provider": "python", "function": "os:getcwd"}]}, "test")
+    kept(home, own)
+    assert last(home, own).of(drop_of(home)) is None
+
+
+def evaluate(*arguments: str, home: Path) -> tuple[int, str, bool]:
+    """Exit status and output of `evaluate`, and whether it imported Dagster."""
+    program = (
+        "import sys\nfrom evaluation_assets.cli.main import main\n"
+        "try:\n    main(sys.argv[1:])\nfinally:\n    print('dagster' in sys.modules, file=sys.stderr)"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", program, "evaluate", *arguments, "--home", str(home)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("EVALUATION_")}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    return done.returncode, done.stdout, done.stderr.splitlines()[-1] == "True"
+
+
+def test_the_command_prints_the_same_without_a_run(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "d.jsonl"
+    text = call("where?", "here") + "<answer>here</answer>"
+    file.write_text(f'{{"task_id": "t", "task_description": "Where?", "raw_response": {text!r}}}'.replace("'", '"'))
+    status, first, ran = evaluate(str(file), home=home)
+    assert ran
+    heading, *lines = first.strip().splitlines()
+    for again in (str(file), "d"):
+        assert evaluate(again, home=home) == (
+            status,
+            "\n".join(["", f"{heading}: unchanged since its last evaluation", *lines, ""]),
+            False,
+        )
+    output = tmp_path / "output"
+    assert not evaluate("d", "--output", str(output), home=home)[2]
+    assert (output / "d" / "report.html").exists()
+    assert evaluate("--all", home=home)[:2] == (0, "")
+
+    (home / "gate.yaml").write_text("headline:\n  by: overall\n")
+    assert evaluate("--all", home=home)[1].startswith("\nd")
+    assert evaluate("d", "--judge", "rules", home=home)[0] == status
+    assert evaluate("d", home=home)[::2] == (status, True), "its tables were written again"
+    assert not evaluate("d", home=home)[2]
+    assert evaluate("other", home=home)[0] == 2
+    assert evaluate("d", "--judge", "other", home=home)[0] == 2
+    assert evaluate("d", "--all", home=home)[0] == 2
