@@ -11,7 +11,7 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 Row = Mapping[str, Any]
 
-GATHERING_VERSION = "1"
+GATHERING_VERSION = "2"
 
 SESSION_ISSUES: Mapping[str, str] = {
     "unauthorized_tool": "unknown_tool",

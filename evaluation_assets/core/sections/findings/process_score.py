@@ -40,7 +40,7 @@ _READ: Mapping[str, tuple[int, int]] = {
     "loop": (2, 2),
     "ignored_error": (3, 5),
     "unperformed_claim": (0, 0),
-    "contradicted_answer": (3, 9),
+    "contradicted_answer": (3, 8),
     "unsupported_answer": (2, 6),
     "cut_off": (3, 3),
     "missing_answer": (0, 0),
