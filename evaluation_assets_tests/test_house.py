@@ -129,9 +129,12 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert parents("session_verdicts", "rules_session_verdicts") == {"preprocessed_trajectories"}
     assert parents("session_analyses") == {"session_verdicts/rules_session_verdicts"}
     assert parents("score_history") == {"task_metrics"}
+    assert parents("process_scores") == parents("findings")
+    assert "coding_work" in parents("process_scores")
     assert parents("evaluation_report") == {
         "category_assessments",
         "failure_patterns",
+        "process_scores",
         "raw_trajectories",
         "rejected_records",
         "review_queue",

@@ -15,6 +15,16 @@ def cues(name: str) -> PatternSet:
     return PatternSet([cue for found in document()[name].values() for cue in found], re.IGNORECASE)
 
 
+def without(name: str, text: str) -> str:
+    """A text without what the cues with a name match."""
+    return _pattern(name).sub(" ", text) if cues(name).may_match(text) else text
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{cue})" for found in document()[name].values() for cue in found), re.IGNORECASE)
+
+
 @cache
 def document() -> dict[str, dict[str, list[str]]]:
     """All cues by name and language."""

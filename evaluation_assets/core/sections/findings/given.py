@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date, timedelta
 
 import orjson
 
@@ -10,6 +12,9 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"[-_]")
+_LAST_DIGITS = 4
+"""By so many digits at their end, cards and accounts are named."""
+
 _LONGEST_MISREAD = 40
 _YEAR = re.compile(r"^\d{4}-(?=\d)")
 
@@ -52,6 +57,15 @@ class Given:
             return bool(known)
         return any(not known.isdisjoint(misreadings(form)) for form in value.forms if len(form) <= _LONGEST_MISREAD)
 
+    def holds_neighbour(self, value: Value) -> bool:
+        """Whether the day before or after a date was given."""
+        self._read()
+        return value.kind == "date" and any(
+            f"{other.year}-{other.month}-{other.day}" in self._forms["date"]
+            for form in value.forms
+            for other in _neighbours(form)
+        )
+
     def _has_parts(self, code: str) -> bool:
         """Whether each part of a code with a digit was given by itself."""
         parts = [part for part in _PARTS.split(code) if _DIGITS.search(part)]
@@ -79,8 +93,20 @@ class Given:
                 elif value.kind == "code":
                     for form in value.forms:
                         self._forms["code"].update(_pieces(form))
-                        self._forms["number"].update(map(_number, _DIGITS.findall(form)))
+                        for digits in _DIGITS.findall(form):
+                            self._forms["number"].add(_number(digits))
+                            if len(digits) > _LAST_DIGITS:
+                                self._forms["number"].add(_number(digits[-_LAST_DIGITS:]))
         self._unread.clear()
+
+
+def _neighbours(form: str) -> Iterator[date]:
+    """The day before and the day after a date with its year."""
+    if form.count("-") == 2:
+        with suppress(ValueError, OverflowError):
+            day = date(*map(int, form.split("-")))
+            yield day - timedelta(days=1)
+            yield day + timedelta(days=1)
 
 
 def _number(digits: str) -> str:

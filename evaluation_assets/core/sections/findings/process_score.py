@@ -33,20 +33,23 @@ CRITERIA: Mapping[Criterion, tuple[str, ...]] = {
 _SEVERITIES: Mapping[Severity, float] = {"HIGH": 0.9, "MEDIUM": 0.5, "LOW": 0.2}
 
 _READ: Mapping[str, tuple[int, int]] = {
-    "unsupported_argument": (1, 9),
+    "unsupported_argument": (0, 1),
     "contradicted_argument": (0, 0),
     "unsuitable_tool": (0, 0),
     "repeated_call": (9, 9),
     "loop": (2, 2),
-    "ignored_error": (4, 6),
+    "ignored_error": (3, 5),
     "unperformed_claim": (0, 0),
-    "contradicted_answer": (5, 12),
-    "unsupported_answer": (5, 7),
+    "contradicted_answer": (3, 8),
+    "unsupported_answer": (2, 6),
     "cut_off": (3, 3),
     "missing_answer": (0, 0),
     "unkept_promise": (0, 0),
 }
-"""Findings by kind that are right, of those that people read: all of the development data in `docs/findings.md`."""
+"""Findings by kind that are right, of all in the development data of `docs/findings.md`, which were read for this.
+
+What the reader could not confirm counts as wrong.
+"""
 
 _SOURCES = frozenset({"flags", "constraint_results", *(detector.name for detector in DETECTORS)})
 """Whose findings count. Those of sessions have no measured precision, and those of test cases are about the outcome."""

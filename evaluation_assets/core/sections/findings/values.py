@@ -41,7 +41,7 @@ _MAY_HOLD = re.compile(r"\d")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,'\u202f\u00a0]\d{3})+")
 _DERIVED = re.compile(
     r"\d+(?:st|nd|rd|th|am|pm|k|m|b|x|s|h|d|g|kg|mb|gb|tb|ms|min|hrs?|px|pt|em|km|cm|mm|usd|eur|lbs?|oz|ft|in)"
-    r"|[a-z]{1,3}\d{1,2}|\d[a-z]|\d+d?-?[a-z]+",
+    r"|[a-z]{1,3}\d{1,2}|\d[a-z]|\d+d?-?(?-i:[a-z]+)",
     re.IGNORECASE,
 )
 """Amounts with a unit, ordinals and names of versions look like codes, and are written as one likes."""

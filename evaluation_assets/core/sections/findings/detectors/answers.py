@@ -1,12 +1,12 @@
 """[answers] Figures, dates and codes in what agents say that nothing before supports.
 
-What agents compute is support enough: products, sums and differences of figures that are close by. Only what follows
-a result is read: without tools, an agent speaks from what it knows.
+What agents compute is support enough: products, sums and differences of figures that are close by. So is a later
+result that has the figure. Only what follows a result is read: without tools, an agent speaks from what it knows.
 """
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
@@ -40,7 +40,9 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
     asked: list[float] = []
     results: deque[list[float]] = deque(maxlen=_RESULTS)
     has_result = False
-    for event in Course(trajectory).events:
+    course = Course(trajectory)
+    last = _last_results(course)
+    for event in course.events:
         match event:
             case Asked(message=message, knowledge=knowledge):
                 given.add(message)
@@ -48,7 +50,7 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
                 asked = _numbers(message)
             case Message():
                 if has_result:
-                    yield from _of_message(event, given, asked, results)
+                    yield from _of_message(event, given, asked, results, last)
                 given.add(event.text)
             case PlacedStep():
                 if event.step.call is not None:
@@ -60,10 +62,18 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
 
 
 def _of_message(
-    message: Message, given: Given, asked: Sequence[float], results: Sequence[Sequence[float]]
+    message: Message,
+    given: Given,
+    asked: Sequence[float],
+    results: Sequence[Sequence[float]],
+    last: Mapping[tuple[str, str], int],
 ) -> Iterator[Detected]:
     values = list(values_in(message.text))
-    unsupported = [value for value in values if _may_be_checked(message.text, value) and not given.holds(value)]
+    unsupported = [
+        value
+        for value in values
+        if _may_be_checked(message.text, value) and not given.holds(value) and not _follows(value, message, last)
+    ]
     if not unsupported:
         return
     own = [float(form) for value in values if value.kind == "number" for form in value.forms]
@@ -83,6 +93,21 @@ def _of_message(
             place=message.place(start, end),
             evidence=message.text[start:end],
         )
+
+
+def _last_results(course: Course) -> dict[tuple[str, str], int]:
+    """The last result that has a value, by kind and form."""
+    return {
+        (value.kind, form): placed.order
+        for placed in course.calls
+        for value in values_in(placed.result)
+        for form in value.forms
+    }
+
+
+def _follows(value: Value, message: Message, last: Mapping[tuple[str, str], int]) -> bool:
+    """Whether a result after a message has a value of it: the agent computed it, and it came out so."""
+    return any(last.get((value.kind, form), -1) >= message.order for form in value.forms)
 
 
 def _may_be_checked(text: str, value: Value) -> bool:
@@ -135,4 +160,4 @@ def _numbers(text: str) -> list[float]:
     return [float(value.forms[0]) for value in values_in(text) if value.kind == "number"]
 
 
-DETECTOR = Detector(name="answers", version="1", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)
+DETECTOR = Detector(name="answers", version="2", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

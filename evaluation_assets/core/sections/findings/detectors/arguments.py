@@ -1,4 +1,7 @@
-"""[arguments] Dates, times and codes in arguments that nobody gave, or that the user's latest words contradict."""
+"""[arguments] Dates, times and codes in arguments that nobody gave, or that the user's latest words contradict.
+
+Lookups may be of the day before or after a given one.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +22,9 @@ _MOST_WORDS = 3
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _FEWEST_DIGITS = 5
 """Plain numbers with fewer digits may be amounts and counts, which are computed."""
+
+_SHORTEST_MISREAD = 6
+"""Shorter codes in a text differ from others by chance."""
 
 _MOST_MISSES = 20
 """Values of a call that are looked for in vain: each search reads all of its arguments."""
@@ -42,12 +48,14 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
 
 
 def _of_call(made: PlacedStep, given: Given, named: Mapping[str, set[str]]) -> Iterator[Detected]:
-    values = [found for text in _leaves(made.trajectory.arguments(made.call)) for found in _checked(text)]
+    values = [found for text in _leaves(made.trajectory.arguments(made.call)) for found in _checked(text, given)]
     codes = {value.forms[0] for value, _ in values if value.kind == "code"}
     said: set[tuple[str, str]] = set()
     searched = _Searched(made)
     for value, text in values:
         if not given.holds(value):
+            if not changes_state(made.call.name) and given.holds_neighbour(value):
+                continue
             kind = "unsupported_argument"
         elif value.kind == "code" and changes_state(made.call.name) and _contradicts(value.forms[0], codes, named):
             kind = "contradicted_argument"
@@ -65,9 +73,17 @@ def _of_call(made: PlacedStep, given: Given, named: Mapping[str, set[str]]) -> I
         )
 
 
-def _checked(text: str) -> Iterator[tuple[Value, str]]:
-    """Values with the whole text as evidence: a part of a secret would not be known as one."""
-    if len(text) <= _LONGEST and len(text.split()) <= _MOST_WORDS:
+def _checked(text: str, given: Given) -> Iterator[tuple[Value, str]]:
+    """Values with the whole text as evidence: a part of a secret would not be known as one.
+
+    Of longer texts only codes, with themselves as evidence, that may be a misreading of one that was given.
+    """
+    if len(text) > _LONGEST or len(text.split()) > _MOST_WORDS:
+        for value in values_in(text):
+            is_long = value.kind == "code" and value.end - value.start >= _SHORTEST_MISREAD
+            if is_long and not given.holds(value) and given.holds_nearly(value):
+                yield value, text[value.start : value.end]
+    else:
         for value in values_in(text):
             if value.kind != "number" or value.end - value.start >= _FEWEST_DIGITS:
                 yield value, text
@@ -121,5 +137,5 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 DETECTOR = Detector(
-    name="arguments", version="1", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
+    name="arguments", version="2", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
 )

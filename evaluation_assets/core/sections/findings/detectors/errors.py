@@ -1,16 +1,19 @@
 """[errors] Failed calls that nothing after them takes up.
 
-A failure is taken up if the next text says so, or if the call is made again with arguments in common.
+A failure is taken up if the next text says so, if one of the next calls is of the same tool with values in common, or
+if the same call is made again at any time. That the agent cannot do what the user asks says nothing of a failed lookup.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from evaluation_assets.core.sections.coding_work.tools import Ran, action_of
 from evaluation_assets.core.sections.coding_work.work import says_no
 from evaluation_assets.core.sections.findings.course import Course, PlacedStep
-from evaluation_assets.core.sections.findings.cues import cues
+from evaluation_assets.core.sections.findings.cues import cues, without
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import ends_run, may_do_anything
+from evaluation_assets.core.sections.findings.effects import ends_run, may_change_state, may_do_anything
+from evaluation_assets.core.traces.trajectories.calls import call_key
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.words import words
 
@@ -25,16 +28,22 @@ _ALIKE = 0.2
 def _detect(trajectory: Trajectory) -> Iterator[Detected]:
     course = Course(trajectory)
     following = _texts_after(course)
+    keys = [call_key(trajectory, made.step) for made in course.calls]
+    last = {key: index for index, key in enumerate(keys)}
     for index, made in enumerate(course.calls):
         if made.step.result is None or made.step.result.error is None or _is_an_answer(made):
             continue
         text = following[made.order]
         later = course.calls[index + 1 : index + 1 + _AFTER]
-        if cues("trouble").matches(text) or any(_is_another_attempt(made, again) for again in later):
+        if (
+            _takes_up(text, made)
+            or last[keys[index]] > index
+            or any(_is_another_attempt(made, again) for again in later)
+        ):
             continue
         if not text and not later and (trajectory.final_answer or ends_run(made.call)):
             text = trajectory.final_answer or ""
-            if ends_run(made.call) or cues("trouble").matches(text[:_READ]):
+            if ends_run(made.call) or _takes_up(text[:_READ], made):
                 continue
         span = made.result_span
         yield Detected(
@@ -61,6 +70,13 @@ def _texts_after(course: Course) -> list[str]:
     return found
 
 
+def _takes_up(text: str, made: PlacedStep) -> bool:
+    """Whether a text is about a failure. After a lookup, that the agent cannot do what it was asked is not."""
+    if cues("trouble").matches(text):
+        return may_change_state(made.call) or cues("trouble").matches(without("refusal", text))
+    return False
+
+
 def _is_an_answer(made: PlacedStep) -> bool:
     """Whether a command fails to say no, as searches without a match do."""
     action = action_of(made.trajectory, made.step)
@@ -75,9 +91,19 @@ def _is_another_attempt(failed: PlacedStep, again: PlacedStep) -> bool:
     before, after = (each.trajectory.arguments(each.call) for each in (failed, again))
     if not before or not after:
         return before == after or _has_words_of(_written(failed), _written(again))
-    return any(after.get(name) == value for name, value in before.items()) or _has_words_of(
-        _written(failed), _written(again)
-    )
+    if any(after.get(name) == value for name, value in before.items()):
+        return True
+    return _has_words_of(" ".join(_leaves(before)), " ".join(_leaves(after)))
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield str(value)
 
 
 def _written(made: PlacedStep) -> str:
@@ -89,4 +115,4 @@ def _has_words_of(first: str, second: str) -> bool:
     return bool(own) and len(own & others) >= _ALIKE * min(len(own), len(others) or 1) and bool(own & others)
 
 
-DETECTOR = Detector(name="errors", version="1", kinds=("ignored_error",), detect=_detect)
+DETECTOR = Detector(name="errors", version="2", kinds=("ignored_error",), detect=_detect)

@@ -62,3 +62,16 @@ def test_a_wrong_value_is_reported_where_it_is_said_first() -> None:
     trajectory = run(asked("Price?", call("get", RESULT), answer="It is $214."), asked("Sure?", answer="Yes, $214."))
     (finding,) = DETECTOR.findings(trajectory)
     assert (finding.place.turn, finding.evidence) == (0, "It is $214.")
+
+
+def test_a_figure_that_a_later_result_has_was_computed() -> None:
+    proposed = asked("What would it cost?", call("get", RESULT), answer="I will refund $3,925.")
+    booked = asked("Do it.", call("refund", '{"amount": -3925}'), answer="Done.")
+    assert found(DETECTOR, run(proposed, booked)) == []
+    assert found(DETECTOR, run(proposed, asked("No.", answer="Fine.")))
+
+
+def test_cards_are_named_by_their_last_digits() -> None:
+    read = call("get", '{"total": 250, "payment": "gift_card_3481935"}')
+    assert found(DETECTOR, run(asked("How was it paid?", read, answer="By the gift card ending in 1935."))) == []
+    assert found(DETECTOR, run(asked("How was it paid?", read, answer="By the gift card ending in 1985.")))

@@ -38,3 +38,25 @@ def test_another_order_than_the_user_named_contradicts_him() -> None:
 def test_code_and_searches_may_name_what_they_like() -> None:
     steps = call("bash", command="ls v88120441"), call("search", query="all lamps with 88120441 lumen or so")
     assert found(DETECTOR, run(asked("Find it.", *steps))) == []
+
+
+def test_a_code_in_a_text_that_was_misread_is_unsupported() -> None:
+    def told(order: str) -> list[tuple[str, str]]:
+        summary = f"The user wants order {order} cancelled, and asks for model QX900200 instead."
+        return found(DETECTOR, run(asked(MESSAGE, call("transfer_to_human", summary=summary))))
+
+    assert told("W2378156") == []
+    assert told("W2378159") == [("unsupported_argument", "W2378159")]
+
+
+def test_lookups_may_be_of_the_day_before_or_after_a_given_date() -> None:
+    for day, expected in (("2026-05-05", 0), ("2026-05-03", 0), ("2026-05-09", 1)):
+        assert len(found(DETECTOR, run(asked(MESSAGE, call("search", date=day))))) == expected, day
+    assert found(DETECTOR, run(asked(MESSAGE, call("book", date="2026-05-05"))))
+
+
+def test_a_code_that_begins_with_a_digit_is_one() -> None:
+    assert found(DETECTOR, run(asked("Cancel 3FRNFB.", call("cancel_order", order="9FRNFB")))) == [
+        ("unsupported_argument", "9FRNFB")
+    ]
+    assert found(DETECTOR, run(asked("Hello.", call("search", within="24hours")))) == []

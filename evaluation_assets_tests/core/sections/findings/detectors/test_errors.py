@@ -41,3 +41,22 @@ def test_a_failure_that_is_tried_again_is_taken_up() -> None:
 def test_a_search_without_a_match_is_an_answer() -> None:
     nothing = call("bash", error="exit code 1", command="grep -rn lamp src")
     assert found(DETECTOR, run(asked("Is it used?", nothing, answer="It is unused."))) == []
+
+
+LOOKUP = call("get_order", error="the request timed out", order_id="W2378156")
+
+
+def test_that_the_agent_cannot_do_what_was_asked_says_nothing_of_a_failed_lookup() -> None:
+    refused = "Unfortunately, I cannot cancel orders that were sent. I can transfer you to a colleague instead."
+    assert found(DETECTOR, run(asked("Cancel it.", LOOKUP, answer=refused)))
+    said = "Unfortunately, I cannot cancel it: the order could not be found, there was an error."
+    assert found(DETECTOR, run(asked("Cancel it.", LOOKUP, answer=said))) == []
+
+
+def test_the_same_lookup_for_another_order_is_no_other_attempt() -> None:
+    others = [call("get_order", "open", order_id=order) for order in ("X5550001", "Y7770001", "Z9990001", "Q1110001")]
+    assert found(DETECTOR, run(asked("Where are they?", LOOKUP, *others, answer="All are open.")))
+    again = call("get_order", "open", order_id="W2378156")
+    assert found(DETECTOR, run(asked("Where are they?", LOOKUP, *others, again, answer="All are open."))) == []
+    nearly = call("get_order", "open", order_id="#W2378156")
+    assert found(DETECTOR, run(asked("Where is it?", LOOKUP, nearly, answer="It is open."))) == []
