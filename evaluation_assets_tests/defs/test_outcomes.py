@@ -39,7 +39,7 @@ def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
     (made,) = [
         event.materialization
         for event in result.get_asset_materialization_events()
-        if event.asset_key.path[-1] == "predicted_outcomes"
+        if event.asset_key == dg.AssetKey("predicted_outcomes")
     ]
     return {name: value.value for name, value in made.metadata.items()}
 

@@ -46,7 +46,7 @@ class Training:
 
 
 def predicted_outcomes(home: Installation, drop: str) -> Stream:
-    """Rows of `predicted_outcomes`; each call fits the model to what the lake has; the same tables give the same rows."""
+    """Rows of `predicted_outcomes`, by a model fitted to what the lake has: the same tables give the same rows."""
     raw = home.table(drop, RAW_TRAJECTORIES.name)
     if all(row["success"] is not None for row in raw.rows(["success"])):
         return Stream(
