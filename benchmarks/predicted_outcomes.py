@@ -3,8 +3,8 @@
     python -m benchmarks.predicted_outcomes [DATA]
 
 DATA is a folder with the data sets of `benchmarks.outcomes` and the folder `tau2-bench/judge`; default: the folder that
-the tests use. Per data set: AUROC with tasks left out, its lower bound, and how often a predicted probability came
-true. Then the AUROC of a model of some data sets on another. The figures of `docs/outcomes.md` are from here.
+the tests use. Per data set: AUROC with tasks left out, its lower bound, and the AUROC without agreement among runs.
+Then the AUROC of a model of some data sets on another. The figures of `docs/outcomes.md` are from here.
 """
 
 import ast

@@ -39,7 +39,7 @@ def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
     (made,) = [
         event.materialization
         for event in result.get_asset_materialization_events()
-        if event.asset_key.path[-1] == "predicted_outcomes"
+        if event.asset_key == dg.AssetKey("predicted_outcomes")
     ]
     return {name: value.value for name, value in made.metadata.items()}
 
@@ -105,6 +105,17 @@ def test_without_a_suite_the_agent_counts_or_else_the_drop_alone(installation: W
     rows = installation.rows("new", "predicted_outcomes")
     assert {row["model"] for row in rows} == ({"agent clerk"} if named else {None})
     assert all((row["success_probability"] is not None) == named for row in rows)
+
+
+def test_a_run_is_not_predicted_by_a_model_that_was_fitted_on_it(installation: Workspace) -> None:
+    """Runs are dropped again with their outcomes; then the drop without is evaluated again."""
+    installation.drop("shop/again", shop_runs(1, tasks=range(15), is_known=True))
+    installation.drop("shop/known", shop_runs(2, tasks=range(20, 31), is_known=True))
+    installation.drop("shop/new", shop_runs(1, tasks=range(15), is_known=False))
+    for drop in ("shop/again", "shop/known", "shop/new"):
+        installation.run(drop)
+    rows = installation.rows("shop/new", "predicted_outcomes")
+    assert {row["training_runs"] for row in rows} == {44}
 
 
 def test_a_damaged_drop_of_the_suite_is_passed_over(installation: Workspace) -> None:

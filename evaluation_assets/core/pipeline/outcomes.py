@@ -1,8 +1,9 @@
 """Outcomes of runs without a recorded one, predicted from runs of the same suite or agent that have one."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import islice
 from typing import Any
 
@@ -46,7 +47,7 @@ class Training:
 
 
 def predicted_outcomes(home: Installation, drop: str) -> Stream:
-    """Rows of `predicted_outcomes`; each call fits the model to what the lake has: the same tables, the same rows."""
+    """Rows of `predicted_outcomes`, by a model fitted to what the lake has: the same tables give the same rows."""
     raw = home.table(drop, RAW_TRAJECTORIES.name)
     if all(row["success"] is not None for row in raw.rows(["success"])):
         return Stream(
@@ -81,7 +82,10 @@ def training_of(home: Installation, drop: str) -> Training:
     if why := too_few([success for success, _ in known], [task for _, task in known]):
         return Training(pool, [], None, why)
     found: list[_Run] = []
-    for runs in without_damaged(chosen, lambda each: list(islice(_known(home, each), MOST_RUNS)), _log.warning):
+    unknown = _texts_without_outcome(home.table(drop, RAW_TRAJECTORIES.name))
+    for runs in without_damaged(
+        chosen, lambda each: list(islice(_known(home, each, unknown), MOST_RUNS)), _log.warning
+    ):
         found += runs
     del found[MOST_RUNS:]
     traits, succeeded = [run.traits for run in found], [run.success is True for run in found]
@@ -123,12 +127,26 @@ def _outcomes(home: Installation, drop: str) -> list[tuple[bool, str]]:
 class _Run:
     trajectory_id: str
     success: bool | None
+    digest: bytes
     traits: Traits
 
 
-def _known(home: Installation, drop: str) -> Iterator[_Run]:
-    """The runs of a drop with a recorded outcome."""
-    return _runs(home.table(drop, RAW_TRAJECTORIES.name), home.table(drop, FINDINGS.name), has_outcome=True)
+def _texts_without_outcome(raw: Stored) -> Set[bytes]:
+    """Digests of the texts of the runs that have no recorded outcome."""
+    return {_digest(row["text"]) for row in raw.rows(["success", "text"]) if row["success"] is None}
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _known(home: Installation, drop: str, unknown: Set[bytes]) -> Iterator[_Run]:
+    """The runs of a drop with a recorded outcome; not those that are `unknown` in the drop that is predicted.
+
+    A run may be dropped again once its outcome is known. A model that was fitted on it has nothing to say of it.
+    """
+    runs = _runs(home.table(drop, RAW_TRAJECTORIES.name), home.table(drop, FINDINGS.name), has_outcome=True)
+    return (run for run in runs if run.digest not in unknown)
 
 
 def _runs(raw: Stored, findings: Stored, *, has_outcome: bool) -> Iterator[_Run]:
@@ -137,7 +155,7 @@ def _runs(raw: Stored, findings: Stored, *, has_outcome: bool) -> Iterator[_Run]
         own = found.at(row["trajectory_id"])
         if (row["success"] is not None) == has_outcome:
             traits = traits_of(trajectory_of(row), [(each["kind"], each["severity"]) for each in own])
-            yield _Run(row["trajectory_id"], row["success"], traits)
+            yield _Run(row["trajectory_id"], row["success"], _digest(row["text"]), traits)
 
 
 def _rows(drop: str, batch: Sequence[_Run], training: Training) -> Iterator[Row]:

@@ -53,8 +53,8 @@ def test_the_spelling_of_arguments_does_not_matter() -> None:
 
 
 def test_chinese_answers_are_compared_by_characters() -> None:
-    found = [traits_of(trajectory(f"<answer>{said}</answer>"), []).answer for said in ("订单已取消", "订单未取消")]
-    assert len(np.intersect1d(*found)) == 4
+    one, other = (traits_of(trajectory(f"<answer>{said}</answer>"), []).answer for said in ("订单已取消", "订单未取消"))
+    assert len(np.intersect1d(one, other)) == 4
 
 
 @pytest.mark.parametrize(

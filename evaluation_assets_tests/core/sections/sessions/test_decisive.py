@@ -16,9 +16,9 @@ from evaluation_assets_tests.core.sections.sessions.making import analysed, call
 from evaluation_assets_tests.third_party import data
 
 
-def chat(*said: tuple[str, str], **fields: bool) -> Trajectory:
+def chat(*said: tuple[str, str], success: bool | None = None) -> Trajectory:
     """Agents who talk to each other about one request."""
-    return session(turn("go", *(part(agent, words) for agent, words in said)), **fields)
+    return session(turn("go", *(part(agent, words) for agent, words in said)), success=success)
 
 
 SAID = st.lists(
