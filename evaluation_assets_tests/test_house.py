@@ -127,10 +127,11 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert parents("constraint_results") == {"raw_trajectories"}
     assert parents("session_verdicts", "rules_session_verdicts") == {"preprocessed_trajectories"}
     assert parents("session_analyses") == {"session_verdicts/rules_session_verdicts"}
+    assert {"session_analyses", "coding_work", "constraint_results"} <= parents("findings")
+    assert "findings" in parents("review_queue") & parents("task_metrics")
     assert parents("score_history") == {"task_metrics"}
     assert parents("evaluation_report") == {
         "category_assessments",
-        "coding_work",
         "failure_patterns",
         "raw_trajectories",
         "rejected_records",

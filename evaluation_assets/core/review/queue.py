@@ -101,15 +101,14 @@ def queue_rows(
         )
         if reason is not None:
             is_random = reason == "random"
+            told = filter(None, (known.get(trajectory_id) for known in (violations, failures)))
             found.append(
                 {
                     "drop": drop,
                     "trajectory_id": trajectory_id,
                     "task_id": row["task_id"],
                     "reason": reason,
-                    "detail": "; ".join(
-                        filter(None, (found.get(trajectory_id) for found in (violations, failures, grave)))
-                    ),
+                    "detail": "; ".join(told) or grave.get(trajectory_id, ""),
                     "stratum": "random" if is_random else "chosen",
                     "probability": settings.random_share if is_random else 1.0,
                     "score": score,
