@@ -11,7 +11,7 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 Row = Mapping[str, Any]
 
-GATHERING_VERSION = "1"
+GATHERING_VERSION = "2"
 
 SESSION_ISSUES: Mapping[str, str] = {
     "unauthorized_tool": "unknown_tool",
@@ -115,7 +115,8 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
 def _of_flags(trajectory: Trajectory) -> Iterator[Finding]:
     for flag in trajectory.flags:
         if flag in FLAGS:
-            yield _finding(FLAGS[flag], "flags", Place(), flag)
+            error = trajectory.extra.get("error") if flag == "failed" else None
+            yield _finding(FLAGS[flag], "flags", Place(), str(error or flag))
 
 
 def _of_session(issues: Sequence[Row]) -> Iterator[Finding]:
