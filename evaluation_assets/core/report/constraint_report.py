@@ -1,4 +1,4 @@
-"""The section of a report on constraints: each with its counts and the trajectories that violate it."""
+"""The section of a report on constraints: each with its counts. The trajectories that violate them are findings."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,26 +12,13 @@ from evaluation_assets.core.text.counted import counted
 _SHOWN = 10
 """Constraints that do not hold, on the terminal."""
 
-LISTED = 20
-"""Violating trajectories listed by constraint; the table has all."""
-
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class ViolatingTrajectory(_Model):
-    """A trajectory that violates a constraint, with its first violation."""
-
-    trajectory_id: str
-    task_id: str
-    clip_index: int | None
-    message: str
-    n_violations: int
-
-
 class ConstraintSummary(_Model):
-    """A constraint: the number of trajectories by status, and the first that violate it.
+    """A constraint: the number of trajectories by status.
 
     `unchecked` is the reason for the first trajectory that could not be checked.
     """
@@ -44,7 +31,6 @@ class ConstraintSummary(_Model):
     not_applicable: int
     not_checked: int
     unchecked: str | None
-    violating: list[ViolatingTrajectory]
 
     @property
     def holds(self) -> bool:
@@ -72,24 +58,19 @@ class _Counts:
         default_factory=lambda: {"passed": 0, "failed": 0, "not_applicable": 0, "not_checked": 0}
     )
     unchecked: str | None = None
-    violating: list[ViolatingTrajectory] = field(default_factory=list)
 
 
 def constraints_summary(results: Stored) -> ConstraintsSummary | None:
     """Summarise `constraint_results`; `None` without constraints."""
     found: dict[str, _Counts] = {}
     trajectories: set[str] = set()
-    columns = ["trajectory_id", "task_id", "constraint", "rule", "severity", "status", "clip_index", "message"]
-    for row in results.rows([*columns, "n_violations"]):
+    for row in results.rows(["trajectory_id", "constraint", "rule", "severity", "status", "message"]):
         own = found.setdefault(row["constraint"], _Counts(row["rule"], row["severity"]))
         own.statuses[row["status"]] += 1
         if row["status"] == "not_checked" and own.unchecked is None:
             own.unchecked = row["message"]
-        if row["status"] != "failed":
-            continue
-        trajectories.add(row["trajectory_id"])
-        if len(own.violating) < LISTED:
-            own.violating.append(ViolatingTrajectory(**{name: row[name] for name in ViolatingTrajectory.model_fields}))
+        if row["status"] == "failed":
+            trajectories.add(row["trajectory_id"])
     if not found:
         return None
     summaries = [
@@ -98,7 +79,6 @@ def constraints_summary(results: Stored) -> ConstraintsSummary | None:
             rule=own.rule,
             severity=own.severity,
             unchecked=own.unchecked,
-            violating=own.violating,
             **own.statuses,
         )
         for name, own in found.items()

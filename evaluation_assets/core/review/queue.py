@@ -119,14 +119,14 @@ def queue_rows(
         )
         if reason is not None:
             is_random = reason == "random"
-            told = (known.get(trajectory_id) for known in (violations, failures, grave, likely_failures))
+            told = filter(None, (known.get(trajectory_id) for known in (violations, failures, likely_failures)))
             found.append(
                 {
                     "drop": drop,
                     "trajectory_id": trajectory_id,
                     "task_id": row["task_id"],
                     "reason": reason,
-                    "detail": "; ".join(filter(None, told)),
+                    "detail": "; ".join(told) or grave.get(trajectory_id, ""),
                     "stratum": _stratum(reason, is_first=trajectory_id in likely_failures),
                     "probability": settings.random_share if is_random else 1.0,
                     "score": score,

@@ -62,7 +62,6 @@ def test_constraints_on_the_terminal() -> None:
                 "not_applicable": 0,
                 "not_checked": 0,
                 "unchecked": None,
-                "violating": [],
             }
         )
         for each in range(12)

@@ -29,7 +29,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """What the items of a list are called by, by the place of the list."""
 
-_NESTED: Mapping[str, tuple[str, ...]] = {"violating": ("trajectory_id",), "points": ("drop",)}
+_NESTED: Mapping[str, tuple[str, ...]] = {"points": ("drop",)}
 """The same, by the name of a list that is inside another one."""
 
 _COMPARED = frozenset({"baseline", "current", "difference", "n_tasks"})

@@ -38,7 +38,7 @@ _CONVERSATION = (
 
 
 def constraint_figures(rows: Sequence[Row]) -> Iterator[Figure]:
-    """Counts of each constraint by status, and the violating trajectories."""
+    """Counts of each constraint by status, and of the violating trajectories."""
     by_name: dict[str, list[Row]] = {}
     for row in rows:
         by_name.setdefault(row["constraint"], []).append(row)
@@ -49,11 +49,6 @@ def constraint_figures(rows: Sequence[Row]) -> Iterator[Figure]:
             count = sum(row["status"] == status for row in own)
             formula = f"number of trajectories with status `{status}`"
             yield Figure(address(*place, status), count, len(own), formula, _CONSTRAINTS)
-        for row in own:
-            if row["status"] == "failed":
-                run = (*place, "violating", row["trajectory_id"])
-                for figure, formula in (("clip_index", "clip of the first violation"), ("n_violations", "violations")):
-                    yield Figure(address(*run, figure), row[figure], 1, formula, _CONSTRAINTS)
     violating = len({row["trajectory_id"] for row in rows if row["status"] == "failed"})
     formula = "number of trajectories that violate a constraint"
     yield Figure(address(*at, "violating_trajectories"), violating, len(rows), formula, _CONSTRAINTS)

@@ -115,7 +115,8 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
 def _of_flags(trajectory: Trajectory) -> Iterator[Finding]:
     for flag in trajectory.flags:
         if flag in FLAGS:
-            yield _finding(FLAGS[flag], "flags", Place(), flag)
+            error = trajectory.extra.get("error") if flag == "failed" else None
+            yield _finding(FLAGS[flag], "flags", Place(), str(error or flag))
 
 
 def _of_session(issues: Sequence[Row]) -> Iterator[Finding]:

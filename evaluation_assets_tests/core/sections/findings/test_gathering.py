@@ -1,5 +1,6 @@
 """Findings of other sections in the vocabulary."""
 
+from dataclasses import replace
 from typing import get_args
 
 from evaluation_assets.core.sections.findings.finding_rows import finding_rows
@@ -34,3 +35,11 @@ def test_a_broken_rule_is_at_its_call() -> None:
     (row,) = finding_rows("drop", trajectory, [finding])
     assert (row["kind"], row["severity"], row["step"], row["clip_index"]) == ("broken_rule", "MEDIUM", 0, 0)
     assert row["evidence"] == "never read"
+
+
+def test_a_run_whose_endpoint_failed_says_how() -> None:
+    silent = replace(run(asked("Where?", answer="On its way.")), flags=("failed",))
+    trajectory = replace(silent, extra={"error": "503 from the model"})
+    found = [(each.kind, each.evidence) for each in findings_of(trajectory) if each.detector == "flags"]
+    assert found == [("infrastructure_failure", "503 from the model")]
+    assert [each.evidence for each in findings_of(silent) if each.detector == "flags"] == ["failed"]
