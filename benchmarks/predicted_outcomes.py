@@ -4,7 +4,8 @@
 
 DATA is a folder with the data sets of `benchmarks.outcomes` and the folder `tau2-bench/judge`; default: the folder that
 the tests use. Per data set: AUROC with tasks left out, its lower bound, and the AUROC without agreement among runs.
-Then the AUROC of a model of some data sets on another. The figures of `docs/outcomes.md` are from here.
+Then how often predictions came true, and the AUROC of a model of some data sets on another. The figures of
+`docs/outcomes.md` are from here.
 """
 
 import ast
@@ -33,6 +34,7 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 DATA_SETS = ("tau-bench", "tau2-bench", "agent-process-bench", "mini-swe-agent")
 RETAIL = "tau2-bench retail"
+SPLITS = 20
 ELSEWHERE = (
     (("tau-bench", "tau2-bench"), RETAIL),
     (("tau-bench", "tau2-bench"), "agent-process-bench"),
@@ -59,6 +61,11 @@ class DataSet:
             succeeded.append(run.success is True)
         return cls(found, succeeded)
 
+    def at(self, places: np.ndarray) -> "DataSet":
+        """Some of the runs."""
+        kept = np.flatnonzero(places)
+        return DataSet([self.runs[place] for place in kept], [self.succeeded[place] for place in kept])
+
 
 def main() -> None:
     """Print the figures."""
@@ -68,6 +75,9 @@ def main() -> None:
     print(f"Tasks left out; predictions are made if the lower bound is above {LEAST_AUROC}:")
     for name, known in data.items():
         print(f"  {name:20} {_tasks_apart(known)}")
+    print(f"Fitted on two thirds of the tasks, {SPLITS} times; of the others, predicted and actual share of successes:")
+    for name in ("tau-bench", "agent-process-bench"):
+        print(f"  {name:20} {_calibration(data[name])}")
     print("A domain without any known outcome:")
     for sources, target in ELSEWHERE:
         print(
@@ -91,6 +101,31 @@ def _tasks_apart(known: DataSet) -> str:
         f"agreement {without:.2f}); "
         f"{'predicts' if found.is_trusted else 'says nothing'}; {sum(claimed)} claim success, {false} of them failed"
     )
+
+
+def _calibration(known: DataSet) -> str:
+    """Predictions by quarters of the scale; of splits whose model is not trusted there are none."""
+    tasks = np.array([run.task_id for run in known.runs])
+    predicted: list[float] = []
+    actual: list[bool] = []
+    trusted = 0
+    for split in range(SPLITS):
+        names = np.random.RandomState(split).permutation(sorted(set(tasks)))
+        is_known = np.isin(tasks, names[: len(names) * 2 // 3])
+        fitting, others = (known.at(places) for places in (is_known, ~is_known))
+        model = fit(fitting.runs, fitting.succeeded)
+        if model.is_trusted:
+            trusted += 1
+            predicted += model.probabilities(others.runs, agreements(others.runs)).tolist()
+            actual += others.succeeded
+    quarter = np.minimum(np.array(predicted) * 4, 3).astype(int)
+    shown = [
+        f"{np.mean(np.array(predicted)[quarter == each]):.2f}/{np.mean(np.array(actual)[quarter == each]):.2f} "
+        f"({sum(quarter == each)})"
+        for each in range(4)
+        if (quarter == each).any()
+    ]
+    return f"{', '.join(shown)}; trusted in {trusted} splits"
 
 
 def _elsewhere(sources: Sequence[DataSet], target: DataSet) -> str:

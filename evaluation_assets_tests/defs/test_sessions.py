@@ -269,3 +269,20 @@ def test_hostile_sessions_stay_text(installation: Workspace) -> None:
 def test_their_tables_are_described(missing: str) -> None:
     page = (EXAMPLES.parent.parent.parent / "docs" / "tables.md").read_text("utf-8")
     assert f"## {missing}" in page
+
+
+def test_the_report_names_the_decisive_step_of_a_failed_session(installation: Workspace) -> None:
+    said = [("Planner", "First we look the year up."), ("Historian", "It was in 1911, as page 14 of the book says.")]
+    steps = [{"agent_id": agent, "agent_response": words} for agent, words in said]
+    chat = {
+        "session_id": "chat",
+        "initial_task": "When was it?",
+        "success": False,
+        "turns": [{"user_message": "When was it?", "agent_interactions": steps}],
+    }
+    drop(installation, "chats", json.dumps(chat).encode())
+    (row,) = [each for each in installation.rows("chats", "session_analyses") if each["analyst"] == "panel"]
+    assert row["decisive_agent"] in ("Planner", "Historian")
+    page = (Path(installation.home.reports("chats").path) / "report.html").read_text()
+    assert "<dt>Decisive</dt>" in page
+    assert "64.1% (agent) and 44.8% (step) of other sessions" in page
