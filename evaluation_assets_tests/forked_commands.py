@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -20,10 +21,15 @@ _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload([_PRELOADED])
 
 
-def fork(target: Callable[..., object], *arguments: object) -> BaseProcess:
-    """Call a function in a process that has imported what commands and model servers need."""
+@cache
+def _start() -> None:
     with contextlib.chdir(Path(__file__).parents[1]):  # what it imports is found there, wherever a test has gone
         forkserver.ensure_running()
+
+
+def fork(target: Callable[..., object], *arguments: object) -> BaseProcess:
+    """Call a function in a process that has imported what commands and model servers need."""
+    _start()
     process = _FORKS.Process(target=target, args=arguments, daemon=True)
     process.start()
     return process
