@@ -13,7 +13,7 @@ from pathlib import Path
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
-    ["evaluation_assets.definitions", "evaluation_assets.cli.evaluate", "evaluation_assets.runs.paid"]
+    ["evaluation_assets.definitions", "evaluation_assets.cli.evaluating", "evaluation_assets.runs.paid"]
 )
 
 
