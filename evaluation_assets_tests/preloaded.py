@@ -4,7 +4,7 @@
 import pandas  # PyArrow imports it when it makes its first column
 import scipy.special
 
-import evaluation_assets.cli.evaluate
+import evaluation_assets.cli.evaluating
 import evaluation_assets.definitions
 import evaluation_assets.runs.jobs
 import evaluation_assets.runs.paid

@@ -78,9 +78,9 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
     last = LastOutcomes(asked.home, asked.panel, asked.settings) if asked.is_whole else None
     evaluation = Evaluation(asked, last)
     try:
-        prepare(asked.home)
-        _check_judges(asked)
         asked = replace(asked, inputs=tuple(_place_of(asked.home, given) for given in asked.inputs))
+        _check_judges(asked)
+        prepare(asked.home)
         if last is not None and (outcomes := _unchanged(asked, last)):
             for outcome in outcomes:
                 evaluation.tell(outcome)

@@ -22,7 +22,7 @@ class _Write:
 class GroupedWrites:
     """The writes of one client. Those that are asked for in one turn of the event loop are one transaction.
 
-    Nobody is told of a write before it is committed.
+    A write is committed before its result is used.
     """
 
     def __init__(self, ledger: Ledger) -> None:

@@ -80,7 +80,7 @@ def bounded_in_threads(client: type[httpx2.Client], base_url: str, seconds: floa
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Reading the certificates takes as long as a dozen verdicts: once in a process is enough."""
+    """Reading the certificates takes as long as a dozen requests: once in a process is enough."""
     return httpx2.create_ssl_context()
 
 

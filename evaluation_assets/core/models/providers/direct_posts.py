@@ -1,4 +1,4 @@
-"""Posts to one endpoint again and again, without what an SDK does anew for each of them.
+"""Posts to one endpoint again and again, without what an SDK repeats for each of them.
 
 Address and headers are those of the first request to a path, which the SDK made. Making, copying and wrapping each
 request takes the SDK longer than sending it.
