@@ -129,7 +129,8 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert parents("session_verdicts", "rules_session_verdicts") == {"preprocessed_trajectories"}
     assert parents("session_analyses") == {"session_verdicts/rules_session_verdicts"}
     assert {"session_analyses", "coding_work", "constraint_results"} <= parents("findings")
-    assert "findings" in parents("review_queue") & parents("task_metrics")
+    assert "findings" in parents("task_metrics")
+    assert "predicted_outcomes" in parents("review_queue")
     assert parents("score_history") == {"task_metrics"}
     assert parents("process_scores") == parents("findings")
     assert "coding_work" in parents("process_scores")

@@ -31,7 +31,7 @@ SECTIONS = {
     "Decide": {
         "gate": (f"{_HERE}.gate:gate", "Compare an evaluated drop with its suite's baseline."),
         "baseline": (f"{_HERE}.gate:baseline_commands", "Promote and show baselines."),
-        "noise": (f"{_HERE}.noise:noise", "Show how much repeated trials differ, and what the tasks can show."),
+        "noise": (f"{_HERE}.noise:noise", "Show how much repeated trials differ."),
         "drift": (f"{_HERE}.overview:drift", "Test for a lasting decrease since each suite's baseline."),
         "review": (f"{_HERE}.review:review", "Label the trajectories of a drop in a browser."),
     },
@@ -55,7 +55,7 @@ SECTIONS = {
         "sinks": (f"{_HERE}.sinks:sink_commands", "Send scores to trace stores, pull requests and webhooks."),
     },
     "Run": {
-        "verify": (f"{_HERE}.verify:verify", "Check settings, keys, prices, providers, judges and outputs."),
+        "verify": (f"{_HERE}.verify:verify", "Check that this installation can evaluate."),
         "ui": (f"{_HERE}.ui:ui", "Start the Dagster UI and daemon."),
     },
 }

@@ -112,7 +112,7 @@ def test_files_of_a_folder_that_are_not_read_are_counted(tmp_path: Path) -> None
 def test_a_forced_format_goes_before_what_a_file_looks_like(tmp_path: Path, name: str) -> None:
     (tmp_path / "d.jsonl").write_text(json.dumps({"raw_response": "<answer>4</answer>", "task_id": "t"}) + "\n")
     done = command(name, tmp_path / "d.jsonl", "--format", "openai_messages", home=tmp_path / "home")
-    assert ("1 unreadable" if name == "evaluate" else "unreadable         1") in done.stdout
+    assert ("1 record rejected" if name == "evaluate" else "unreadable         1") in done.stdout
     if name == "evaluate":
         drops = Path(Installation.at(str(tmp_path / "home")).drops.path)
         assert (drops / "d.drop.yaml").read_text() == "format: openai_messages\n"

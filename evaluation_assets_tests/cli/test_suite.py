@@ -92,7 +92,7 @@ def test_suite_run_from_files_to_report(tmp_path: Path, server: ModelServer) -> 
     assert status == 3 and "of 3 attempts are finished and kept" in said
     status, said = commanded(home, *files)
     assert status == 0, said
-    assert "right answers      3 of 3 (100.0%)" in said and "3 of 3 runs passed" in said
+    assert "right answers      3 of 3 (100.0%)" in said and "outcome            passed 3 of 3 (100.0%" in said
     assert len(server.requests()) == 6
     status, said = commanded(home, "sums")  # by name, with the installation's agents
     assert status == 0 and "finished before    3 attempts; --fresh repeats them" in said
@@ -112,7 +112,7 @@ def test_runs_that_fail_without_the_agents_doing_are_not_counted_and_tried_again
     assert status == 1
     assert "right answers      1 of 1 (100.0%)" in said and "passed             1 of 1 attempt" in said
     assert "failed             2 of 3 attempts, not counted: " in said and "Re-run to retry only them" in said
-    assert "1 of 1 run passed (100.0%); 2 failed because of the infrastructure, not counted" in said
+    assert "outcome            passed 1 of 1 (100.0%" in said
     (drop,) = scan(home.drops).drops
     rows = {row["case_id"]: row for row in home.table(drop, "tool_use_results").rows()}
     assert {name: row["passed"] for name, row in rows.items()} == {"case0": None, "case1": True, "case2": None}
@@ -139,7 +139,7 @@ def test_a_tool_server_that_does_not_start_is_no_wrong_answer(tmp_path: Path, se
     path.write_text(path.read_text().replace("[calculator]", "[calculator], mcp: [" + str(BROKEN_SERVER) + "]"))
     status, said = commanded(Path(home.root.path), "sums")
     assert status == 1 and "failed             3 of 3 attempts, not counted: MCP server 'broken'" in said
-    assert "no configuration" in said and "right answers      0 of 0" in said and "0 of 0 runs passed" in said
+    assert "no configuration" in said and "right answers      0 of 0" in said and "0 of 0" in said
     (drop,) = scan(home.drops).drops
     kinds = [[issue["kind"] for issue in row["issues"]] for row in home.table(drop, "tool_use_results").rows()]
     assert kinds == [["infrastructure"]] * 3

@@ -335,7 +335,7 @@ def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted:
     strict.run("s/mixed")
     sheet = (accepted.home.reports("s/mixed") / "review.csv").read_text()
     queue = {row["trajectory_id"]: row for row in csv.DictReader(sheet.splitlines())}
-    assert {row["reason"] for row in queue.values()} <= {"low", "threshold", "disagreement", "random"}
+    assert {row["reason"] for row in queue.values()} <= {"finding", "low", "threshold", "disagreement", "random"}
     labels = Path(accepted.home.labels.path)
     labels.mkdir()
     contrary = [

@@ -292,6 +292,7 @@ class Ledger:
 
     def close(self) -> None:
         """Close the connections."""
+        self._connection.close()
         self._engine.dispose()
 
 

@@ -50,6 +50,11 @@ class LedgerConnection(Protocol):
         """Statements that only read."""
         ...
 
+    @abstractmethod
+    def close(self) -> None:
+        """Give the connection back, so that the last process that has the file open merges its write-ahead log."""
+        ...
+
 
 def connection_of(engine: sa.Engine) -> LedgerConnection:
     """The connection to a database."""
@@ -88,6 +93,9 @@ class _Sqlite:
         with self._lock:
             yield self._connection.execute
 
+    def close(self) -> None:
+        self._pooled.close()
+
 
 class _Server:
     def __init__(self, engine: sa.Engine) -> None:
@@ -102,6 +110,9 @@ class _Server:
     def reading(self) -> Iterator[Run]:
         with self._engine.connect() as connection:
             yield _running(connection)
+
+    def close(self) -> None:
+        """There is no connection that is kept."""
 
 
 def _running(connection: sa.Connection) -> Run:

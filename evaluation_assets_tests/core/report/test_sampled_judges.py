@@ -17,7 +17,7 @@ def test_a_sampled_judge_states_its_interval_over_all_trajectories(tmp_path: Pat
     home.mkdir()
     judges = [{"name": "all", "provider": "rules"}, {"name": "some", "provider": "rules", "sample": 0.5}]
     (home / "panel.yaml").write_text(yaml.safe_dump({"judges": judges}))
-    done = command("evaluate", SAMPLE, "--quiet", home=home)
+    done = command("evaluate", SAMPLE, "--quiet", "--verbose", home=home)
     assert done.returncode == 0, done.stderr
     installed = Installation.at(str(home))
     report = json.loads((installed.reports(SAMPLE.stem) / "report.json").read_text())
