@@ -21,12 +21,12 @@ def create_databases(folder: Path) -> None:
     Dagster creates a file in many transactions, and from then on takes it for whole because it is there. So they are
     created in a folder beside, and moved into place, by one process at a time.
     """
-    if not _missing(folder):
+    new = folder / _NEW
+    if not new.exists() and not _missing(folder):
         return
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "creating.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        new = folder / _NEW
         shutil.rmtree(new, ignore_errors=True)  # of a process that was killed
         try:
             if missing := _missing(folder):  # no other process has created them meanwhile

@@ -7,6 +7,7 @@ import pytest
 
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.resources.new_databases import create_databases
 from evaluation_assets.resources.sqlite_storage import OpenEventLog, open_instance
 
 RUN = "60a00177-7c61-485c-b1a6-e54b7cb25ca7"
@@ -86,3 +87,10 @@ def test_the_file_of_a_run_whose_creation_was_killed_is_completed(tmp_path: Path
             database.executescript(left)
         does_nothing.execute_in_process(instance=instance, run_id=RUN)
         assert len(instance.all_logs(RUN)) > 0
+
+
+def test_what_a_process_left_that_was_killed_after_its_last_move_is_removed(tmp_path: Path) -> None:
+    create_databases(tmp_path)
+    (tmp_path / ".new" / "history").mkdir(parents=True)
+    create_databases(tmp_path)
+    assert not (tmp_path / ".new").exists()
