@@ -328,6 +328,17 @@ def test_a_lasting_fall_turns_the_overview_red(accepted: Workspace) -> None:
     assert "s success has fallen" in (drift.description or "")
 
 
+@pytest.mark.parametrize("table", ["raw_trajectories", "preprocessed_trajectories", "clips", "findings"])
+def test_a_previous_drop_that_is_damaged_is_not_compared_with(installation: Workspace, table: str) -> None:
+    installation.drop("s/one", runs(3))
+    assert installation.run("s/one").success
+    file = Path(installation.home.table("s/one", table).path.path)
+    file.write_bytes(file.read_bytes()[:200])
+    installation.drop("s/two", runs(2, bad=1))
+    assert installation.run("s/two").success
+    assert report_of(installation, "s/two")["records"]["kept"] == 3
+
+
 def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted: Workspace) -> None:
     accepted.home.gate_file.write_text("review: {min_labels: 5}\n")
     strict = with_panel(accepted, "rules")

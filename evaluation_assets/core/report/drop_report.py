@@ -182,6 +182,8 @@ def _other_run(
     if other is None:
         return None
     chosen, why = other
+    if not DropTables.of(home, chosen, judges).are_readable:
+        return None
     tables = _tables_shown(home, chosen, judges, redaction)
     return OtherRun(chosen, why, documents(tables)) if tables.preprocessed.exists else None
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import islice
 from math import fsum
 from statistics import fmean
@@ -15,7 +15,7 @@ from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.intake.facts import DropFacts, VerdictFacts
 from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
-from evaluation_assets.core.lake.stored import Aligned, Stored
+from evaluation_assets.core.lake.stored import Aligned, DamagedTable, Stored
 from evaluation_assets.core.report.clip_summaries import Lowest, Values, clip_summaries, excerpt
 from evaluation_assets.core.report.constraint_report import constraints_summary
 from evaluation_assets.core.report.distributions import statistic
@@ -66,6 +66,16 @@ class DropTables(MeasuredTables):
     predicted_outcomes: Stored
     category_verdicts: Mapping[str, Stored]
     session_verdicts: Mapping[str, Stored]
+
+    @property
+    def are_readable(self) -> bool:
+        """Whether the footer of each file can be read; a file that is cut off has none."""
+        found = [getattr(self, each.name) for each in fields(self)]
+        tables = [each for one in found for each in (one.values() if isinstance(one, Mapping) else (one,))]
+        try:
+            return all(table.count >= 0 for table in tables if isinstance(table, Stored))
+        except DamagedTable:
+            return False
 
 
 def summarise(
