@@ -22,7 +22,7 @@ from evaluation_assets.core.judging.panel import RECORDED, InvalidPanel, Panel, 
 from evaluation_assets.core.judging.probes import RETEST, Attacked, attacked
 from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.models.errors import LedgerError, Stopped
 from evaluation_assets.core.pipeline.attack import LEAST_RISE, ProbeResult, results_of, scores_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
@@ -84,6 +84,11 @@ def attack(
     if format_name == "json":
         document = [{"judge": name, "probes": [asdict(each) for each in own]} for name, own in found.items()]
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    try:
+        limit.check()
+    except Stopped as problem:
+        echo(f"{problem}; clips that were not asked about count in no rate", err=True)
+        sys.exit(3)
     sys.exit(1 if any(each.is_caught for own in found.values() for each in own) else 0)
 
 

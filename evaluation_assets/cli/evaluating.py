@@ -147,6 +147,9 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
     if asked.preprocess_only:
         return
     from evaluation_assets.cli.consent import ask_for_consent, drops_of
+    from evaluation_assets.cli.previews import silence_previews
+
+    silence_previews()
     from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
 
     check_ledger(asked.home, asked.panel)

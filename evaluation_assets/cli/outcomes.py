@@ -33,7 +33,8 @@ def print_outcome(
     """
     data = report_data(home, outcome.drop) if "evaluation_report" in outcome.metadata else None
     report = None if data is None else DropReport.model_validate_json(data)
-    is_unchanged = data is not None and data == before
+    used = model_use(outcome.metadata)
+    is_unchanged = data is not None and data == before and not ModelUse.total(used).calls
     echo("", f"{outcome.drop.key}{': unchanged since its last evaluation' if is_unchanged else ''}")
     if outcome.message:
         echo(f"{outcome.drop.key}: {outcome.message}", err=True)
@@ -41,7 +42,6 @@ def print_outcome(
         _print_reading(outcome.metadata.get("raw_trajectories"))
     if report is None or verbose or report.records.removed:
         _print_statistics(outcome.metadata.get("preprocessed_trajectories"))
-    used = model_use(outcome.metadata)
     if report is None or verbose:
         for each in used:
             echo_fact(f"judge {each.judge}", each.text)

@@ -91,7 +91,8 @@ class LastOutcomes:
             return None
         whole = hashlib.sha256(code_stamp().encode())
         variables = {name: value for name, value in os.environ.items() if name.startswith("EVALUATION_")}
-        for part in (panel.model_dump_json(), repr(self._settings), str(sorted(variables.items()))):
+        place = f"{home.root} {home.lake}"  # a copy of a home is another one
+        for part in (place, panel.model_dump_json(), repr(self._settings), str(sorted(variables.items()))):
             whole.update(f"{part}\0".encode())
         for file in _settings_files(Path(home.root.path)):
             whole.update(f"{file}\0".encode())

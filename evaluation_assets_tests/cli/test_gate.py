@@ -101,6 +101,11 @@ def test_figures_without_tasks_are_floors_with_a_tolerance(home: Path, tmp_path:
     assert "below the floor of 0.85" in missed.stdout or "0.85" in missed.stdout
     unknown = gated("support/base", success=1.0, completion_rate=0.95)
     assert "completed" in unknown.stdout and "INCONCLUSIVE" in unknown.stdout
+    assert gated("support/base", **{"finding.loop": 0.0}).returncode == 0
+    unknown_kind = gated("support/base", **{"finding.lop": 0.0})
+    assert unknown_kind.returncode == 2 and "no kind of finding is called lop" in unknown_kind.stderr
+    no_number = gated("support/base", success=float("nan"))
+    assert no_number.returncode == 2 and "success is nan; it has to be a number" in no_number.stderr
     percent = gated("support/base", success=95)
     assert percent.returncode == 2
     assert "success is 95.0; it has to be from 0 to 1" in percent.stderr

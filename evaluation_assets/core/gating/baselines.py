@@ -1,11 +1,11 @@
 """Baselines: the metrics of an accepted run, as JSON that is reviewed in git. Never the best run so far."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, Literal
 
-import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
 
@@ -18,6 +18,7 @@ from evaluation_assets.core.gating.task_metrics import (
     DropMetrics,
     TaskValue,
     estimate_of,
+    lower_is_better,
 )
 from evaluation_assets.core.judging.panel import EMBEDDED, WITHOUT_MODEL
 from evaluation_assets.core.lake.stored import publish_bytes
@@ -269,28 +270,31 @@ def read_figures(file: UPath) -> dict[str, float] | None:
         InvalidBaseline: a figure cannot be that of its metric.
     """
     try:
-        given: Any = orjson.loads(file.read_bytes())
-    except orjson.JSONDecodeError:
+        given: Any = json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(given, dict) or not given or not all(_is_number(value) for value in given.values()):
+    if not isinstance(given, dict) or not given or any(isinstance(value, dict | list) for value in given.values()):
         return None
-    figures = {OTHER_NAMES.get(str(name), str(name)): float(value) for name, value in given.items()}
-    for name, value in figures.items():
-        if value < 0 or (value > 1 and name not in RELATIVE):
-            raise InvalidBaseline(f"{file}: {name} is {value}; it has to be from 0 to 1")
-    return figures
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InvalidBaseline(f"{file}: {name} is {value!r}; it has to be a number")
+    return {OTHER_NAMES.get(str(name), str(name)): value for name, value in given.items()}
 
 
 def floors_of(figures: Mapping[str, float], settings: GateSettings) -> dict[str, float]:
-    """What a drop has to reach: each figure less `tolerance`; of cost and latency, at most `relative_delta` more."""
-    return {
-        name: value * (1 + settings.relative_delta) if name in RELATIVE else max(0.0, value - settings.tolerance)
-        for name, value in figures.items()
-    }
+    """The limits of a drop: each figure less `tolerance`.
+
+    Of findings, of which more is worse, it is `tolerance` more; of cost and latency, `relative_delta` more.
+    """
+    return {name: _limit(name, value, settings) for name, value in figures.items()}
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _limit(name: str, value: float, settings: GateSettings) -> float:
+    if name in RELATIVE:
+        return value * (1 + settings.relative_delta)
+    if lower_is_better(name):
+        return min(1.0, value + settings.tolerance)
+    return max(0.0, value - settings.tolerance)
 
 
 def write_baseline(file: UPath, baseline: Baseline) -> None:

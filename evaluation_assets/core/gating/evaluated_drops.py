@@ -6,10 +6,12 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeVar
 
+from pydantic import ValidationError
 from upath import UPath
 
 from evaluation_assets.core.gating.baselines import (
     Baseline,
+    InvalidBaseline,
     baseline_file,
     floors_of,
     gating_metrics,
@@ -70,6 +72,11 @@ def gate_drop(
     """
     metrics = metrics_of(home, drop)
     if file is not None and file.exists() and (figures := read_figures(file)) is not None:
+        try:
+            GateSettings.model_validate({"floors": figures})
+        except ValidationError as problem:
+            said = problem.errors()[0]["msg"].removeprefix("Value error, ")
+            raise InvalidBaseline(f"{file}: {said}") from None
         limits = settings.model_copy(update={"floors": settings.floors | floors_of(figures, settings)})
         return gate_metrics(None, metrics, limits, disqualified)
     baseline = baseline_of(home, metrics.suite) if file is None else read_baseline(file)

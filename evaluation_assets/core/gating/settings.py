@@ -1,6 +1,7 @@
 """The sections `gate` and `headline` of gate.yaml: gating metrics, margins, error rates; what a report counts."""
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, Literal
 
 from pydantic import Field, field_validator
@@ -9,6 +10,10 @@ from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.configuration import Section, Share
 
 GateVerdict = Literal["pass", "warn", "fail", "inconclusive", "incomparable"]
+
+
+_UNBOUNDED = ("cost_usd", "latency_s")
+"""Metrics that are no shares."""
 
 
 class HeadlineSettings(Section):
@@ -68,6 +73,16 @@ class GateSettings(Section):
     floors: dict[str, float] = Field(default={})
     min_pass_rates: dict[str, Share] = Field(default={})
     blocks: tuple[GateVerdict, ...] = ("fail",)
+
+    @field_validator("floors")
+    @classmethod
+    def _are_limits(cls, floors: dict[str, float]) -> dict[str, float]:
+        for name, limit in floors.items():
+            if not (isfinite(limit) and limit >= 0):
+                raise ValueError(f"{name} is {limit}; it has to be a number, not negative")
+            if limit > 1 and name not in _UNBOUNDED:
+                raise ValueError(f"{name} is {limit}; it has to be from 0 to 1")
+        return floors
 
     @field_validator("metrics", "floors")
     @classmethod

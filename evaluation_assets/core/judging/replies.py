@@ -201,7 +201,8 @@ def _verdicts_in(text: str) -> Iterator[Mapping[str, Any]]:
 
     def pairs(given: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(given)
-        repeated.extend(key for key, value in given if made[key] != value)
+        # NaN differs from itself; it is no number of a scale and refused as such.
+        repeated.extend(key for key, value in given if made[key] is not value and made[key] != value)
         return made
 
     for data in json_objects(text, json.JSONDecoder(object_pairs_hook=pairs)):

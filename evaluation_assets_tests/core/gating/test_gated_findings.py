@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from pydantic import ValidationError
 
 from evaluation_assets.cli.main import main
+from evaluation_assets.core.gating.baselines import floors_of
 from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
@@ -119,3 +120,18 @@ def _record(task: int, calls: int) -> str:
         messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": "not on the way yet"})
     messages.append({"role": "assistant", "content": "It is not on the way yet."})
     return json.dumps({"task_id": f"t{task}", "messages": messages}) + "\n"
+
+
+def test_a_figure_of_findings_is_an_upper_limit() -> None:
+    figures = {"finding.loop": 0.5, "success": 0.9, "cost_usd": 2.0, "finding.cut_off": 0.98}
+    assert floors_of(figures, GateSettings()) == pytest.approx(
+        {"finding.loop": 0.55, "success": 0.85, "cost_usd": 2.2, "finding.cut_off": 1.0}
+    )
+
+
+@pytest.mark.parametrize(
+    "floors", [{"success": float("nan")}, {"success": 95}, {"finding.loop": 40}, {"success": -0.1}]
+)
+def test_a_limit_that_no_share_can_reach_is_refused(floors: dict[str, float]) -> None:
+    with pytest.raises(ValidationError, match="it has to be"):
+        GateSettings(floors=floors)

@@ -15,6 +15,7 @@ from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.report.sinks.scores import drop_scores
 from evaluation_assets.core.sections.findings.summary import FindingExample, FindingKind, FindingsSummary, RunToLookAt
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.text.report_addresses import ReportAddress
 from evaluation_assets_tests.conftest import SAMPLE
 
@@ -114,8 +115,15 @@ def test_outcomes_for_pull_requests_and_webhooks_have_a_line_a_kind(report: Drop
     assert "<script" not in unsafe and "](javascript" not in unsafe and "**b**" not in unsafe
 
 
+class Covering(Mask):
+    """A mask of a word that is too short to be a secret."""
+
+    def __call__(self, text: str) -> str:
+        return text.replace("docs", "****")
+
+
 def test_trace_stores_get_the_findings_of_a_trace(home: Path) -> None:
-    scores = drop_scores(Installation.at(str(home)), SAMPLE.stem, ["rules"], lambda text: text.replace("docs", "****"))
+    scores = drop_scores(Installation.at(str(home)), SAMPLE.stem, ["rules"], Covering())
     sent = [score for score in scores if score.name.startswith("finding.")]
     assert [(score.trajectory_id, score.name, score.value, score.label) for score in sent] == [
         ("lanternqueue-default", "finding.loop", 1.0, "MEDIUM"),

@@ -28,6 +28,7 @@ _CHANCE = 0.001
 that are spread like all others would be so concentrated."""
 
 _WORDS = 12
+_WORD = re.compile(r"[^\W\d_]{2}")
 _VARYING = re.compile(r"\S*\d\S*|\"[^\"]*\"|'[^']*'|`[^`]*`")
 """What differs between instances of one message: numbers, IDs, paths with digits, quoted values."""
 
@@ -120,7 +121,11 @@ def _frequent_words(members: Sequence[Occurrence]) -> set[str]:
     for each in members:
         runs[pattern_of(each.evidence)].add(each.run)
     everyone = len({each.run for each in members})
-    found = {words for words, own in runs.items() if len(own) >= _LEAST_RUNS and len(own) >= _LEAST_SHARE * everyone}
+    found = {
+        words
+        for words, own in runs.items()
+        if len(own) >= _LEAST_RUNS and len(own) >= _LEAST_SHARE * everyone and _WORD.search(words)
+    }
     return found if len(runs) > 1 else set()
 
 

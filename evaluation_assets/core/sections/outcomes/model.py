@@ -160,7 +160,7 @@ def _regression(
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (see above)
 
     # liblinear uses no threads: those of other solvers are seven times slower than one on a busy machine.
-    model = LogisticRegression(C=penalty, solver="liblinear", intercept_scaling=10.0).fit(columns, succeeded)
+    model = LogisticRegression(C=penalty, solver="liblinear", intercept_scaling=10).fit(columns, succeeded)
     return model.coef_[0], float(model.intercept_[0])
 
 

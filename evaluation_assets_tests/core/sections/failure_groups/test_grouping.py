@@ -58,6 +58,12 @@ def test_words_that_many_findings_share_are_a_group_of_its_own() -> None:
     assert grouped(same, CALLS).keys() == {GroupKey("ignored_error")}, "words that all have tell nothing apart"
 
 
+def test_a_pattern_without_a_word_tells_nothing() -> None:
+    same = [found(run, evidence='{"q": "same"}') for run in range(8)]
+    other = [found(run, evidence=f"word{chr(97 + run)}") for run in range(8, 12)]
+    assert grouped([*same, *other], CALLS).keys() == {GroupKey("ignored_error")}
+
+
 def test_what_varies_is_no_part_of_a_pattern() -> None:
     assert pattern_of('Order W-123 of "Ada" was\n not found at 10:30') == pattern_of(
         "order X99 of 'Eve' was not found at 1"

@@ -43,7 +43,7 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
             continue
         if not text and not later and (trajectory.final_answer or ends_run(made.call)):
             text = trajectory.final_answer or ""
-            if ends_run(made.call) or _takes_up(text[:_READ], made):
+            if ends_run(made.call) or _takes_up(_read(text), made):
                 continue
         span = made.result_span
         yield Detected(
@@ -59,15 +59,20 @@ def _texts_after(course: Course) -> list[str]:
     trajectory = course.trajectory
     said: dict[int, list[str]] = {}
     for message in course.messages:
-        said.setdefault(message.order, []).append(message.text[:_READ])
+        said.setdefault(message.order, []).append(_read(message.text))
     following = "\n".join(said.get(len(course.steps), []))
     found = [""] * len(course.steps)
     for placed in reversed(course.steps):
         found[placed.order] = following
         thought = placed.step.thought
-        written = [trajectory.piece(thought)[:_READ] if thought else "", *said.get(placed.order, [])]
+        written = [_read(trajectory.piece(thought)) if thought else "", *said.get(placed.order, [])]
         following = "\n".join(filter(None, written)) or following
     return found
+
+
+def _read(text: str) -> str:
+    """The beginning and the end of a text: long ones often admit a failure at the end."""
+    return text if len(text) <= 2 * _READ else f"{text[:_READ]}\n{text[-_READ:]}"
 
 
 def _takes_up(text: str, made: PlacedStep) -> bool:
@@ -115,4 +120,4 @@ def _has_words_of(first: str, second: str) -> bool:
     return bool(own) and len(own & others) >= _ALIKE * min(len(own), len(others) or 1) and bool(own & others)
 
 
-DETECTOR = Detector(name="errors", version="2", kinds=("ignored_error",), detect=_detect)
+DETECTOR = Detector(name="errors", version="3", kinds=("ignored_error",), detect=_detect)

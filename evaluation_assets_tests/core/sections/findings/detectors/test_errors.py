@@ -16,6 +16,12 @@ def test_a_failure_without_consequence_is_ignored(after: list) -> None:
     assert "locked" in evidence
 
 
+@pytest.mark.parametrize("characters", [100, 3_000, 30_000])
+def test_a_failure_that_is_admitted_at_the_end_of_a_long_answer_is_not_ignored(characters: int) -> None:
+    answer = "I looked into this for you. " * (characters // 28) + "Unfortunately the order is locked."
+    assert not found(DETECTOR, run(asked("Cancel it.", FAILED, answer=answer)))
+
+
 def test_a_failure_at_the_very_end_is_ignored() -> None:
     assert found(DETECTOR, run(asked("Cancel it.", FAILED, answer=None)))
 
