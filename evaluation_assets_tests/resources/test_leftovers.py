@@ -88,7 +88,7 @@ def test_the_next_command_removes_what_a_killed_run_left(
     with writer(tmp_path / "home" / "lake" / "clips" / "d.parquet"):
         pass
     (tmp_path / "home" / "lake" / ".parts" / "digest" / killed / "1").mkdir(parents=True)
-    assert command("evaluate", SAMPLE, "--quiet", home=tmp_path / "home").returncode == 0
+    assert command("evaluate", SAMPLE, "--as", "again", "--quiet", home=tmp_path / "home").returncode == 0
     left = [path for path in (tmp_path / "home").rglob(".*") if not path.name.endswith(".source.json")]
     assert left == [tmp_path / "home" / "lake" / ".parts"] and list(left[0].iterdir()) == []
     with instance_of(home) as instance:

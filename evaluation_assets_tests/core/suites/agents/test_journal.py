@@ -91,7 +91,7 @@ def test_the_calculator_suite_survives_a_kill(
     with begun() as resumed:
         said, _ = resumed.communicate()
     assert resumed.returncode == 0, said
-    assert "right answers      8 of 8 (100.0%)" in said and "8 of 8 runs passed" in said
+    assert "right answers      8 of 8 (100.0%)" in said and "outcome            passed 8 of 8 (100.0%" in said
     asked = server.requests()
     words = {name: cases[name].prompt[:20] for name in finished}
     again = [str(request.body) for request in asked[len(before) :]]
