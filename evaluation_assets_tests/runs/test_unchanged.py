@@ -1,6 +1,7 @@
 """A drop for which nothing has changed is recognised without a run; any change leads to a run."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -234,3 +235,15 @@ def test_the_command_prints_the_same_without_a_run(tmp_path: Path) -> None:
     assert evaluate("other", home=home)[0] == 2
     assert evaluate("d", "--judge", "other", home=home)[0] == 2
     assert evaluate("d", "--all", home=home)[0] == 2
+
+
+def test_a_copy_of_a_home_knows_nothing_of_the_files_of_the_other(home: Installation, tmp_path: Path) -> None:
+    for file in (*Path(home.root.path).glob("*.yaml"), *Path(home.root.path).glob("*.json")):
+        file.unlink()
+    for folder in ("rubrics", "suites", "baselines", "labels"):
+        shutil.rmtree(Path(home.root.path) / folder)
+    kept(home)
+    assert last(home).of(drop_of(home)) is not None
+    shutil.copytree(home.root.path, tmp_path / "copy")
+    copy = Installation.at(str(tmp_path / "copy"))
+    assert last(copy).of(drop_of(copy)) is None

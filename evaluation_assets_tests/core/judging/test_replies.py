@@ -222,3 +222,9 @@ def test_a_reply_without_usable_probabilities_is_invalid(text: str, kind: str) -
     with pytest.raises(InvalidReply) as refused:
         read_reply(text, RUBRIC.criteria, RUBRIC.scale, with_probability=True)
     assert refused.value.kind == kind
+
+
+def test_nan_is_no_score_and_not_said_to_be_given_twice() -> None:
+    with pytest.raises(InvalidReply) as problem:
+        read_reply(GOOD.replace('"score": 10', '"score": NaN'), RUBRIC.criteria, RUBRIC.scale)
+    assert "two values" not in str(problem.value)
