@@ -1,14 +1,14 @@
 """The file of states, which people edit or commands write: `groups.yaml` in the home folder."""
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, RootModel
 from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish_bytes
-from evaluation_assets.core.system.configuration import InvalidConfiguration, Section
+from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, read_settings, validated
 
 State = Literal["new", "open", "acknowledged", "resolved", "reopened"]
 """`new`: first seen in the last drop of its suite, beyond chance. `reopened`: seen again after it was resolved."""
@@ -32,7 +32,7 @@ class KeptState(Section):
     note: str = ""
 
 
-_FILE = TypeAdapter(dict[str, KeptState])
+_Entries = RootModel[dict[str, dict[str, Any]]]
 
 
 def read_states(file: UPath) -> dict[str, KeptState]:
@@ -43,10 +43,10 @@ def read_states(file: UPath) -> dict[str, KeptState]:
     """
     if not file.exists():
         return {}
-    try:
-        return _FILE.validate_python(yaml.safe_load(file.read_text("utf-8")) or {})
-    except (ValidationError, yaml.YAMLError, UnicodeDecodeError) as problem:
-        raise InvalidConfiguration(f"{file} is not valid: {problem}") from None
+    entries = read_settings(file, _Entries, InvalidConfiguration).root
+    return {
+        name: validated(entry, KeptState, f"{file}: {name}", InvalidConfiguration) for name, entry in entries.items()
+    }
 
 
 def write_states(file: UPath, states: Mapping[str, KeptState]) -> None:
