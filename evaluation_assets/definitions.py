@@ -109,7 +109,6 @@ def build_definitions(
                 *located(
                     [
                         sessions.session_agent_ranks,
-                        failure_groups.grouped_findings,
                         failure_groups.failure_groups,
                         *regression_assets(settings),
                         *reviewing_assets(judges, settings.review, list(stores_of(sinks))),

@@ -5,6 +5,7 @@ import dagster as dg
 from evaluation_assets.core.gating.metadata import damaged_tables
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures
 from evaluation_assets.core.pipeline.failure_groups import group_figures, group_rows, member_rows, read_runs
 from evaluation_assets.core.sections.failure_groups.grouping import GROUPING_VERSION
@@ -18,44 +19,47 @@ from evaluation_assets.resources.parquet import TABLES_IO
 _SOURCES = ("findings", "raw_trajectories", "clips", "tool_use_results", "score_history")
 
 
-@dg.asset(
-    group_name=groups.OVERVIEW,
-    code_version=GROUPING_VERSION,
-    deps=list(_SOURCES),
-    kinds={"parquet"},
-    io_manager_key=TABLES_IO,
-    description="The findings of all drops, each with the failure group that it belongs to.",
-)
-def grouped_findings(home: HomeResource) -> dg.MaterializeResult[Stream]:
-    """Group what went wrong, and the runs that failed without a finding."""
-    table = tables.GROUPED_FINDINGS
-    damaged: list[str] = []
-    rows = batched(member_rows(read_runs(home.home, damaged.append)), table)
-    return dg.MaterializeResult(value=Stream(table, rows, lambda: damaged_tables(damaged)))
+def _spec(table: Table, description: str) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        table.name,
+        group_name=groups.OVERVIEW,
+        code_version=GROUPING_VERSION,
+        deps=list(_SOURCES),
+        kinds={"parquet"},
+        description=description,
+    ).with_io_manager_key(TABLES_IO)
 
 
-@dg.asset(
-    group_name=groups.OVERVIEW,
-    code_version=GROUPING_VERSION,
-    deps=list(_SOURCES),
-    kinds={"parquet"},
-    io_manager_key=TABLES_IO,
+@dg.multi_asset(
+    name="group_failures",
+    specs=[
+        _spec(tables.GROUPED_FINDINGS, "The findings of all drops, each with the failure group that it belongs to."),
+        _spec(
+            tables.FAILURE_GROUPS,
+            "Failures that runs have in common: how many, since when, in which versions, and their state.",
+        ),
+    ],
     check_specs=[
         dg.AssetCheckSpec(
             NO_REOPENED_FAILURES,
-            asset="failure_groups",
+            asset=tables.FAILURE_GROUPS.name,
             blocking=True,
             description="No failure that a person resolved was seen again.",
         )
     ],
-    description="Failures that runs have in common: how many, since when, in which versions, and their state.",
 )
 def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside check_specs
-    """Count the runs of each group, and read its state from groups.yaml."""
-    table = tables.FAILURE_GROUPS
+    """Group what went wrong, and the runs that failed without a finding; read the states from groups.yaml."""
     damaged: list[str] = []
-    rows = group_rows(read_runs(home.home, damaged.append), read_states(home.home.groups_file))
-    return dg.MaterializeResult(
-        value=Stream(table, batched(rows, table), lambda: {**group_figures(rows), **damaged_tables(damaged)}),
+    found = read_runs(home.home, damaged.append)
+    rows = group_rows(found, read_states(home.home.groups_file))
+    members, counted = tables.GROUPED_FINDINGS, tables.FAILURE_GROUPS
+    yield dg.MaterializeResult(
+        asset_key=members.name,
+        value=Stream(members, batched(member_rows(found), members), lambda: damaged_tables(damaged)),
+    )
+    yield dg.MaterializeResult(
+        asset_key=counted.name,
+        value=Stream(counted, batched(rows, counted), lambda: {**group_figures(rows), **damaged_tables(damaged)}),
         check_results=[check_result(no_reopened_failures(rows), NO_REOPENED_FAILURES)],
     )

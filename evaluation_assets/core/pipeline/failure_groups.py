@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from evaluation_assets.core.gating.evaluated_drops import evaluated_at, metrics_of, without_damaged
@@ -41,13 +42,18 @@ class EvaluatedRuns:
     successes: dict[str, bool] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@dataclass
 class AllRuns:
     """What groups are made of. `drops` are in the order in which they were evaluated."""
 
     drops: list[EvaluatedRuns] = field(default_factory=list)
     occurrences: list[Occurrence] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
+
+    @cached_property
+    def groups(self) -> dict[GroupKey, list[Occurrence]]:
+        """The groups of all that was read."""
+        return grouped(self.occurrences, self.calls)
 
 
 def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
@@ -101,7 +107,7 @@ def _unexplained(raw: Stored, runs: EvaluatedRuns, failed: set[str]) -> Iterator
 
 def member_rows(found: AllRuns) -> Iterator[Row]:
     """Rows of `grouped_findings`, group by group."""
-    for key, members in grouped(found.occurrences, found.calls).items():
+    for key, members in found.groups.items():
         for each in members:
             yield {
                 "group_id": key.id,
@@ -120,8 +126,7 @@ def member_rows(found: AllRuns) -> Iterator[Row]:
 
 def group_rows(found: AllRuns, states: Mapping[str, KeptState]) -> list[Row]:
     """Rows of `failure_groups`: those with the most affected runs first."""
-    groups = grouped(found.occurrences, found.calls)
-    rows = [_row(key, members, found.drops, states, len(groups)) for key, members in groups.items()]
+    rows = [_row(key, members, found.drops, states, len(found.groups)) for key, members in found.groups.items()]
     return sorted(rows, key=lambda row: (-row["n_runs"], row["group_id"]))
 
 
