@@ -13,7 +13,7 @@ import orjson
 from upath import UPath
 
 from evaluation_assets.cli.consent import ask_for_consent
-from evaluation_assets.cli.options import AMOUNT, with_panel
+from evaluation_assets.cli.options import AMOUNT, text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.quotes import quote_line
 from evaluation_assets.core.intake.drops import one_file
@@ -35,14 +35,7 @@ from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_
 @click.option("--dry-run", is_flag=True, help="Show the price; no model is called.")
 @click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this.")
 @click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Print text, or a JSON document.",
-)
+@text_or_json
 @with_panel
 def attack(
     home: Installation,

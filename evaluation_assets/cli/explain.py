@@ -10,7 +10,7 @@ import click
 import orjson
 
 from evaluation_assets.cli.key_mask import mask_of_keys, masked
-from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.options import text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.gating.baselines import InvalidBaseline
 from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
@@ -57,14 +57,7 @@ class _Explained:
 @click.argument("trajectory", required=False)
 @click.argument("criterion", required=False)
 @click.option("--full", is_flag=True, help="Print reasoning, prompts and replies whole.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Print text, or a JSON document.",
-)
+@text_or_json
 @with_home
 def explain(
     home: Installation, drop: str, trajectory: str | None, criterion: str | None, full: bool, format_name: str

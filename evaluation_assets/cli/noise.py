@@ -6,7 +6,7 @@ from dataclasses import asdict
 import click
 import orjson
 
-from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.options import text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.gating.noise_floor import (
     DECREASES,
@@ -33,14 +33,7 @@ from evaluation_assets.core.text.counted import counted
     type=click.FloatRange(min=0, max=1, min_open=True),
     help=f"Decrease to count trials for; repeatable (default: {', '.join(map(str, DECREASES))}).",
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Print text, or a JSON document.",
-)
+@text_or_json
 @with_home
 def noise(
     home: Installation, drops: tuple[str, ...], metric: str | None, decreases: tuple[float, ...], format_name: str

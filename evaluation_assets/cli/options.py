@@ -104,6 +104,16 @@ with_format = click.option(
 )
 
 
+text_or_json = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Print text, or a JSON document.",
+)
+
+
 def with_home(command: Any) -> Any:
     """Pass the installation to a command as `home`."""
 

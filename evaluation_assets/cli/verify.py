@@ -6,7 +6,7 @@ from dataclasses import asdict
 import click
 import orjson
 
-from evaluation_assets.cli.options import with_panel
+from evaluation_assets.cli.options import text_or_json, with_panel
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.system.installation import Installation
@@ -15,14 +15,7 @@ from evaluation_assets.runs.verification import Verified, verified
 
 @click.command("verify")
 @click.option("--no-calls", is_flag=True, help="Call no judge.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Print text, or a JSON document.",
-)
+@text_or_json
 @with_panel
 def verify(home: Installation, panel: Panel, no_calls: bool, format_name: str) -> None:
     """Check that this installation can evaluate: settings, keys, prices, providers, judges and outputs.
