@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
@@ -67,7 +68,7 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | No
             return
     if drop is None:
         refuse("give a drop, or use --calibrate")
-    _known(home, drop)
+    check_evaluated(home, drop)
     outcome = _outcome(home, panel, drop, baseline)
     click.echo(FORMATS[form](outcome, home.report_address(drop)))
     sys.exit(1 if outcome.verdict in settings.gate.blocks or outcome.judges_changed else 0)
@@ -112,7 +113,7 @@ def promote(drops: tuple[str, ...], home: Installation, panel: Panel, reason: st
     """Accept an evaluated drop, or the mean of several, as the suite's baseline."""
     _settings(home)
     for drop in drops:
-        _known(home, drop)
+        check_evaluated(home, drop)
     silence_previews()
     from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
@@ -152,9 +153,3 @@ def _settings(home: Installation) -> Settings:
         return load_settings(home.gate_file)
     except InvalidSettings as problem:
         refuse(str(problem))
-
-
-def _known(home: Installation, drop: str) -> None:
-    if not home.table(drop, "task_metrics").exists:
-        known = ", ".join(home.drops_with("task_metrics")) or "none"
-        refuse(f"{drop} has not been evaluated; evaluated drops: {known}")

@@ -6,6 +6,7 @@ from dataclasses import asdict
 import click
 import orjson
 
+from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.gating.noise_floor import (
@@ -44,9 +45,7 @@ def noise(
     power are those of the gate (`gate.yaml`).
     """
     for drop in drops:
-        if not home.table(drop, "task_metrics").exists:
-            known = ", ".join(home.drops_with("task_metrics")) or "none"
-            refuse(f"{drop} has not been evaluated; evaluated drops: {known}")
+        check_evaluated(home, drop)
     found = [read_metrics(drop, home.table(drop, "task_metrics")) for drop in dict.fromkeys(drops)]
     if len({drop.version for drop in found if None not in drop.version[:2]}) > 1:
         warn("the drops are of different agents or versions, whose difference counts as noise here")

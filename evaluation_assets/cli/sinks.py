@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import with_home, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
@@ -60,9 +61,7 @@ def send(home: Installation, panel: Panel, drop: str, only: str | None, dry_run:
     The exit status is 1 if a delivery failed.
     """
     sinks = _chosen(home, only)
-    if not home.table(drop, "trajectory_scores").exists:
-        known = ", ".join(home.drops_with("trajectory_scores")) or "none"
-        refuse(f"{drop} has not been evaluated; evaluated drops: {known}")
+    check_evaluated(home, drop, "trajectory_scores")
     if dry_run:
         for name, settings in sinks.items():
             echo(f"{name}: {_preview(home, drop, name, settings)}")
