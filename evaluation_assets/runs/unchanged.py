@@ -25,7 +25,8 @@ from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome
 _NO_SETTINGS = ("drops", "lake", "reports", "dagster", "agent_runs")
 """Folders of an installation that hold what is evaluated and what comes of it."""
 
-_DATABASES = ("ledger.sqlite", "received.sqlite")
+_NOT_READ = ("ledger.sqlite", "received.sqlite", "groups.yaml")
+"""Beginnings of names of files that no evaluation takes settings from."""
 
 Metadata = Mapping[str, Mapping[str, Any]]
 
@@ -117,7 +118,7 @@ def _settings_files(root: Path) -> Iterator[Path]:
     for entry in sorted(root.iterdir()):
         if entry.is_dir() and entry.name not in _NO_SETTINGS:
             yield from sorted(file for file in entry.rglob("*") if file.is_file())
-        elif entry.is_file() and not entry.name.startswith(_DATABASES):
+        elif entry.is_file() and not entry.name.startswith(_NOT_READ):
             yield entry
 
 

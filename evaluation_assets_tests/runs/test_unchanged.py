@@ -237,6 +237,12 @@ def test_the_command_prints_the_same_without_a_run(tmp_path: Path) -> None:
     assert evaluate("d", "--all", home=home)[0] == 2
 
 
+def test_the_states_of_failure_groups_change_no_evaluation(home: Installation) -> None:
+    kept(home)
+    write(home, "groups.yaml", "a: {state: acknowledged}\n")
+    assert last(home).of(drop_of(home)) is not None
+
+
 def test_a_copy_of_a_home_knows_nothing_of_the_files_of_the_other(home: Installation, tmp_path: Path) -> None:
     for file in (*Path(home.root.path).glob("*.yaml"), *Path(home.root.path).glob("*.json")):
         file.unlink()
