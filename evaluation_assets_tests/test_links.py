@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.glob("**/*.md"))]
 
 
 def prose(page: Path) -> str:
@@ -19,14 +20,19 @@ def anchors(page: Path) -> set[str]:
 
 
 def broken(page: Path) -> list[str]:
-    """The relative links of a page that lead nowhere."""
+    """The relative links of a page that lead nowhere, or out of the documentation: its site has nothing else."""
     found = []
+    within = DOCS if page.is_relative_to(DOCS) else page.parent
     for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", prose(page))):
         address, _, anchor = link.partition("#")
         target = page.parent / address if address else page
         if re.match(r"[a-z]+:", link):
             continue
-        if not target.exists() or (anchor and anchor not in anchors(target)):
+        if (
+            not target.exists()
+            or not target.resolve().is_relative_to(within)
+            or (anchor and anchor not in anchors(target))
+        ):
             found.append(link)
     return found
 
@@ -38,5 +44,5 @@ def test_links_lead_somewhere() -> None:
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("# One title\n\n[a](page.md#one-title) [b](missing.md) [c](#other)\n")
-    assert broken(page) == ["missing.md", "#other"]
+    page.write_text("# One title\n\n[a](page.md#one-title) [b](missing.md) [c](#other) [d](..)\n")
+    assert broken(page) == ["missing.md", "#other", ".."]
