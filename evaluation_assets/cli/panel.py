@@ -13,6 +13,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from evaluation_assets.cli.attack import attack
+from evaluation_assets.cli.bridge import bridge
 from evaluation_assets.cli.options import with_home, with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.intake.copying.folders import prepare
@@ -43,6 +44,7 @@ def panel_commands() -> None:
 
 
 panel_commands.add_command(attack)
+panel_commands.add_command(bridge)
 
 
 @panel_commands.command("list")

@@ -140,6 +140,11 @@ def is_by_rules_only(parts: Mapping[str, str]) -> bool:
     return {provider for judge, provider in providers.items() if judge not in without} <= {EMBEDDED}
 
 
+def judges_in(parts: Mapping[str, str]) -> list[str]:
+    """The judges whose scores count, by the parts of a comparability key."""
+    return list(_providers(parts))
+
+
 def _ends(part: str) -> bool:
     return part.endswith((_KEPT_OUT, SCORED_NO_CLIPS))
 

@@ -19,6 +19,7 @@ from evaluation_assets.core.gating.baselines import (
     read_figures,
     scored_with,
 )
+from evaluation_assets.core.gating.bridges import Bridges, bridges_file, read_bridges
 from evaluation_assets.core.gating.calibration import Calibration, Values, calibrate
 from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.history import drift_since, leaderboard
@@ -59,6 +60,15 @@ def baseline_of(home: Installation, suite: str | None) -> Baseline | None:
     return None if suite is None else read_baseline(baseline_file(home.baselines, suite))
 
 
+def bridges_of(home: Installation, suite: str | None) -> Bridges | None:
+    """The bridges of a suite; `None` without a suite.
+
+    Raises:
+        InvalidBaseline: their file cannot be read.
+    """
+    return None if suite is None else read_bridges(bridges_file(home.bridges, suite), suite)
+
+
 def gate_drop(
     home: Installation, drop: str, settings: GateSettings, disqualified: Mapping[str, str], file: UPath | None = None
 ) -> GateOutcome | None:
@@ -68,7 +78,7 @@ def gate_drop(
     `gate_metrics`.
 
     Raises:
-        InvalidBaseline: the baseline file cannot be read.
+        InvalidBaseline: the file of the baseline or of the bridges cannot be read.
     """
     metrics = metrics_of(home, drop)
     if file is not None and file.exists() and (figures := read_figures(file)) is not None:
@@ -80,11 +90,15 @@ def gate_drop(
         limits = settings.model_copy(update={"floors": settings.floors | floors_of(figures, settings)})
         return gate_metrics(None, metrics, limits, disqualified)
     baseline = baseline_of(home, metrics.suite) if file is None else read_baseline(file)
-    return gate_metrics(baseline, metrics, settings, disqualified)
+    return gate_metrics(baseline, metrics, settings, disqualified, bridges_of(home, metrics.suite))
 
 
 def gate_metrics(
-    baseline: Baseline | None, metrics: DropMetrics, settings: GateSettings, disqualified: Mapping[str, str]
+    baseline: Baseline | None,
+    metrics: DropMetrics,
+    settings: GateSettings,
+    disqualified: Mapping[str, str],
+    bridges: Bridges | None = None,
 ) -> GateOutcome | None:
     """Compare the metrics of a drop with a baseline. `None` if there is neither a baseline nor a floor.
 
@@ -97,11 +111,11 @@ def gate_metrics(
         if f"judge {judge}" in metrics.comparability and judge not in metrics.kept_out
     }
     if not counted:
-        return decide(baseline, metrics, settings)
+        return decide(baseline, metrics, settings, bridges)
     trusted = replace(metrics, metrics=_without_judges(metrics.metrics))
     if baseline is not None:
         baseline = baseline.model_copy(update={"metrics": _without_judges(baseline.metrics)})
-    outcome = decide(baseline, trusted, settings)
+    outcome = decide(baseline, trusted, settings, bridges)
     notes = [f"judge {judge} is disqualified: {why}; evaluate again" for judge, why in counted.items()]
     return outcome and outcome.model_copy(
         update={"reasons": outcome.reasons + notes, "judges_kept_out": {**outcome.judges_kept_out, **counted}}

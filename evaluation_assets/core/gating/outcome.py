@@ -60,12 +60,48 @@ class Difference(_Model):
     current: str | None
 
 
+class Offset(_Model):
+    """How much higher the new scores of a metric are than the old ones: mean paired difference with its 95% interval.
+
+    It is over `n_runs` runs of `n_tasks` tasks; the standard error is clustered by task.
+    """
+
+    mean: float
+    std_error: float
+    ci_low: float
+    ci_high: float
+    n_tasks: int
+    n_runs: int
+
+
+class Bridge(_Model):
+    """What links drops that the judge `old` scored with those of the judge `new`, made from runs that both scored.
+
+    `comparability` are the parts of the comparability key of the old drops; `differs` those that another drop may have
+    otherwise, all of them and no others. `asked` are the judges whose verdicts are new. `offsets` are by metric.
+    """
+
+    old: str
+    new: str
+    made_at: str
+    drops: tuple[str, ...]
+    asked: tuple[str, ...]
+    comparability: dict[str, str]
+    differs: dict[str, Difference]
+    offsets: dict[str, Offset]
+
+
 class Comparability(_Model):
-    """Whether both runs have the same tasks, judges and settings. `differs` lists the parts that do not match."""
+    """Whether both runs have the same tasks, judges and settings. `differs` lists the parts that do not match.
+
+    If a bridge links both runs, it is `linked`, its offsets are subtracted from the current values, and the parts
+    that it links are in none of `differs`.
+    """
 
     baseline_key: str | None
     current_key: str
     differs: dict[str, Difference]
+    linked: Bridge | None = None
 
 
 class GateOutcome(_Model):
