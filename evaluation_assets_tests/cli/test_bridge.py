@@ -55,7 +55,8 @@ def runs(less: int = 0, tasks: int = TASKS) -> bytes:
     """Runs that are worth 3 to 7 points, or `less`."""
     worth = [3 + number % 5 - less for number in range(tasks)]
     return b"".join(
-        record(f"t{number}", f"<think>why</think><answer>worth {points}</answer>") for number, points in enumerate(worth)
+        record(f"t{number}", f"<think>why</think><answer>worth {points}</answer>")
+        for number, points in enumerate(worth)
     )
 
 

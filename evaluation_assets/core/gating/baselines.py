@@ -20,6 +20,7 @@ from evaluation_assets.core.gating.task_metrics import (
     estimate_of,
     lower_is_better,
 )
+from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.judging.panel import EMBEDDED, WITHOUT_MODEL
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.traces.trajectories.identity import digest, file_name
@@ -109,7 +110,7 @@ def comparability_key(parts: Mapping[str, str]) -> str:
     return digest(*(f"{part}={value}" for part, value in sorted(parts.items())))[:12]
 
 
-def scored_with(metrics: DropMetrics) -> dict[str, str]:
+def scored_with(metrics: DropMetrics | MetricsFacts) -> dict[str, str]:
     """The parts of the comparability key, including the judges that are excluded from gates."""
     return dict(metrics.comparability) | {f"judge {judge}{_KEPT_OUT}": "yes" for judge in metrics.kept_out}
 

@@ -13,6 +13,7 @@ from evaluation_assets.core.gating.baselines import (
     Baseline,
     InvalidBaseline,
     baseline_file,
+    comparability_key,
     floors_of,
     gating_metrics,
     read_baseline,
@@ -23,6 +24,7 @@ from evaluation_assets.core.gating.bridges import Bridges, bridges_file, read_br
 from evaluation_assets.core.gating.calibration import Calibration, Values, calibrate
 from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.history import drift_since, leaderboard
+from evaluation_assets.core.gating.linked_history import Links
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import (
@@ -33,7 +35,7 @@ from evaluation_assets.core.gating.task_metrics import (
     read_metrics,
 )
 from evaluation_assets.core.intake.drops import scan
-from evaluation_assets.core.intake.facts import HistoryFacts
+from evaluation_assets.core.intake.facts import HistoryFacts, MetricsFacts
 from evaluation_assets.core.lake.stored import DamagedTable
 from evaluation_assets.core.system.installation import Installation
 
@@ -169,6 +171,21 @@ def suite_history(home: Installation, suite: str | None, damaged: Tell = _log.wa
     by_drop = of_each_drop(home, "score_history", lambda drop: list(home.table(drop, "score_history").rows()), damaged)
     rows = [row for own in by_drop for row in own]
     return sorted((row for row in rows if row["suite"] == suite), key=lambda row: (row["evaluated_at"], row["drop"]))
+
+
+def history_links(home: Installation, suite: str | None, rows: Iterable[Row], damaged: Tell = _log.warning) -> Links:
+    """The bridges between the comparability keys in rows of `score_history` of a suite.
+
+    Raises:
+        InvalidBaseline: the file of bridges cannot be read.
+    """
+    bridges = bridges_of(home, suite) or Bridges(suite="")
+    if not bridges.bridges:
+        return Links(bridges, {})
+    drops = dict.fromkeys(row["drop"] for row in rows)
+    facts = without_damaged(drops, lambda drop: MetricsFacts.of(home.table(drop, "task_metrics")), damaged)
+    parts = [*(each.comparability for each in bridges.bridges), *map(scored_with, facts)]
+    return Links(bridges, {comparability_key(each): each for each in parts})
 
 
 def leaderboard_rows(home: Installation, damaged: Tell = _log.warning) -> Iterator[Row]:

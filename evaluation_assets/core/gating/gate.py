@@ -85,6 +85,11 @@ def _decided(
         changed_tasks(direction, gating, baseline.metrics, current.metrics, tasks.common, settings)
         for direction in ("fell", "rose")
     )
+    # An offset is a mean: on a single task, two judges may differ by more.
+    fallen, improved = (
+        [each.model_copy(update={"beyond_noise": each.beyond_noise and each.metric not in offsets}) for each in changed]
+        for changed in (fallen, improved)
+    )
     return _outcome(baseline, current, settings, limits, tasks, {}, comparisons, fallen, improved)
 
 

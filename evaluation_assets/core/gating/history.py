@@ -1,7 +1,6 @@
 """Score history, drift and leaderboard of a suite."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,16 +41,6 @@ def of_other_keys(earlier: Iterable[Row], rows: Sequence[Row]) -> list[Row]:
     """The earlier rows of `score_history` to keep: those under other comparability keys than the new rows."""
     key = rows[0]["comparability_key"] if rows else ""
     return [row for row in earlier if row["comparability_key"] != key]
-
-
-def segments(points: Sequence[Row]) -> list[list[Row]]:
-    """The points of one metric in order, split where the comparability key changes: no line may cross a change."""
-    parts: list[list[Row]] = [[points[0]]] if points else []
-    for before, after in pairwise(points):
-        if before["comparability_key"] != after["comparability_key"]:
-            parts.append([])
-        parts[-1].append(after)
-    return parts
 
 
 def drift_since(baseline: Baseline, drops: Iterable[DropMetrics], metric: str, alpha: float) -> Drift:

@@ -279,10 +279,18 @@ class ToolUse(_Model):
     incomplete_total: int
 
 
+class Subtracted(_Model):
+    """What bridges subtracted from a value, to bring it onto the scale before judges changed, with its error."""
+
+    mean: float
+    std_error: float
+
+
 class TrendPoint(_Model):
     """One drop of a suite: the metric's mean over tasks with its 95% interval.
 
-    `breaks`: the point is not comparable with the previous one, because judges, rubrics or settings changed.
+    `breaks`: the point is not comparable with the previous one, because judges, rubrics or settings changed. If a
+    bridge links it with drops before such a change, `subtracted` is not in the mean, and its error is in the interval.
     """
 
     drop: str
@@ -290,6 +298,7 @@ class TrendPoint(_Model):
     ci_low: float | None
     ci_high: float | None
     breaks: bool
+    subtracted: Subtracted | None = None
 
 
 class Trend(_Model):
