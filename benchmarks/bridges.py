@@ -82,7 +82,7 @@ def linked(before: np.ndarray, after: np.ndarray, bridge: list[tuple[int, float]
 
 
 def _drop(name: str, scores: np.ndarray, parts: dict[str, str]) -> DropMetrics:
-    values = {f"task-{number}": TaskValue(*[float(score)] * 3) for number, score in enumerate(scores)}
+    values = {f"task-{number}": TaskValue(score, score, score) for number, score in enumerate(map(float, scores))}
     return DropMetrics(
         drop=name, suite="s", comparability=parts, tasks=dict.fromkeys(values, ""), metrics={"overall": values}
     )
