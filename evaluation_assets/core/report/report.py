@@ -4,7 +4,6 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.intake.sidecar import Sidecar
-from evaluation_assets.core.report.constraint_report import ConstraintsSummary
 from evaluation_assets.core.report.distributions import Statistic
 from evaluation_assets.core.report.headline import Headline
 from evaluation_assets.core.report.judges_report import EffectiveNumber, PanelSummary
@@ -12,6 +11,7 @@ from evaluation_assets.core.report.process_summary import ProcessSummary
 from evaluation_assets.core.report.sampled_judges import SampledMean
 from evaluation_assets.core.report.session_report import AgentRank, SessionsSummary
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary
+from evaluation_assets.core.sections.constraints.summary import ConstraintsSummary
 from evaluation_assets.core.sections.findings.summary import FindingsSummary
 from evaluation_assets.core.traces.formats.import_report import ImportSummary
 

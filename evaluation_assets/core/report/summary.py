@@ -17,7 +17,6 @@ from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake.stored import Aligned, DamagedTable, Stored
 from evaluation_assets.core.report.clip_summaries import Lowest, Values, clip_summaries, excerpt
-from evaluation_assets.core.report.constraint_report import constraints_summary
 from evaluation_assets.core.report.distributions import statistic
 from evaluation_assets.core.report.headline import Headline, criterion_rate, headline, rate
 from evaluation_assets.core.report.judges_report import labels_of, panel_summary
@@ -38,6 +37,7 @@ from evaluation_assets.core.report.suite_report import tool_use_summary
 from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary, coding_summary
+from evaluation_assets.core.sections.constraints.summary import constraints_summary
 from evaluation_assets.core.sections.findings.summary import EarlierFindings, findings_summary
 from evaluation_assets.core.sections.outcomes.prediction import predictions
 from evaluation_assets.core.suites.call_metrics import TrialRates, trial_rates
