@@ -1,15 +1,10 @@
 """The outcome of the gate for a drop, as used by reports, checks and programs."""
 
-from pydantic import BaseModel, ConfigDict
-
 from evaluation_assets.core.gating.settings import GateVerdict
+from evaluation_assets.core.system.frozen import Frozen
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class MetricComparison(_Model):
+class MetricComparison(Frozen):
     """One metric over the `n_tasks` tasks that have it on both sides.
 
     `baseline` and `current` are means over these tasks. `difference` is current minus baseline; for cost and latency
@@ -40,7 +35,7 @@ class MetricComparison(_Model):
     note: str | None = None
 
 
-class ChangedTask(_Model):
+class ChangedTask(Frozen):
     """A task that fell or rose by at least `fallen_drop` in every trial. Values are means over its trials.
 
     `beyond_noise`: significant, with the false discovery rate controlled over all tasks and gating metrics.
@@ -53,14 +48,14 @@ class ChangedTask(_Model):
     beyond_noise: bool
 
 
-class Difference(_Model):
+class Difference(Frozen):
     """A part of the comparability key that differs; `None` if it is missing."""
 
     baseline: str | None
     current: str | None
 
 
-class Comparability(_Model):
+class Comparability(Frozen):
     """Whether both runs have the same tasks, judges and settings. `differs` lists the parts that do not match."""
 
     baseline_key: str | None
@@ -68,7 +63,7 @@ class Comparability(_Model):
     differs: dict[str, Difference]
 
 
-class GateOutcome(_Model):
+class GateOutcome(Frozen):
     """The outcome of the gate for a drop.
 
     `only_in_baseline` are missing tasks. `reworded_tasks` have the same ID but a different prompt, e.g. tasks with a

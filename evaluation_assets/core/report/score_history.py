@@ -1,13 +1,11 @@
 """Score history of a suite, prepared for plotting."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from evaluation_assets.core.gating.history import segments
 from evaluation_assets.core.gating.task_metrics import RELATIVE
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.report.report import Trend, TrendPoint
-
-Row = dict[str, Any]
 
 MAX_POINTS = 40
 """Drops in a plot; the table has all."""
