@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import ValidationError
 from upath import UPath
@@ -36,10 +36,10 @@ from evaluation_assets.core.gating.task_metrics import (
 )
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.intake.facts import HistoryFacts, MetricsFacts
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import DamagedTable
 from evaluation_assets.core.system.installation import Installation
 
-Row = dict[str, Any]
 Read = TypeVar("Read")
 Tell = Callable[[str], object]
 

@@ -1,7 +1,6 @@
 """Score history, drift and leaderboard of a suite."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import scipy
@@ -9,9 +8,8 @@ import scipy
 from evaluation_assets.core.gating.baselines import Baseline, comparability_key, scored_with
 from evaluation_assets.core.gating.drift import Drift, drift, night
 from evaluation_assets.core.gating.task_metrics import FINDING, RELATIVE, DropMetrics, estimate_of, lower_is_better
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered
-
-Row = dict[str, Any]
 
 
 def history_rows(metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:

@@ -1,13 +1,11 @@
 """Score history of a suite, prepared for plotting."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from evaluation_assets.core.gating.linked_history import Links, Shift, linked_points
 from evaluation_assets.core.gating.task_metrics import RELATIVE
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.report.report import Subtracted, Trend, TrendPoint
-
-Row = dict[str, Any]
 
 MAX_POINTS = 40
 """Drops in a plot; the table has all."""

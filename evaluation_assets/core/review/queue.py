@@ -5,11 +5,12 @@ import hashlib
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 from upath import UPath
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, publish_bytes
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.scoring.panel_scores import OVERALL
@@ -17,7 +18,6 @@ from evaluation_assets.core.sections.outcomes.prediction import is_likely_failur
 from evaluation_assets.core.text.plain_text import csv_cell
 from evaluation_assets.core.text.report_addresses import ReportAddress
 
-Row = dict[str, Any]
 Reason = Literal[
     "violation",
     "failed_case",

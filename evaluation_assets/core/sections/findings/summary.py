@@ -4,17 +4,15 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.intake.facts import FindingsFacts
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted
 
-Row = dict[str, Any]
 RateInterval = Callable[[Collection[Sequence[bool]]], tuple[float, float]]
 
 SEVERITIES: tuple[Severity, ...] = ("HIGH", "MEDIUM", "LOW")
@@ -29,11 +27,7 @@ _REASONS = 3
 """Kinds named for failed runs."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class FindingExample(_Model):
+class FindingExample(Frozen):
     """A finding with its place and evidence, a quotation or a message. `is_shown`: the report has the run."""
 
     trajectory_id: str
@@ -45,7 +39,7 @@ class FindingExample(_Model):
     is_shown: bool
 
 
-class FindingKind(_Model):
+class FindingKind(Frozen):
     """A kind of finding: the `runs` that have it, and how many of them have it at most with each severity.
 
     `share` is of all runs, with a 95% interval over tasks. `earlier_share` is that of the earlier drop, if comparable.
@@ -68,7 +62,7 @@ class FindingKind(_Model):
         return next(severity for severity in SEVERITIES if self.severities.get(severity))
 
 
-class RunToLookAt(_Model):
+class RunToLookAt(Frozen):
     """A run with grave findings: the titles of their kinds, gravest first, and the clip of the gravest."""
 
     trajectory_id: str
@@ -76,7 +70,7 @@ class RunToLookAt(_Model):
     titles: list[str]
 
 
-class EarlierFindings(_Model):
+class EarlierFindings(Frozen):
     """The findings of the drop that a report is compared with: runs by kind; none if other `detectors` found them."""
 
     drop: str
@@ -85,7 +79,7 @@ class EarlierFindings(_Model):
     runs: dict[str, int]
 
 
-class FindingsSummary(_Model):
+class FindingsSummary(Frozen):
     """What went wrong in `affected` of the `n_runs` runs of a drop, which are of `n_tasks` tasks.
 
     `of_failed` counts the `failed` runs by kind of HIGH and MEDIUM findings, `failed_without` those that have none.
