@@ -203,12 +203,17 @@ class ErrorRecord(Frozen):
 
 
 class Course(Frozen):
-    """Progress of the work. `signal` is the most severe finding; shares are 0..1."""
+    """Progress of the work. `signal` is the most severe finding; shares are 0..1.
+
+    `graceful_stop` says whether the run, with a failure that was never overcome, ended by saying that the task was not
+    done; `None` without such a failure, and in analyses by earlier versions.
+    """
 
     signal: Signal | None
     efficiency: float | None
     awareness: float | None
     correction: float | None
+    graceful_stop: bool | None = None
     errors: list[ErrorRecord]
     ignored_results: int
     stalls: list[list[int]]
