@@ -3,15 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
-from typing import Any
 
 import scipy
 
 from evaluation_assets.core.gating.bridges import Bridges, differences
 from evaluation_assets.core.gating.task_metrics import WITHOUT_JUDGES
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.scoring.intervals import CONFIDENCE
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS, judges_in, scored_with
 from evaluation_assets.core.gating.bridges import differences
@@ -20,6 +19,7 @@ from evaluation_assets.core.judging.selection import selections_of
 from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, trajectory_chains
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
 from evaluation_assets.core.lake.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS, Table
 from evaluation_assets.core.models.budget import Budget
@@ -42,7 +42,6 @@ STEPS: tuple[tuple[Table, Callable[..., Iterator[Chain]]], ...] = (
 _OF_PANEL = ("judge ", "selection of ", "rubric ", "quorum", "model served to ", "scoring")
 """How the parts of a comparability key begin that the panel decides."""
 
-Row = dict[str, Any]
 Run = tuple[str, str]
 """A drop and the ID of a trajectory in it."""
 
