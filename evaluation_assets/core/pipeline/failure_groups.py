@@ -59,7 +59,7 @@ def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
     found = AllRuns()
 
     def read(drop: str) -> tuple[EvaluatedRuns, list[Occurrence], Counter[str]]:
-        runs = _runs(home, drop)
+        runs = evaluated_runs(home, drop)
         findings = [Occurrence(drop=drop, **row) for row in home.table(drop, "findings").rows(list(_PLACED))]
         explained = {each.trajectory_id for each in findings}
         failed = [run for run, succeeded in runs.successes.items() if not succeeded and run not in explained]
@@ -75,7 +75,8 @@ def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
     return found
 
 
-def _runs(home: Installation, drop: str) -> EvaluatedRuns:
+def evaluated_runs(home: Installation, drop: str) -> EvaluatedRuns:
+    """The runs of an evaluated drop. Whether a run succeeded is what its source recorded, else what its suite says."""
     metrics = metrics_of(home, drop)
     name = " ".join(part for part in (metrics.agent or metrics.model, metrics.agent_version) if part)
     runs = EvaluatedRuns(drop=drop, suite=metrics.suite, version=name, evaluated_at=evaluated_at(home, drop))
