@@ -117,7 +117,9 @@ def _is_agreed(
             return False
         paid.check_budget(budget, None)
         paid.check_keys([drop])
-        ask_for_consent(paid, [drop], panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False)
+        ask_for_consent(
+            lambda: paid.quotes([drop]), panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False
+        )
     return True
 
 
