@@ -1,7 +1,7 @@
 """The quote that `evaluate` shows before it spends anything, and the question whether to go on."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from evaluation_assets.cli.quotes import dollars, quote_line
 from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
 from evaluation_assets.core.intake.copying.drops import inspect
 from evaluation_assets.core.intake.drops import Drop
-from evaluation_assets.core.judging.quotes import in_total
+from evaluation_assets.core.judging.quotes import Quote, in_total
 from evaluation_assets.runs.paid import PaidEvaluation
 
 
@@ -33,9 +33,14 @@ def ask_for_consent(
     on_terminal = sys.stdin.isatty()
     if (agreed and quiet) or (not on_terminal and (agreed or limited)):
         return
-    quotes = paid.quotes(drops)
+    ask_about(paid.quotes(drops), ask_above_usd, agreed=agreed)
+
+
+def ask_about(quotes: Mapping[str, Quote], ask_above_usd: float, *, agreed: bool, limited: bool = False) -> None:
+    """Show the quotes of judges and ask, as `ask_for_consent`; nothing is asked about what costs nothing."""
+    on_terminal = sys.stdin.isatty()
     total = in_total(quotes.values())
-    if total.expected.usd == 0:
+    if total.expected.usd == 0 or (not on_terminal and (agreed or limited)):
         return
     if not on_terminal and (total.expected.usd or 0.0) <= ask_above_usd:
         return
