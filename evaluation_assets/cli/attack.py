@@ -23,7 +23,15 @@ from evaluation_assets.core.judging.probes import RETEST, Attacked, attacked
 from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.errors import LedgerError, Stopped
-from evaluation_assets.core.pipeline.attack import LEAST_RISE, ProbeResult, is_measured, results_of, scores_of
+from evaluation_assets.core.pipeline.attack import (
+    LEAST_RISE,
+    ProbeResult,
+    is_measured,
+    padding_slope,
+    results_of,
+    scores_of,
+)
+from evaluation_assets.core.review.measured import InvalidMeasured, Padding, remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
@@ -70,9 +78,12 @@ def attack(
             with bar:
                 scores = asyncio.run(scores_of(judge, given, rubrics, limit, lambda bar=bar: bar.update(1)))
             found[judge.name] = results_of(given, scores)
+            padding = padding_slope(given, scores)
+            if padding.slope is not None:
+                remember(home, judge.name, padding=Padding(judge_version=judge.version, slope=padding))
             if format_name == "text":
                 echo(*_lines(judge.name, found[judge.name]))
-    except (InvalidPanel, InvalidRubric, LedgerError) as problem:
+    except (InvalidPanel, InvalidRubric, InvalidMeasured, LedgerError) as problem:
         refuse(str(problem))
     if format_name == "json":
         document = [{"judge": name, "probes": [asdict(each) for each in own]} for name, own in found.items()]

@@ -9,10 +9,11 @@ from typing import Literal
 
 from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import Judge, judge_chains
-from evaluation_assets.core.judging.probes import PROBES, RETEST, Attacked
+from evaluation_assets.core.judging.probes import PADDING, PROBES, RETEST, Attacked
 from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.subjects import clip_chain
 from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.review.length_bias import LengthSlope, slope_of_padding
 from evaluation_assets.core.scoring.intervals import wilson
 
 LEAST_RISE = 0.2
@@ -89,6 +90,19 @@ def results_of(given: Sequence[Attacked], scores: Mapping[str, float | None]) ->
             moved[each.probe].append(now - was >= LEAST_RISE - 1e-9)
     base = fmean(moved[RETEST]) if moved[RETEST] else 0.0
     return [_result(probe, own, at_the_top[probe], base) for probe, own in moved.items()]
+
+
+def padding_slope(given: Sequence[Attacked], scores: Mapping[str, float | None]) -> LengthSlope:
+    """The length bias on clips that the probe `length_padding` made longer."""
+    plain = {each.canary: each.trajectory for each in given if each.probe is None}
+    pairs = [
+        (before, after, len(each.trajectory.text) / len(plain[each.canary].text))
+        for each in given
+        if each.probe == PADDING
+        and (before := scores.get(plain[each.canary].id)) is not None
+        and (after := scores.get(each.trajectory.id)) is not None
+    ]
+    return slope_of_padding(pairs)
 
 
 def _result(probe: str, moved: Sequence[bool], at_the_top: int, base: float) -> ProbeResult:
