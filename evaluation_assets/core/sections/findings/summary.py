@@ -2,9 +2,10 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain, repeat
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -29,12 +30,23 @@ _REASONS = 3
 """Kinds named for failed runs."""
 
 
+class Alike(NamedTuple):
+    """The failure group of a finding of a run, and how many other runs of the drop have it."""
+
+    trajectory_id: str
+    group_id: str
+    others: int
+
+
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
 class FindingExample(_Model):
-    """A finding with its place and evidence, a quotation or a message. `is_shown`: the report has the run."""
+    """A finding with its place and evidence, a quotation or a message. `is_shown`: the report has the run.
+
+    `others` counts the other runs that have its failure group.
+    """
 
     trajectory_id: str
     clip_index: int | None
@@ -43,6 +55,8 @@ class FindingExample(_Model):
     is_quotation: bool
     detector: str
     is_shown: bool
+    group_id: str | None = None
+    others: int = 0
 
 
 class FindingKind(_Model):
@@ -154,6 +168,7 @@ def findings_summary(
     failed: Collection[str],
     interval: RateInterval,
     earlier: EarlierFindings | None = None,
+    alike: Iterable[Alike] = (),
 ) -> FindingsSummary | None:
     """Summarise `findings`; `None` for drops that were evaluated before the table existed.
 
@@ -164,12 +179,14 @@ def findings_summary(
         failed: the runs that failed.
         interval: gives the 95% interval of a rate from the outcomes of each task.
         earlier: the findings of the drop that this one is compared with.
+        alike: the failure group of each finding, in the order of the table.
     """
     if not findings.exists:
         return None
     by_kind: dict[str, _Kind] = {}
     by_run: dict[str, _Run] = {}
-    for number, row in enumerate(findings.rows()):
+    for number, (found, group) in enumerate(zip(findings.rows(), chain(alike, repeat(None)), strict=False)):
+        row = {**found, "alike": group}
         kind, run = by_kind.setdefault(row["kind"], _Kind()), by_run.setdefault(row["trajectory_id"], _Run())
         severity: Severity = row["severity"]
         gravest = kind.gravest.setdefault(row["trajectory_id"], severity)
@@ -237,6 +254,8 @@ def _keep_example(kind: _Kind, row: Row, number: int, shown: Collection[str], fa
 
 def _example(row: Row, shown: Collection[str]) -> FindingExample:
     own = {name: row[name] for name in ("trajectory_id", "clip_index", "severity", "evidence", "detector")}
+    if row["alike"] is not None:
+        own |= {"group_id": row["alike"].group_id, "others": row["alike"].others}
     return FindingExample(**own, is_quotation=row["start"] is not None, is_shown=row["trajectory_id"] in shown)
 
 
