@@ -94,6 +94,7 @@ def build_definitions(
         outcomes.predicted_outcomes,
         regression.task_metrics(judges, rubrics, panel.quorum, settings),
         regression.score_history,
+        sessions.session_history,
         sessions.session_agents,
         reviewing.review_queue(judges, settings.review, cascading, panel.report_redaction),
         reports.report_asset(judges, rubrics, panel.quorum, key, settings, panel.report_redaction),

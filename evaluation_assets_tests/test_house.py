@@ -134,10 +134,10 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert parents("score_history") == {"task_metrics"}
     assert parents("process_scores") == parents("findings")
     assert "coding_work" in parents("process_scores")
+    assert "process_scores" in parents("review_queue")
     assert parents("evaluation_report") == {
         "category_assessments",
         "failure_patterns",
-        "process_scores",
         "raw_trajectories",
         "rejected_records",
         "review_queue",

@@ -13,7 +13,7 @@ import orjson
 from upath import UPath
 
 from evaluation_assets.cli.consent import ask_for_consent
-from evaluation_assets.cli.options import AMOUNT, text_or_json, with_panel
+from evaluation_assets.cli.options import AMOUNT, text_or_json, with_judges
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.quotes import quote_line
 from evaluation_assets.core.intake.drops import one_file
@@ -36,7 +36,7 @@ from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_
 @click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this.")
 @click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
 @text_or_json
-@with_panel
+@with_judges
 def attack(
     home: Installation,
     panel: Panel,

@@ -20,6 +20,7 @@ from evaluation_assets.core.review.queue import (
     queue_rows,
     violating,
     with_grave_findings,
+    with_low_scores,
     write_queue,
 )
 from evaluation_assets.core.review.settings import ReviewSettings
@@ -35,7 +36,7 @@ from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
-REVIEWING_VERSION = "5"
+REVIEWING_VERSION = "6"
 """Increment when the same scores and labels would give different results."""
 
 
@@ -71,6 +72,7 @@ def review_queue(
                 "constraint_results",
                 "tool_use_results",
                 tables.FINDINGS.name,
+                tables.PROCESS_SCORES.name,
                 "predicted_outcomes",
                 *verdicts,
             ],
@@ -82,13 +84,14 @@ def review_queue(
         )
     )
     def queue(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        trajectories, scores, constraints, cases, found, outcomes = home.tables(
+        trajectories, scores, constraints, cases, found, process, outcomes = home.tables(
             drop.key,
             "preprocessed_trajectories",
             "trajectory_scores",
             "constraint_results",
             "tool_use_results",
             tables.FINDINGS.name,
+            tables.PROCESS_SCORES.name,
             "predicted_outcomes",
         )
         if redaction is not None:
@@ -105,6 +108,7 @@ def review_queue(
                 failing(cases),
                 with_grave_findings(found),
                 likely_failing(outcomes),
+                with_low_scores(cases, process, settings.pass_score),
             )
         )
         path = write_queue(home.home.reports(drop.key), rows, home.home.report_address(drop.key))

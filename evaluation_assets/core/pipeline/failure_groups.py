@@ -4,10 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from evaluation_assets.core.gating.evaluated_drops import evaluated_at, metrics_of, without_damaged
 from evaluation_assets.core.intake.facts import GroupsFacts
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.sections.failure_groups.grouping import (
@@ -20,8 +20,6 @@ from evaluation_assets.core.sections.failure_groups.states import KeptState, Sta
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, is_new
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import first_of
-
-Row = dict[str, Any]
 
 _EXCERPT = 300
 _GRAVITY = ("HIGH", "MEDIUM", "LOW")

@@ -4,7 +4,13 @@ from collections.abc import Callable, Sequence
 
 from upath import UPath
 
-from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_drop, suite_history, without_damaged
+from evaluation_assets.core.gating.evaluated_drops import (
+    baseline_of,
+    gate_drop,
+    history_links,
+    suite_history,
+    without_damaged,
+)
 from evaluation_assets.core.gating.measured_drop import drop_comparability
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.participants import Participants
@@ -68,7 +74,7 @@ def drop_report(
             "failure_groups": None if groups is None else failure_groups_summary(groups, _shown(own)),
             "participants": _participants(own),
             "failed_checks": _failed_checks(own, judges, gate, settings),
-            "history": trends(history),
+            "history": trends(history, history_links(home, sidecar.suite, history, damaged.append)),
             "previous_drop": previous,
             "damaged_tables": damaged,
             "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),

@@ -2,12 +2,11 @@
 
 from collections.abc import Collection
 
-from pydantic import BaseModel, ConfigDict
-
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.sections.failure_groups.grouping import GroupKey, Occurrence
 from evaluation_assets.core.sections.failure_groups.states import State
 from evaluation_assets.core.sections.failure_groups.trends import VersionChange, version_changes
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted
 
 EXAMPLES = 3
@@ -17,11 +16,7 @@ MAX_POINTS = 40
 """Drops in a plot; the table has all."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class GroupExample(_Model):
+class GroupExample(Frozen):
     """A finding of the group, with its evidence: a quotation or a message. `is_shown`: the report has the run."""
 
     trajectory_id: str
@@ -31,14 +26,14 @@ class GroupExample(_Model):
     is_shown: bool
 
 
-class GroupPoint(_Model):
+class GroupPoint(Frozen):
     """The share of a drop's runs that have the group; `None` for a drop without runs."""
 
     drop: str
     share: float | None
 
 
-class GroupSummary(_Model):
+class GroupSummary(Frozen):
     """A failure group: the runs of the drop that have it, and its share in this drop and those of the suite before."""
 
     group_id: str
@@ -50,7 +45,7 @@ class GroupSummary(_Model):
     points: list[GroupPoint]
 
 
-class FailureGroupsSummary(_Model):
+class FailureGroupsSummary(Frozen):
     """The groups of a drop, those with the most runs first, and the changes by version, the newest first.
 
     They are compared with the drops of the suite that were grouped when the report was written: `compared` of them, the

@@ -4,9 +4,9 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
-from typing import Any
 
 from evaluation_assets.core.gating.evaluated_drops import of_each_drop, without_damaged
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.review.calibrated import Stratum, pass_rate
 from evaluation_assets.core.review.judge_cards import judge_card
 from evaluation_assets.core.review.labels import PASSED
@@ -14,7 +14,6 @@ from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.scoring.reliability import effective_judges, table_of
 from evaluation_assets.core.system.installation import Installation
 
-Row = dict[str, Any]
 Subject = tuple[str, str, int | None]
 """Drop, trajectory, and the clip where a label is about one."""
 

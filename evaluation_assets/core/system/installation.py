@@ -134,6 +134,11 @@ class Installation:
         return self.root / "baselines"
 
     @property
+    def bridges(self) -> UPath:
+        """What links the scores of each suite over a change of judges."""
+        return self.root / "bridges"
+
+    @property
     def labels(self) -> UPath:
         """Where people put labels."""
         return self.root / "labels"

@@ -15,12 +15,14 @@ REVIEW_QUEUE = Table(
             NAME,
             "Why it is in the queue: `violation` of a constraint with severity `error`, `failed_case` of its suite, "
             "a `finding` of severity HIGH, `likely_failure` that claims success, `unscored`, `undecided` by the "
-            "cascade, `low` score, `disagreement` of the judges, score close to the `threshold`, or `random`.",
+            "cascade, `low` score (of the judges, its test case, or its process score from findings), `disagreement` "
+            "of the judges, score close to the `threshold`, or `random`.",
         ),
         Column(
             "detail",
             TEXT,
-            "The violated constraints, the failed test case, grave findings, and the predicted outcome; empty if none.",
+            "The violated constraints, the failed test case, grave findings, the predicted outcome, and low scores "
+            "that need no judge; empty if none.",
         ),
         Column(
             "stratum",

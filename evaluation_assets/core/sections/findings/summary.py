@@ -5,17 +5,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
-from typing import Any, NamedTuple
-
-from pydantic import BaseModel, ConfigDict
+from typing import NamedTuple
 
 from evaluation_assets.core.intake.facts import FindingsFacts
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted
 
-Row = dict[str, Any]
 RateInterval = Callable[[Collection[Sequence[bool]]], tuple[float, float]]
 
 SEVERITIES: tuple[Severity, ...] = ("HIGH", "MEDIUM", "LOW")
@@ -38,11 +37,7 @@ class Alike(NamedTuple):
     others: int
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class FindingExample(_Model):
+class FindingExample(Frozen):
     """A finding with its place and evidence, a quotation or a message. `is_shown`: the report has the run.
 
     `others` counts the other runs that have its failure group.
@@ -59,7 +54,7 @@ class FindingExample(_Model):
     others: int = 0
 
 
-class FindingKind(_Model):
+class FindingKind(Frozen):
     """A kind of finding: the `runs` that have it, and how many of them have it at most with each severity.
 
     `share` is of all runs, with a 95% interval over tasks. `earlier_share` is that of the earlier drop, if comparable.
@@ -82,7 +77,7 @@ class FindingKind(_Model):
         return next(severity for severity in SEVERITIES if self.severities.get(severity))
 
 
-class RunToLookAt(_Model):
+class RunToLookAt(Frozen):
     """A run with grave findings: the titles of their kinds, gravest first, and the clip of the gravest."""
 
     trajectory_id: str
@@ -90,7 +85,7 @@ class RunToLookAt(_Model):
     titles: list[str]
 
 
-class EarlierFindings(_Model):
+class EarlierFindings(Frozen):
     """The findings of the drop that a report is compared with: runs by kind; none if other `detectors` found them."""
 
     drop: str
@@ -99,7 +94,7 @@ class EarlierFindings(_Model):
     runs: dict[str, int]
 
 
-class FindingsSummary(_Model):
+class FindingsSummary(Frozen):
     """What went wrong in `affected` of the `n_runs` runs of a drop, which are of `n_tasks` tasks.
 
     `of_failed` counts the `failed` runs by kind of HIGH and MEDIUM findings, `failed_without` those that have none.
