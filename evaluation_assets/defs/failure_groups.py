@@ -11,6 +11,7 @@ from evaluation_assets.core.pipeline.failure_groups import (
     group_facts,
     group_figures,
     group_rows,
+    group_table,
     member_rows,
     read_runs,
 )
@@ -69,7 +70,11 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
         value=Stream(
             counted,
             batched(rows, counted),
-            lambda: {**group_figures(rows), **damaged_tables(damaged)},
+            lambda: {
+                "largest": dg.MetadataValue.md(group_table(rows)),
+                **group_figures(rows),
+                **damaged_tables(damaged),
+            },
             group_facts(found.drops).footer,
         ),
         check_results=[check_result(no_reopened_failures(rows), NO_REOPENED_FAILURES)],

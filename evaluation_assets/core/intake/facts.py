@@ -87,9 +87,12 @@ class FindingsFacts(Facts):
 
 
 class GroupsFacts(Facts):
-    """Of `failure_groups`: the drops that were grouped, oldest first: name, suite, agent version, number of runs."""
+    """Of `failure_groups`: the drops that were grouped, the oldest first.
 
-    drops: Sequence[tuple[str, str | None, str, int]] = ()
+    Each is its name, suite, agent, agent with version, and number of runs.
+    """
+
+    drops: Sequence[tuple[str, str | None, str | None, str, int]] = ()
 
 
 class MetricsFacts(DropFacts):

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import get_args
 
 from evaluation_assets.core.gating.evaluated_drops import evaluated_at, metrics_of, without_damaged
 from evaluation_assets.core.intake.facts import GroupsFacts
@@ -19,7 +20,11 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
 from evaluation_assets.core.sections.failure_groups.states import KeptState, State, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, is_new
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.text.counted import percent
+from evaluation_assets.core.text.plain_text import markdown_cell
+
+_LARGEST = 10
+"""Groups that the UI shows."""
 
 _EXCERPT = 300
 _GRAVITY = ("HIGH", "MEDIUM", "LOW")
@@ -32,6 +37,7 @@ class EvaluatedRuns:
 
     drop: str
     suite: str | None
+    agent: str | None
     version: str
     evaluated_at: str
     tasks: dict[str, str] = field(default_factory=dict)
@@ -39,7 +45,7 @@ class EvaluatedRuns:
 
     def count(self, affected: int) -> DropCount:
         """The drop with so many affected runs."""
-        return DropCount(self.drop, self.suite, self.version, len(self.tasks), affected)
+        return DropCount(self.drop, self.suite, self.agent, self.version, len(self.tasks), affected)
 
 
 @dataclass
@@ -85,8 +91,14 @@ def occurrences(runs: EvaluatedRuns, findings: Stored, raw: Stored) -> list[Occu
 
 def _runs(home: Installation, drop: str) -> EvaluatedRuns:
     metrics = metrics_of(home, drop)
-    name = " ".join(part for part in (metrics.agent or metrics.model, metrics.agent_version) if part)
-    runs = EvaluatedRuns(drop=drop, suite=metrics.suite, version=name, evaluated_at=evaluated_at(home, drop))
+    agent = metrics.agent or metrics.model
+    runs = EvaluatedRuns(
+        drop=drop,
+        suite=metrics.suite,
+        agent=agent,
+        version=" ".join(part for part in (agent, metrics.agent_version) if part),
+        evaluated_at=evaluated_at(home, drop),
+    )
     for row in home.table(drop, "raw_trajectories").rows(["trajectory_id", "task_id", "success"]):
         runs.tasks[row["trajectory_id"]] = row["task_id"]
         if row["success"] is not None:
@@ -198,7 +210,18 @@ def _success(drops: Sequence[EvaluatedRuns], affected: Mapping[str, set[str]], *
     return sum(known) / len(known) if known else None
 
 
-def group_figures(rows: Sequence[Row]) -> dict[str, int | str]:
-    """How many groups there are by state, and the names of the largest, for the UI."""
+def group_figures(rows: Sequence[Row]) -> dict[str, int | float]:
+    """Numbers that the UI plots over materialisations: groups, those in each state, and the shares of the largest."""
     states = Counter(row["state"] for row in rows)
-    return {"groups": len(rows), **states, "largest": first_of([row["name"] for row in rows], 3)}
+    shares = {f"share_{row['group_id']}": row["share"] for row in rows[:_LARGEST]}
+    return {"groups": len(rows), **{state: states[state] for state in get_args(State)}, **shares}
+
+
+def group_table(rows: Sequence[Row]) -> str:
+    """The largest groups as a Markdown table."""
+    cells = [
+        (row["group_id"], markdown_cell(row["name"]), row["state"], f"{row['n_runs']:,}", percent(row["share"]))
+        for row in rows[:_LARGEST]
+    ]
+    lines = [("group", "name", "state", "runs", "share of all runs"), ("---", "---", "---", "---:", "---:"), *cells]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

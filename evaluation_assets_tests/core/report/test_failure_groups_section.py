@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import dagster as dg
 import pytest
 from click.testing import CliRunner
 from upath import UPath
@@ -14,6 +15,7 @@ from evaluation_assets.core.report.render import as_html
 from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.sections.failure_groups.states import KeptState, write_states
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.core.report.test_findings_section import HOSTILE
 from evaluation_assets_tests.defs.test_regression import TASKS, runs
 
@@ -64,10 +66,20 @@ def test_a_failure_is_new_in_the_report_of_the_night_that_brings_it(report: Drop
 
 def test_the_table_notes_the_drops_that_were_grouped(home: Path) -> None:
     drops = GroupsFacts.of(Installation.at(str(home)).whole_table("failure_groups")).drops
-    assert [(drop, suite, version, n) for drop, suite, version, n in drops] == [
-        (f"nights/{number}", "nights", f"helper {version}", TASKS)
+    assert [tuple(each) for each in drops] == [
+        (f"nights/{number}", "nights", "helper", f"helper {version}", TASKS)
         for number, version in ((1, "v1"), (2, "v1"), (3, "v2"))
     ]
+
+
+def test_the_ui_plots_the_groups_of_each_materialization(home: Path) -> None:
+    with instance_of(Installation.at(str(home))) as instance:
+        made = instance.fetch_materializations(dg.AssetKey("failure_groups"), limit=2).records
+    (last, before) = (each.asset_materialization.metadata for each in made if each.asset_materialization)
+    assert (last["new"].value, last["groups"].value, before["new"].value, before["groups"].value) == (2, 2, 0, 0)
+    (group, _) = Installation.at(str(home)).whole_table("failure_groups").rows()
+    assert last[f"share_{group['group_id']}"].value == BAD / (3 * TASKS)
+    assert "| Ignored error | new | 7 |" in last["largest"].value
 
 
 def test_a_drop_counts_once_although_the_table_has_it_already(home: Path, report: DropReport) -> None:

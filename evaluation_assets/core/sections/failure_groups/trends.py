@@ -11,10 +11,11 @@ _CHANCE = 0.05
 
 
 class DropCount(NamedTuple):
-    """The runs of a drop, and those that have the group."""
+    """The runs of a drop, and those that have the group. `version` is the agent with its version; empty if unknown."""
 
     drop: str
     suite: str | None
+    agent: str | None
     version: str
     n_runs: int
     n_affected: int
@@ -47,20 +48,24 @@ def is_new(trend: Sequence[DropCount], groups: int) -> bool:
 
 
 def version_changes(trends: Sequence[tuple[str, Sequence[DropCount]]]) -> list[VersionChange]:
-    """What each version of a suite's agent brought and ended, against the version before it, the newest first.
+    """What each version of an agent brought and ended, against the version before it, the newest first.
 
     `trends` are the groups by name, each with the drops of the suite. Drops without a version are left out.
     """
     drops = [each for each in trends[0][1] if each.version] if trends else []
     versions = list(dict.fromkeys(each.version for each in drops))
-    found = [VersionChange(version, since) for since, version in pairwise(versions)]
+    before: dict[str, str] = {}
+    for agent in {each.agent for each in drops}:
+        own = dict.fromkeys(each.version for each in drops if each.agent == agent)
+        before |= {version: since for since, version in pairwise(own)}
+    found = [VersionChange(version, before[version]) for version in versions if version in before]
     for name, trend in trends:
         counts = {version: [each for each in trend if each.version == version] for version in versions}
         for change in found:
-            before, after = counts[change.since], counts[change.version]
-            if _is_only_in(after, before, len(trends)):
+            earlier, later = counts[change.since], counts[change.version]
+            if _is_only_in(later, earlier, len(trends)):
                 change.appeared.append(name)
-            elif _is_only_in(before, after, len(trends)):
+            elif _is_only_in(earlier, later, len(trends)):
                 change.gone.append(name)
     return found[::-1]
 

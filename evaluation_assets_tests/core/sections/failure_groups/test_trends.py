@@ -7,11 +7,14 @@ import pytest
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, chance_of_all_in, is_new, version_changes
 
 
-def trend(*affected: int, versions: str = "", suite: str | None = "s", runs: int = 100) -> list[DropCount]:
+def trend(
+    *affected: int, versions: str = "", agents: str = "", suite: str | None = "s", runs: int = 100
+) -> list[DropCount]:
+    of_agent = agents.split() or ["agent"] * len(affected)
     named = versions or "1" * len(affected)
     return [
-        DropCount(f"{suite}/{number}", suite, f"agent v{version}", runs, count)
-        for number, (count, version) in enumerate(zip(affected, named, strict=True))
+        DropCount(f"{suite}/{number}", suite, agent, f"{agent} v{version}", runs, count)
+        for number, (count, version, agent) in enumerate(zip(affected, named, of_agent, strict=True))
     ]
 
 
@@ -51,3 +54,11 @@ def test_the_newest_version_comes_first_and_one_version_changes_nothing() -> Non
         "agent v2",
     ]
     assert version_changes([("g", trend(5, 5))]) == version_changes([]) == []
+
+
+def test_a_version_is_compared_with_the_version_before_of_the_same_agent() -> None:
+    changes = version_changes([("came", trend(0, 20, 20, 20, versions="1122", agents="a b a b"))])
+    assert [(each.version, each.since, each.appeared) for each in changes] == [
+        ("b v2", "b v1", []),
+        ("a v2", "a v1", ["came"]),
+    ]
