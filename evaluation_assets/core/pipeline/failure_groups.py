@@ -12,10 +12,10 @@ from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.sections.failure_groups.grouping import (
     UNEXPLAINED,
     GroupKey,
-    Occurrence,
     chance_of_all_in_last,
     grouped,
 )
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState, state_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import first_of

@@ -7,7 +7,8 @@ import pytest
 
 from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures
 from evaluation_assets.core.pipeline.failure_groups import AllRuns, EvaluatedRuns, group_rows, member_rows
-from evaluation_assets.core.sections.failure_groups.grouping import GroupKey, Occurrence
+from evaluation_assets.core.sections.failure_groups.grouping import GroupKey
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState
 
 KINDS = ("repeated_call", "ignored_error", "contradicted_answer", "unsupported_answer", "cut_off")
