@@ -15,9 +15,9 @@ _MADE_UP = frozenset(
 )
 """What an agent says in place of the result that it did not get."""
 
-_AT_ONE_TEXT = ("cut_off", "ignored_error", "unperformed_claim", "unsupported_answer", "contradicted_answer")
-"""Kinds that one text may have together, the root first: a run that ended at an error could not take it up, and what
-nothing supports differs from the results, too."""
+_AT_ONE_TEXT = ("cut_off", "ignored_error", "unsupported_answer", "contradicted_answer", "unperformed_claim")
+"""Kinds that one text may have together, the root first. A run that ended at an error could not take it up; what is not
+supported differs from the results, too; and a claim with a wrong figure is of no call."""
 
 
 def with_roots(own: Sequence[Occurrence]) -> Iterator[tuple[Occurrence, Occurrence]]:
@@ -37,16 +37,12 @@ class _Run:
     """The findings of a run, by what others follow from."""
 
     def __init__(self, own: Sequence[Occurrence]) -> None:
-        placed = sorted(
-            (
-                (each.clip_index, each.kind, number, each)
-                for number, each in enumerate(own)
-                if each.clip_index is not None
-            ),
-        )
-        self._errors = [each for _, kind, _, each in placed if kind in _ERRORS]
-        self._error_clips = [clip for clip, kind, _, _ in placed if kind in _ERRORS]
-        self._of_kind = {kind: each for _, kind, _, each in reversed(placed)}
+        placed = [(each.clip_index, each.kind, each) for each in own if each.clip_index is not None]
+        placed.sort(key=lambda found: found[:2])
+        errors = [(clip, each) for clip, kind, each in placed if kind in _ERRORS]
+        self._errors = [each for _, each in errors]
+        self._error_clips = [clip for clip, _ in errors]
+        self._of_kind = {kind: each for _, kind, each in reversed(placed)}
         self._at_text = {
             (each.start, each.end): each for kind in reversed(_AT_ONE_TEXT) for each in own if each.kind == kind
         }
