@@ -89,7 +89,7 @@ def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> Non
     seen = tuple(drop["drop"] for drop in row["by_drop"] if drop["n_affected"])
     kept = KeptState(
         state=state,
-        drops=seen if state == "resolved" else (),
+        drops=seen if state == "resolved" else None,
         by=getpass.getuser(),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         note=note,

@@ -1,9 +1,10 @@
 """Failure groups over all drops: their findings, and how many runs of each drop they affect."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 from evaluation_assets.core.gating.evaluated_drops import evaluated_at, metrics_of, without_damaged
 from evaluation_assets.core.lake.row import Row
@@ -13,15 +14,15 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
     UNEXPLAINED,
     GroupKey,
     Occurrence,
-    chance_of_all_in_last,
+    chance_of_so_many,
     grouped,
 )
 from evaluation_assets.core.sections.failure_groups.states import KeptState, state_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import first_of
 
-_CHANCE_OF_NEW = 0.05
-"""Of any group that is `new` without a cause, among all groups of a suite."""
+_CHANCE_OF_CHANGE = 0.05 / 20
+"""Of any group that is `new` or `grown` without a cause, in a drop: 5% in twenty drops of a suite."""
 
 _EXCERPT = 300
 _GRAVITY = ("HIGH", "MEDIUM", "LOW")
@@ -34,6 +35,7 @@ class EvaluatedRuns:
 
     drop: str
     suite: str | None
+    agent: str | None
     version: str
     evaluated_at: str
     tasks: dict[str, str] = field(default_factory=dict)
@@ -52,6 +54,34 @@ class AllRuns:
     def groups(self) -> dict[GroupKey, list[Occurrence]]:
         """The groups of all that was read."""
         return grouped(self.occurrences, self.calls)
+
+    @cached_property
+    def comparisons(self) -> list["_Comparison"]:
+        """The last drop of each agent in each suite with those before. Drops without a suite may be of anything."""
+        series: dict[tuple[str, str | None], list[EvaluatedRuns]] = defaultdict(list)
+        for drop in self.drops:
+            if drop.suite is not None:
+                series[drop.suite, drop.agent].append(drop)
+        return [_compared(last, earlier) for *earlier, last in series.values() if earlier]
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A drop with its runs, and the runs of the drops before, of the tasks that both have; of all if they share none.
+
+    So a suite to which failing cases are added has no failure that grew.
+    """
+
+    drop: str
+    runs: set[str]
+    before: Mapping[str, set[str]]
+
+
+def _compared(last: EvaluatedRuns, earlier: Sequence[EvaluatedRuns]) -> _Comparison:
+    now, before = set(last.tasks.values()), {task for drop in earlier for task in drop.tasks.values()}
+    tasks = now & before or now | before
+    runs = {drop.drop: {run for run, task in drop.tasks.items() if task in tasks} for drop in (*earlier, last)}
+    return _Comparison(last.drop, runs.pop(last.drop), runs)
 
 
 def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
@@ -79,7 +109,13 @@ def evaluated_runs(home: Installation, drop: str) -> EvaluatedRuns:
     """The runs of an evaluated drop. Whether a run succeeded is what its source recorded, else what its suite says."""
     metrics = metrics_of(home, drop)
     name = " ".join(part for part in (metrics.agent or metrics.model, metrics.agent_version) if part)
-    runs = EvaluatedRuns(drop=drop, suite=metrics.suite, version=name, evaluated_at=evaluated_at(home, drop))
+    runs = EvaluatedRuns(
+        drop=drop,
+        suite=metrics.suite,
+        agent=metrics.agent,
+        version=name,
+        evaluated_at=evaluated_at(home, drop),
+    )
     for row in home.table(drop, "raw_trajectories").rows(["trajectory_id", "task_id", "success"]):
         runs.tasks[row["trajectory_id"]] = row["task_id"]
         if row["success"] is not None:
@@ -125,17 +161,23 @@ def member_rows(found: AllRuns) -> Iterator[Row]:
 
 def group_rows(found: AllRuns, states: Mapping[str, KeptState]) -> list[Row]:
     """Rows of `failure_groups`: those with the most affected runs first."""
-    rows = [_row(key, members, found.drops, states, len(found.groups)) for key, members in found.groups.items()]
+    rows = [_row(key, members, found, states.get(key.id)) for key, members in found.groups.items()]
     return sorted(rows, key=lambda row: (-row["n_runs"], row["group_id"]))
 
 
-def _row(
-    key: GroupKey,
-    members: Sequence[Occurrence],
-    drops: Sequence[EvaluatedRuns],
-    states: Mapping[str, KeptState],
-    groups: int,
-) -> Row:
+def with_drops(found: AllRuns, states: Mapping[str, KeptState]) -> dict[str, KeptState]:
+    """The states; one that is resolved and names no drops gets those that have the group by now."""
+    seen = {key.id: tuple(dict.fromkeys(each.drop for each in own)) for key, own in found.groups.items()}
+    return {
+        name: kept.model_copy(update={"drops": seen[name]})
+        if kept.state == "resolved" and kept.drops is None and name in seen
+        else kept
+        for name, kept in states.items()
+    }
+
+
+def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: KeptState | None) -> Row:
+    drops = found.drops
     affected: dict[str, set[str]] = defaultdict(set)
     for each in members:
         affected[each.drop].add(each.trajectory_id)
@@ -145,6 +187,8 @@ def _row(
         for run, task in drop.tasks.items():
             by_task[task].append(run in affected.get(drop.drop, ()))
     low, high = rate_interval(by_task.values())
+    change, changed_in = _change(found, affected)
+    state = state_of(kept, affected, change)
     n_runs, n_all = sum(map(len, affected.values())), sum(map(len, by_task.values()))
     return {
         "group_id": key.id,
@@ -153,7 +197,8 @@ def _row(
         "tool": key.tool,
         "words": key.words,
         "severity": min((each.severity for each in members), key=_GRAVITY.index),
-        "state": state_of(states.get(key.id), affected, is_new=_is_new(affected, drops, groups)),
+        "state": state,
+        "changed_in": changed_in if state == change else None,
         "n_findings": len(members),
         "n_runs": n_runs,
         "n_tasks": len({each.task_id for each in members}),
@@ -172,19 +217,17 @@ def _row(
     }
 
 
-def _is_new(affected: Mapping[str, set[str]], drops: Sequence[EvaluatedRuns], groups: int) -> bool:
-    """Whether a suite has the group in its last drop alone, more often than chance explains."""
-    by_suite: dict[str | None, list[EvaluatedRuns]] = defaultdict(list)
-    for drop in drops:
-        by_suite[drop.suite].append(drop)
-    for *earlier, last in by_suite.values():
-        count = len(affected.get(last.drop, ()))
-        if not count or not earlier or any(drop.drop in affected for drop in earlier):
-            continue
-        before = sum(len(drop.tasks) for drop in earlier)
-        if chance_of_all_in_last(count, len(last.tasks), before) < _CHANCE_OF_NEW / groups:
-            return True
-    return False
+def _change(
+    found: AllRuns, affected: Mapping[str, Set[str]]
+) -> tuple[Literal["new", "grown"], str] | tuple[None, None]:
+    """Whether the last drop of an agent in a suite has a group more often than chance and the drops before explain."""
+    for each in found.comparisons:
+        now = len(each.runs & affected.get(each.drop, set()))
+        before = sum(len(runs & affected.get(drop, set())) for drop, runs in each.before.items())
+        chance = chance_of_so_many(now, len(each.runs), before, sum(map(len, each.before.values())))
+        if now and chance < _CHANCE_OF_CHANGE / len(found.groups):
+            return "grown" if before else "new", each.drop
+    return None, None
 
 
 def _success(drops: Sequence[EvaluatedRuns], affected: Mapping[str, set[str]], *, is_affected: bool) -> float | None:

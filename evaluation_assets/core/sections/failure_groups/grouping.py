@@ -7,7 +7,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, lgamma
 from typing import NamedTuple
 
 import scipy
@@ -16,7 +15,7 @@ from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "1"
+GROUPING_VERSION = "2"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""
@@ -129,14 +128,10 @@ def _frequent_words(members: Sequence[Occurrence]) -> set[str]:
     return found if len(runs) > 1 else set()
 
 
-def chance_of_all_in_last(affected: int, last: int, earlier: int) -> float:
-    """How likely all affected runs are of the last drop, if each run of all drops were as likely to be one.
+def chance_of_so_many(affected: int, runs: int, affected_before: int, runs_before: int) -> float:
+    """How likely at least `affected` of the runs have it, if all runs, also those before, are equally likely to.
 
-    The hypergeometric probability `C(last, affected) / C(last + earlier, affected)`.
+    One-sided exact test of Fisher.
     """
-    everyone = last + earlier
-    return exp(_log_choose(last, affected) - _log_choose(everyone, affected)) if affected <= last else 0.0
-
-
-def _log_choose(n: int, k: int) -> float:
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+    everyone, with_it = runs + runs_before, affected + affected_before
+    return float(scipy.stats.hypergeom.sf(affected - 1, everyone, with_it, runs))
