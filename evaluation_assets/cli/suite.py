@@ -9,7 +9,7 @@ from typing import Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.options import AMOUNT, with_panel
+from evaluation_assets.cli.options import AMOUNT, with_judges
 from evaluation_assets.cli.outcomes import EXIT_STATUS, print_outcome
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
@@ -99,7 +99,7 @@ def list_formats() -> None:
 
 @suite_commands.command("run")
 @click.argument("suite", type=click.Path(path_type=Path))
-@with_panel
+@with_judges
 @click.option(
     "--agent",
     "given",
