@@ -63,11 +63,10 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
     """Group what went wrong, and the runs that failed without a finding; read the states from groups.yaml."""
     damaged: list[str] = []
     found = read_runs(home.home, damaged.append)
-    given = read_states(home.home.groups_file)
-    states = with_drops(found, given)
-    if states != given:
-        write_states(home.home.groups_file, states)
-    rows = group_rows(found, states)
+    states = read_states(home.home.groups_file)
+    if resolved_by_hand := with_drops(found, states):
+        write_states(home.home.groups_file, resolved_by_hand)
+    rows = group_rows(found, states | resolved_by_hand)
     members, counted = tables.GROUPED_FINDINGS, tables.FAILURE_GROUPS
     yield dg.MaterializeResult(
         asset_key=members.name,

@@ -166,13 +166,12 @@ def group_rows(found: AllRuns, states: Mapping[str, KeptState]) -> list[Row]:
 
 
 def with_drops(found: AllRuns, states: Mapping[str, KeptState]) -> dict[str, KeptState]:
-    """The states; one that is resolved and names no drops gets those that have the group by now."""
+    """Those states that are resolved and name no drops, with the drops that have the group by now."""
     seen = {key.id: tuple(dict.fromkeys(each.drop for each in own)) for key, own in found.groups.items()}
     return {
         name: kept.model_copy(update={"drops": seen[name]})
-        if kept.state == "resolved" and kept.drops is None and name in seen
-        else kept
         for name, kept in states.items()
+        if kept.state == "resolved" and kept.drops is None and name in seen
     }
 
 

@@ -9,6 +9,7 @@ from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, read_settings, validated
+from evaluation_assets.core.text.yaml_edits import CannotEdit, with_value
 
 State = Literal["new", "grown", "open", "acknowledged", "resolved", "reopened"]
 """`new`, `grown`: the last drop of a suite has the first runs, or a larger share, beyond chance. `reopened`: seen again
@@ -58,9 +59,19 @@ def read_states(file: UPath) -> dict[str, KeptState]:
 
 
 def write_states(file: UPath, states: Mapping[str, KeptState]) -> None:
-    """Write the file atomically."""
-    given = {name: state.model_dump(mode="json", exclude_defaults=True) for name, state in states.items()}
-    publish_bytes(file, yaml.safe_dump(given, sort_keys=True, allow_unicode=True).encode())
+    """Set these states in the file, atomically. Its comments and other entries stay.
+
+    Raises:
+        InvalidConfiguration: the file is written in a way that cannot be edited.
+    """
+    text = file.read_text("utf-8") if file.exists() else ""
+    for name, state in states.items():
+        entry = state.model_dump(mode="json", exclude_defaults=True)
+        try:
+            text = with_value(text, [name], entry) if yaml.safe_load(text) else f"{text}{yaml.safe_dump({name: entry})}"
+        except CannotEdit as problem:
+            raise InvalidConfiguration(f"{file}: {problem}; write {name} as the others in blocks") from None
+    publish_bytes(file, text.encode())
 
 
 def state_of(kept: KeptState | None, drops: Iterable[str], change: Literal["new", "grown"] | None) -> State:

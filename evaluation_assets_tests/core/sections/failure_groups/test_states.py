@@ -29,6 +29,29 @@ def test_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["# ours\n", "# ours\nb: {state: acknowledged}  # known\n", "# ours\na:\n  state: acknowledged\n"]
+)
+def test_what_people_wrote_into_the_file_stays(tmp_path: Path, text: str) -> None:
+    file = UPath(tmp_path / "groups.yaml")
+    file.write_text(text)
+    before = read_states(file)
+    state = KeptState(state="resolved", drops=("s/a",))
+    write_states(file, {"a": state})
+    assert read_states(file) == before | {"a": state}
+    assert [line for line in text.splitlines() if "#" in line] == [
+        line for line in file.read_text().splitlines() if "#" in line
+    ]
+
+
+def test_a_file_that_cannot_be_edited_is_named(tmp_path: Path) -> None:
+    file = UPath(tmp_path / "groups.yaml")
+    file.write_text("{b: {state: acknowledged}}")
+    with pytest.raises(InvalidConfiguration, match=r"groups\.yaml: .*; write 12345678 as the others in blocks"):
+        write_states(file, {"12345678": KeptState(state="resolved")})
+    assert file.read_text() == "{b: {state: acknowledged}}"
+
+
+@pytest.mark.parametrize(
     "text", ["- a", "a: {state: new}", "a: {state: resolved, more: 1}", "a: [", "\x00", "a: 2024-99-99"]
 )
 def test_a_broken_file_is_named(tmp_path: Path, text: str) -> None:
