@@ -29,7 +29,7 @@ from evaluation_assets.defs.jobs import (
 )
 from evaluation_assets.defs.lineage import located, readable
 from evaluation_assets.defs.lost_runs import lost_runs
-from evaluation_assets.defs.notifications import failure_sensor
+from evaluation_assets.defs.notifications import failure_group_sensor, failure_sensor
 from evaluation_assets.defs.regression import regression_assets
 from evaluation_assets.defs.retention import prune_job, prune_schedule
 from evaluation_assets.defs.reviewing import reviewing_assets
@@ -92,6 +92,7 @@ def build_definitions(
             *source_sensors(load_sources(home.sources_file)),
             lost_runs,
             failure_sensor(settings.notifications),
+            failure_group_sensor(settings.notifications),
         ],
         schedules=[
             nightly_schedule(evaluation.key, settings.schedules.nightly),
