@@ -31,6 +31,7 @@ SECTIONS = {
     },
     "Decide": {
         "gate": (f"{_HERE}.gate:gate", "Compare an evaluated drop with its suite's baseline."),
+        "compare": (f"{_HERE}.compare:compare", "Compare two evaluated drops, task by task."),
         "baseline": (f"{_HERE}.gate:baseline_commands", "Promote and show baselines."),
         "noise": (f"{_HERE}.noise:noise", "Show how much repeated trials differ."),
         "drift": (f"{_HERE}.overview:drift", "Test for a lasting decrease since each suite's baseline."),

@@ -14,9 +14,9 @@ from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.sections.failure_groups.grouping import (
     UNEXPLAINED,
     GroupKey,
-    Occurrence,
     grouped,
 )
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState, State, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, is_new
 from evaluation_assets.core.system.installation import Installation
@@ -75,7 +75,7 @@ def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
 
 def read_drop(home: Installation, drop: str) -> tuple[EvaluatedRuns, list[Occurrence], Counter[str]]:
     """The runs of a drop, its findings with the failed runs without any, and its calls by tool."""
-    runs = _runs(home, drop)
+    runs = evaluated_runs(home, drop)
     found = occurrences(runs, home.table(drop, "findings"), home.table(drop, "raw_trajectories"))
     calls = Counter(row["tool_name"] for row in home.table(drop, "clips").rows(["tool_name"]) if row["tool_name"])
     return runs, found, calls
@@ -89,7 +89,8 @@ def occurrences(runs: EvaluatedRuns, findings: Stored, raw: Stored) -> list[Occu
     return [*found, *(_unexplained(raw, runs, failed) if failed else ())]
 
 
-def _runs(home: Installation, drop: str) -> EvaluatedRuns:
+def evaluated_runs(home: Installation, drop: str) -> EvaluatedRuns:
+    """The runs of an evaluated drop. Whether a run succeeded is what its source recorded, else what its suite says."""
     metrics = metrics_of(home, drop)
     agent = metrics.agent or metrics.model
     runs = EvaluatedRuns(
