@@ -1,9 +1,13 @@
 """Put the viewer into the page of a report."""
 
+import gzip
+import zlib
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+import orjson
 from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish_bytes
@@ -17,6 +21,7 @@ DATA_FOLDER = "report_data"
 """Files of blocks that do not fit into the page, in the folder of the report."""
 
 _END = "</body>"
+_INDEX = "viewer-index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +75,37 @@ def pack(
 
 
 def with_viewer(page: str, data: ViewerData) -> Iterator[str]:
-    """Yield the page of a report with the viewer at its end. Compressed data is base64, which holds no markup."""
+    """Yield the page of a report with the viewer at its end."""
+    blocks = ((f"viewer-block-{number}", block) for number, block in enumerate(data.blocks))
+    return _with_script(page, chain([(_INDEX, data.index)], blocks), script())
+
+
+def with_search(page: str, rows: JsonObject) -> Iterator[str]:
+    """Yield the list of reports with the search of their runs at its end."""
+    return _with_script(page, [(_INDEX, compressed(rows))], script("overview"))
+
+
+def read_index(page: UPath) -> JsonObject | None:
+    """The runs table of a written page and its drop; `None` if it cannot be read."""
+    start = f'id="{_INDEX}">'.encode()
+    try:
+        with page.open("rb") as lines:
+            for line in lines:
+                _, found, data = line.partition(start)
+                if found:
+                    return orjson.loads(gzip.decompress(b64decode(data.partition(b"<")[0])))
+    except (OSError, EOFError, ValueError, zlib.error):
+        return None
+    return None
+
+
+def _with_script(page: str, data: Iterable[tuple[str, bytes]], source: str) -> Iterator[str]:
+    """Yield a page with data by ID and a script at its end. Compressed data is base64, which holds no markup."""
     before, end, after = page.rpartition(_END)
     yield before
-    yield f'<script type="text/plain" id="viewer-index">{inline(data.index)}</script>\n'
-    for number, block in enumerate(data.blocks):
-        yield f'<script type="text/plain" id="viewer-block-{number}">{inline(block)}</script>\n'
-    yield f"<script>{script()}</script>\n"
+    for name, content in data:
+        yield f'<script type="text/plain" id="{name}">{inline(content)}</script>\n'
+    yield f"<script>{source}</script>\n"
     yield end + after
 
 
