@@ -10,7 +10,7 @@ from upath import UPath
 from evaluation_assets.api.errors import GateFailed, UnknownName, as_unusable
 from evaluation_assets.api.html import comparison_html
 from evaluation_assets.core.gating.baselines import Baseline, as_baseline, baseline_file, read_baseline
-from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_metrics, metrics_of
+from evaluation_assets.core.gating.evaluated_drops import baseline_of, bridges_of, gate_metrics, metrics_of
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateVerdict
 from evaluation_assets.core.gating.task_metrics import DropMetrics, lower_is_better
@@ -137,11 +137,13 @@ def compared(home: Installation, drop: str, against: EvaluatedDrop | str | Path 
         settings = load_settings(home.gate_file)
         found = _baseline(home, drop, against)
         metrics = metrics_of(home, drop)
+        suite = metrics.suite
         if found is not None and not (found.suite and metrics.suite):
             # The caller named both sides; that only one of them belongs to a suite makes them no less comparable.
             found, metrics = found.model_copy(update={"suite": ""}), replace(metrics, suite=None)
         disqualified = disqualified_judges(home, settings.review)
-        outcome = gate_metrics(found, metrics, settings.gate, disqualified)
+        bridges = bridges_of(home, suite)
+        outcome = gate_metrics(found, metrics, settings.gate, disqualified, bridges)
     if outcome is None:
         raise UnknownName(
             f"there is no baseline for {drop}. Name a drop or a file with baseline=..., or promote one: "

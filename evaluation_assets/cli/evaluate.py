@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.coding_agents import with_coding_agents
-from evaluation_assets.cli.options import AMOUNT, Sectioned, preprocessing, with_format, with_panel
+from evaluation_assets.cli.options import AMOUNT, Sectioned, preprocessing, with_format, with_judges, with_limits
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.sources.coding_agent_titles import CODING_AGENT_TITLES
@@ -37,7 +37,8 @@ _SECTIONS = {
 @click.argument("inputs", nargs=-1, metavar="[INPUTS]...", type=click.Path(path_type=Path))
 @click.option("--all", "all_drops", is_flag=True, help="Evaluate every drop of the home that has changed.")
 @preprocessing
-@with_panel
+@with_judges
+@with_limits
 @click.option(
     "--judge",
     "judges",
@@ -103,6 +104,7 @@ def evaluate(inputs: tuple[Path, ...], **options: Any) -> None:
             budget_calls=asked.budget_calls,
             preprocess_only=asked.preprocess_only,
             select=asked.selection,
+            judges=asked.judges,
         )
         progress = RunProgress(quiet=asked.quiet, verbose=asked.verbose)
         try:

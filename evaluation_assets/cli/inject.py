@@ -12,7 +12,7 @@ import orjson
 from upath import UPath
 
 from evaluation_assets.cli.consent import ask_for_consent
-from evaluation_assets.cli.options import AMOUNT, with_panel
+from evaluation_assets.cli.options import AMOUNT, with_judges
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.quotes import quote_line
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
@@ -53,7 +53,7 @@ _RULES = JudgeSettings(name=EMBEDDED, provider=EMBEDDED)
 
 @click.command()
 @click.argument("source", metavar="DROP_OR_FILE")
-@with_panel
+@with_judges
 @click.option(
     "--kind",
     "names",
@@ -226,7 +226,7 @@ def _is_agreed(
         paid.check_budget(budget, budget_calls)
         paid.check_keys([drop])
         limited = budget is not None or budget_calls is not None
-        ask_for_consent(paid, [drop], panel.ask_above_usd, limited=limited, agreed=yes, quiet=False)
+        ask_for_consent(lambda: paid.quotes([drop]), panel.ask_above_usd, limited=limited, agreed=yes, quiet=False)
     return True
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from evaluation_assets.core.judging.panel import Panel
     from evaluation_assets.core.system.installation import Installation
 
 # `--help` and usage errors should not wait for what reads files and tables: imports are in the functions.
@@ -59,11 +60,11 @@ class Sectioned(click.Command):
         records = {
             parameter.name: record
             for parameter in self.get_params(ctx)
-            if (record := parameter.get_help_record(ctx)) is not None
+            if isinstance(parameter, click.Option) and (record := parameter.get_help_record(ctx)) is not None
         }
         for title, names in self.sections.items():
             with formatter.section(title):
-                formatter.write_dl([records.pop(name) for name in names])
+                formatter.write_dl([records.pop(name) for name in names if name in records])
         with formatter.section("Other options"):
             formatter.write_dl(list(records.values()))
 
@@ -137,40 +138,60 @@ def with_home(command: Any) -> Any:
     return run
 
 
-_judges = together(
-    click.option(
+def with_panel(command: Any) -> Any:
+    """Pass the installation to a command as `home`, and the judges of panel.yaml as `panel`."""
+    return _with_chosen_panel(command)
+
+
+def with_judges(command: Any) -> Any:
+    """As `with_panel`, and a single judge may be chosen in place of the panel."""
+    one_judge = together(
+        click.option("--provider", help="Use a single judge of this provider, not panel.yaml."),
+        click.option("--model", help="Model of the judge (default: the provider's)."),
+    )
+    return _with_chosen_panel(one_judge(command))
+
+
+def _with_chosen_panel(command: Any) -> Any:
+    @with_home
+    @click.option(
         "--panel",
         "panel_file",
         type=click.Path(exists=True, path_type=Path),
         help="Path to panel.yaml (default: <home>/panel.yaml).",
-    ),
-    click.option("--provider", help="Use a single judge of this provider, not panel.yaml."),
-    click.option("--model", help="Model of the judge (default: the provider's)."),
-    click.option("--max-concurrency", type=click.IntRange(min=1), help="Maximum requests in flight, per model judge."),
-    click.option(
-        "--requests-per-minute",
-        type=click.FloatRange(min=0, min_open=True),
-        help="Maximum requests per minute, per model judge.",
-    ),
-    click.option(
-        "--tokens-per-minute",
-        type=click.FloatRange(min=0, min_open=True),
-        help="Maximum tokens per minute, per model judge.",
-    ),
-)
-
-
-def with_panel(command: Any) -> Any:
-    """Pass the installation to a command as `home`, and the judges as `panel`."""
-
-    @with_home
-    @_judges
+    )
     @wraps(command)
     def run(
         home: "Installation",
         panel_file: Path | None,
-        provider: str | None,
-        model: str | None,
+        provider: str | None = None,
+        model: str | None = None,
+        **options: Any,
+    ) -> None:
+        from evaluation_assets.cli.chosen_panel import chosen_panel
+
+        command(home=home, panel=chosen_panel(home, panel_file, provider, model), **options)
+
+    return run
+
+
+def with_limits(command: Any) -> Any:
+    """Options for the rates at which judges are asked; the command gets a `panel` with these limits."""
+
+    @click.option("--max-concurrency", type=click.IntRange(min=1), help="Maximum requests in flight, per model judge.")
+    @click.option(
+        "--requests-per-minute",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Maximum requests per minute, per model judge.",
+    )
+    @click.option(
+        "--tokens-per-minute",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Maximum tokens per minute, per model judge.",
+    )
+    @wraps(command)
+    def run(
+        panel: "Panel",
         max_concurrency: int | None,
         requests_per_minute: float | None,
         tokens_per_minute: float | None,
@@ -181,11 +202,8 @@ def with_panel(command: Any) -> Any:
             "requests_per_minute": requests_per_minute,
             "tokens_per_minute": tokens_per_minute,
         }
-        from evaluation_assets.cli.chosen_panel import chosen_panel
-
-        panel = chosen_panel(home, panel_file, provider, model)
-        panel = panel.with_limits({name: value for name, value in limits.items() if value is not None})
-        command(home=home, panel=panel, **options)
+        given = {name: value for name, value in limits.items() if value is not None}
+        command(panel=panel.with_limits(given), **options)
 
     return run
 

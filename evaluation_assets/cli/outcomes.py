@@ -6,11 +6,11 @@ from evaluation_assets.cli.output import echo, echo_fact, warn
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.judging.model_use import ModelUse, model_use
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
-from evaluation_assets.core.report.constraint_report import constraint_lines
 from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.report.suite_report import suite_lines
 from evaluation_assets.core.sections.coding_work.summary import coding_lines
+from evaluation_assets.core.sections.constraints.summary import constraint_lines
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, first_of, percent
 from evaluation_assets.runs.outcomes import RunOutcome

@@ -12,8 +12,10 @@ import click
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from evaluation_assets.cli.align import align
 from evaluation_assets.cli.attack import attack
-from evaluation_assets.cli.options import with_home, with_panel
+from evaluation_assets.cli.bridge import bridge
+from evaluation_assets.cli.options import with_home, with_judges
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import (
@@ -43,10 +45,12 @@ def panel_commands() -> None:
 
 
 panel_commands.add_command(attack)
+panel_commands.add_command(align)
+panel_commands.add_command(bridge)
 
 
 @panel_commands.command("list")
-@with_panel
+@with_judges
 def list_judges(
     home: Installation,
     panel: Panel,
@@ -62,7 +66,7 @@ def list_judges(
 
 
 @panel_commands.command("test")
-@with_panel
+@with_judges
 def test_judges(
     home: Installation,
     panel: Panel,

@@ -9,7 +9,7 @@ import click
 from upath import UPath
 
 from evaluation_assets.cli.coding_agents import with_coding_agents_or_drops
-from evaluation_assets.cli.options import preprocessing, with_format, with_panel
+from evaluation_assets.cli.options import preprocessing, with_format, with_judges
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.quotes import print_calls, print_total
 from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
@@ -34,7 +34,7 @@ from evaluation_assets.runs.paid import check_evaluators, missing_keys, unknown_
 @click.argument("inputs", nargs=-1, metavar="[INPUTS]...")
 @with_coding_agents_or_drops
 @preprocessing
-@with_panel
+@with_judges
 @click.option(
     "--preset", type=click.Choice(PRESETS), help="Price this preset for all model judges, not what panel.yaml chooses."
 )

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import click
 import orjson
 
-from evaluation_assets.cli.options import text_or_json, with_panel
+from evaluation_assets.cli.options import text_or_json, with_judges
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.system.installation import Installation
@@ -16,7 +16,7 @@ from evaluation_assets.runs.verification import Verified, verified
 @click.command("verify")
 @click.option("--no-calls", is_flag=True, help="Call no judge.")
 @text_or_json
-@with_panel
+@with_judges
 def verify(home: Installation, panel: Panel, no_calls: bool, format_name: str) -> None:
     """Check that this installation can evaluate: settings, keys, prices, providers, judges and outputs.
 

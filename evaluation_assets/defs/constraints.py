@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import dagster as dg
 
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.pipeline import constraints
 from evaluation_assets.core.pipeline.checks.constraints import constraints_hold
+from evaluation_assets.core.sections.constraints import stream
 from evaluation_assets.core.sections.constraints.settings import Checks
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs import groups
@@ -49,7 +49,7 @@ def constraint_results(checks: Checks) -> Stage:
     )
     def results(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
         (raw,) = home.tables(drop.key, "raw_trajectories")
-        yield dg.MaterializeResult(value=constraints.constraint_results(drop.key, raw, checks))
+        yield dg.MaterializeResult(value=stream.constraint_results(drop.key, raw, checks))
         if has_warnings:
             yield check_result(constraints_hold(home.home.table(drop.key, table.name), "warn"), CONSTRAINT_WARNINGS)
 

@@ -1,6 +1,6 @@
 """[reviewing] What people look at, what they said, and what that says about the judges."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import dagster as dg
@@ -12,6 +12,7 @@ from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.checks.human_review import may_gate, readable
 from evaluation_assets.core.report.covered_tables import covered_trajectories
 from evaluation_assets.core.review import judged_labels
+from evaluation_assets.core.review.judge_cards import kept_out
 from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets.core.review.queue import (
     by_reason,
@@ -20,6 +21,7 @@ from evaluation_assets.core.review.queue import (
     queue_rows,
     violating,
     with_grave_findings,
+    with_low_scores,
     write_queue,
 )
 from evaluation_assets.core.review.settings import ReviewSettings
@@ -35,7 +37,7 @@ from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
-REVIEWING_VERSION = "5"
+REVIEWING_VERSION = "6"
 """Increment when the same scores and labels would give different results."""
 
 
@@ -49,7 +51,7 @@ def reviewing_assets(
     names = [judge.name for judge in judges]
     return [
         _labels(stores),
-        _judge_cards(names, settings),
+        _judge_cards({judge.name: judge.version for judge in judges}, settings),
         _pass_rates(names, settings),
     ]
 
@@ -71,6 +73,7 @@ def review_queue(
                 "constraint_results",
                 "tool_use_results",
                 tables.FINDINGS.name,
+                tables.PROCESS_SCORES.name,
                 "predicted_outcomes",
                 *verdicts,
             ],
@@ -82,13 +85,14 @@ def review_queue(
         )
     )
     def queue(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        trajectories, scores, constraints, cases, found, outcomes = home.tables(
+        trajectories, scores, constraints, cases, found, process, outcomes = home.tables(
             drop.key,
             "preprocessed_trajectories",
             "trajectory_scores",
             "constraint_results",
             "tool_use_results",
             tables.FINDINGS.name,
+            tables.PROCESS_SCORES.name,
             "predicted_outcomes",
         )
         if redaction is not None:
@@ -105,6 +109,7 @@ def review_queue(
                 failing(cases),
                 with_grave_findings(found),
                 likely_failing(outcomes),
+                with_low_scores(cases, process, settings.pass_score),
             )
         )
         path = write_queue(home.home.reports(drop.key), rows, home.home.report_address(drop.key))
@@ -140,10 +145,10 @@ def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
     return labels
 
 
-def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDefinition:
+def _judge_cards(judges: Mapping[str, str], settings: ReviewSettings) -> dg.AssetsDefinition:
     @dg.asset(
         group_name=groups.GATE,
-        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
+        code_version=f"{REVIEWING_VERSION}|length, alignment|{settings.model_dump_json()}",
         deps=[owned_key("trajectory_verdicts", judge) for judge in judges],
         kinds={"parquet"},
         io_manager_key=TABLES_IO,
@@ -159,8 +164,10 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
     def judge_cards(home: HomeResource, labels: Stored):  # see labels
         table = tables.JUDGE_CARDS
         rows = list(judged_labels.card_rows(home.home, judges, labels.rows(), settings))
+        excluded = ", ".join(sorted(kept_out(rows, settings))) or "no judge"
         return dg.MaterializeResult(
             value=Stream(table, batched(rows, table)),
+            data_version=dg.DataVersion(f"{excluded} excluded"),  # all that drops read; most labels exclude nobody
             check_results=[check_result(may_gate(rows, settings.min_kappa), MAY_GATE)],
         )
 

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 
 from evaluation_assets.core.gating import session_agents as agents_in_sessions
+from evaluation_assets.core.gating.history import of_other_keys, session_history_rows
 from evaluation_assets.core.gating.task_metrics import read_metrics
+from evaluation_assets.core.intake.facts import HistoryFacts
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.judging.selection import selections_of
@@ -26,7 +28,7 @@ from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
-SESSIONS_VERSION = "6"
+SESSIONS_VERSION = "7"
 """Increment when the same sessions and verdicts would give a different analysis."""
 
 JUDGED = f"At least {sessions.MIN_JUDGED:.0%} of the responses in the sessions that a judge is asked about are judged."
@@ -83,6 +85,26 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
         yield check_result(sessions.sessions_judged(home.home.table(drop.key, table.name), asked), SESSIONS_JUDGED)
 
     return analyses
+
+
+@stage(
+    dg.AssetSpec(
+        tables.SESSION_HISTORY.name,
+        group_name=groups.GATE,
+        deps=["session_analyses", "score_history"],
+        code_version=SESSIONS_VERSION,
+        kinds={"parquet"},
+        description=f"Each row is {tables.SESSION_HISTORY.row}.",
+    )
+)
+def session_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
+    """An evaluation with other judges, rubrics or settings leaves the analyses of the earlier ones."""
+    table = tables.SESSION_HISTORY
+    analyses, metrics, history = home.tables(drop.key, "session_analyses", "task_metrics", "score_history")
+    evaluated_at = HistoryFacts.of(history).evaluated_at or ""
+    rows = list(session_history_rows(analyses, read_metrics(drop.key, metrics), evaluated_at))
+    earlier = of_other_keys(home.home.table(drop.key, table.name).rows(), rows)
+    return dg.MaterializeResult(value=Stream(table, batched([*earlier, *rows], table)))
 
 
 @stage(

@@ -286,3 +286,21 @@ def test_the_report_names_the_decisive_step_of_a_failed_session(installation: Wo
     page = (Path(installation.home.reports("chats").path) / "report.html").read_text()
     assert "<dt>Decisive</dt>" in page
     assert "64.1% (agent) and 44.8% (step) of other sessions" in page
+
+
+def test_an_evaluation_with_another_quorum_keeps_the_earlier_analyses(tmp_path: Path) -> None:
+    home = Installation.at(str(tmp_path))
+    judges = tuple(JudgeSettings(name=name, provider="rules") for name in ("first", "second"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        for quorum in (1, 1, 2):
+            panel = Panel(judges=judges, quorum=quorum)
+            installation = Workspace(home, build_definitions(home, panel), instance)
+            assert drop(installation).success
+    history = installation.rows("teams", "session_history")
+    times = {row["comparability_key"]: row["evaluated_at"] for row in history}
+    assert Counter(row["comparability_key"] for row in history) == dict.fromkeys(times, 7)
+    first, second = sorted(times.values())
+    assert first < second
+    assert {row["evaluated_at"] for row in installation.rows("teams", "score_history")} == {first, second}
+    now = {row["session_id"]: row["analysis"] for row in installation.rows("teams", "session_analyses")[::3]}
+    assert {row["session_id"]: row["analysis"] for row in history if row["evaluated_at"] == second} == now

@@ -1,6 +1,7 @@
 """The page `docs/cli.md`: `python -m evaluation_assets.cli.documentation.commands > docs/cli.md`."""
 
 from collections.abc import Iterator
+from copy import copy
 
 import click
 
@@ -23,7 +24,13 @@ Results go to stdout; progress and logs go to stderr.
 | `2` | usage error or unusable input |
 | `3` | stopped by the budget |
 | `130`, `143`, `129` | stopped by Ctrl-C, SIGTERM, SIGHUP; the same command resumes |
+
+Each command has `--help`. Left out below are `--home`, the home folder or its fsspec URL (default `.evaluation`), and
+`--panel`, the path to `panel.yaml` (default: that in the home folder).
 """
+
+_LEFT_OUT = frozenset({"home_url", "panel_file"})
+"""Options of nearly all commands, which are described once."""
 
 
 def page() -> str:
@@ -43,9 +50,12 @@ def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def _help(command: click.Command, context: click.Context) -> str:
-    """What `--help` prints, whatever the width of the terminal."""
+    """What `--help` prints, whatever the width of the terminal, without the options that are described once."""
     formatter = click.HelpFormatter(width=_WIDTH)
-    command.format_help(context, formatter)
+    shown = copy(command)
+    shown.params = [each for each in command.params if each.name not in _LEFT_OUT]
+    shown.add_help_option = False
+    shown.format_help(context, formatter)
     return formatter.getvalue().rstrip("\n")
 
 

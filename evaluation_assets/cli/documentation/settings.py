@@ -1,5 +1,6 @@
 """The page `docs/configuration.md`; `python -m evaluation_assets.cli.documentation.settings` prints it."""
 
+import re
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -98,37 +99,59 @@ FILES = (
 
 def page(files: Iterable[_File]) -> str:
     """The documentation of files of settings, as Markdown."""
-    return "\n".join((_INTRODUCTION, *(part for file in files for part in _sections(file))))
+    described: dict[type[BaseModel], str] = {}
+    return "\n".join((_INTRODUCTION, *(part for file in files for part in _sections(file, described))))
 
 
-def _sections(file: _File) -> Iterator[str]:
+def _sections(file: _File, described: dict[type[BaseModel], str]) -> Iterator[str]:
     yield f"## `{file.name}`\n\n{file.purpose}\n"
-    seen: set[type[BaseModel]] = set()
     kinds: dict[type[BaseModel], list[str]] = {}
     for kind, model in file.models.items():
         kinds.setdefault(model, []).append(kind)
     for model, names in kinds.items():
-        titles = ", ".join(f"`type: {name}`" for name in names if name)
-        yield from _model(model, f"### {titles}\n\n" if titles else "", seen)
+        yield from _model(model, ", ".join(f"`type: {name}`" for name in names if name), described)
 
 
-def _model(model: type[BaseModel], title: str, seen: set[type[BaseModel]]) -> Iterator[str]:
-    """The fields of a model, then those of the models in it."""
-    if model in seen:
+def _model(model: type[BaseModel], title: str, described: dict[type[BaseModel], str]) -> Iterator[str]:
+    """The fields of a model, then those of the models in it.
+
+    `described` has the titles of the sections so far by model. A field that a model has from another one as it is
+    stands in the section of that one alone.
+    """
+    if model in described:
         return
-    seen.add(model)
+    base = next((each for each in model.__bases__ if issubclass(each, BaseModel) and each.model_fields), None)
+    if base is not None:
+        yield from _model(base, _words(base).capitalize(), described)
+    described[model] = title
+    inherited = {} if base is None else _rows(base)
+    if title:
+        yield f"### {title}\n\n{prose(model)}\n"
+    if base is not None:
+        yield f"Has the fields of {_link(described[base])}, and these:\n"
+    rows = [row for name, row in _rows(model).items() if row != inherited.get(name)]
+    yield "\n".join(("| field | type | default | meaning |", "|---|---|---|---|", *rows, ""))
+    for name, field in model.model_fields.items():
+        if name not in inherited:
+            for below in _models_in(field.annotation):
+                yield from _model(below, file_path(model, name), described)
+
+
+def _rows(model: type[BaseModel]) -> dict[str, str]:
+    """The row of each field; an entry's type is in the title of its section."""
     found = meanings(model)
-    about = f"{prose(model)}\n\n" if title else ""
-    rows = [
-        f"| `{field.alias or name}` | {type_name(field.annotation)} | {_default(field)} | "
+    return {
+        name: f"| `{field.alias or name}` | {type_name(field.annotation)} | {_default(field)} | "
         f"{_cell(found.get(name, ''))} |"
         for name, field in model.model_fields.items()
-    ]
-    table = "\n".join(("| field | type | default | meaning |", "|---|---|---|---|", *rows))
-    yield f"{title}{about}{table}\n"
-    for name, field in model.model_fields.items():
-        for below in _models_in(field.annotation):
-            yield from _model(below, f"### {file_path(model, name)}\n\n", seen)
+        if name != "type"
+    }
+
+
+def _link(title: str) -> str:
+    """A link to the section with a title."""
+    anchor = re.sub(r"[^\w ]", "", title.lower()).replace(" ", "-")
+    return f"[{title}](#{anchor})"
 
 
 def models() -> set[type[BaseModel]]:

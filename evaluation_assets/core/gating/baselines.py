@@ -20,6 +20,7 @@ from evaluation_assets.core.gating.task_metrics import (
     estimate_of,
     lower_is_better,
 )
+from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.judging.panel import EMBEDDED, WITHOUT_MODEL
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.traces.trajectories.identity import digest, file_name
@@ -109,7 +110,7 @@ def comparability_key(parts: Mapping[str, str]) -> str:
     return digest(*(f"{part}={value}" for part, value in sorted(parts.items())))[:12]
 
 
-def scored_with(metrics: DropMetrics) -> dict[str, str]:
+def scored_with(metrics: DropMetrics | MetricsFacts) -> dict[str, str]:
     """The parts of the comparability key, including the judges that are excluded from gates."""
     return dict(metrics.comparability) | {f"judge {judge}{_KEPT_OUT}": "yes" for judge in metrics.kept_out}
 
@@ -138,6 +139,11 @@ def is_by_rules_only(parts: Mapping[str, str]) -> bool:
     providers = _providers(parts)
     without = {part.removesuffix(SCORED_NO_CLIPS).removeprefix("judge ") for part in parts if _ends(part)}
     return {provider for judge, provider in providers.items() if judge not in without} <= {EMBEDDED}
+
+
+def judges_in(parts: Mapping[str, str]) -> list[str]:
+    """The judges whose scores count, by the parts of a comparability key."""
+    return list(_providers(parts))
 
 
 def _ends(part: str) -> bool:

@@ -7,8 +7,9 @@ import numpy as np
 
 from evaluation_assets.core.gating import wording
 from evaluation_assets.core.gating.baselines import Baseline, gating_metrics
+from evaluation_assets.core.gating.bridges import combined_error
 from evaluation_assets.core.gating.families import error_over_families, suspected_families
-from evaluation_assets.core.gating.outcome import MetricComparison
+from evaluation_assets.core.gating.outcome import MetricComparison, Offset
 from evaluation_assets.core.gating.paired_tests import (
     Evidence,
     Noise,
@@ -23,9 +24,18 @@ from evaluation_assets.core.gating.pairs import Pairs, pairs_of
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
 from evaluation_assets.core.gating.task_metrics import FINDING
 
+Offsets = Mapping[str, Offset]
+"""What was subtracted from the current values, by metric."""
+
+_NONE: Offsets = {}
+
 
 def compare_metrics(
-    baseline: Baseline, current: Mapping[str, Mapping[str, float]], tasks: Sequence[str], settings: GateSettings
+    baseline: Baseline,
+    current: Mapping[str, Mapping[str, float]],
+    tasks: Sequence[str],
+    settings: GateSettings,
+    offsets: Offsets = _NONE,
 ) -> list[MetricComparison]:
     """Compare every metric that either run has, over these tasks. Gating metrics come first; their p is adjusted.
 
@@ -48,25 +58,31 @@ def compare_metrics(
     }
     tested = [name for name in gating if len(pairs[name].tasks) >= 2]
     evidence = {
-        name: _evidence(each, settings, len(tested) if name in tested else 1)
+        name: _evidence(each, settings, len(tested) if name in tested else 1, offsets.get(name))
         for name, each in pairs.items()
         if len(each.tasks) >= 2
     }
     adjusted = dict(zip(tested, holm([float(evidence[name].p_regression) for name in tested]), strict=True))
     return [
         _comparison(
-            each, evidence.get(name), adjusted.get(name), settings.alpha / max(1, len(tested)), name in gating, settings
+            each,
+            evidence.get(name),
+            adjusted.get(name),
+            settings.alpha / max(1, len(tested)),
+            name in gating,
+            settings,
+            offsets.get(name),
         )
         for name, each in pairs.items()
     ]
 
 
-def _evidence(pairs: Pairs, settings: GateSettings, metrics: int) -> Evidence:
+def _evidence(pairs: Pairs, settings: GateSettings, metrics: int, offset: Offset | None) -> Evidence:
     """Test one metric. `metrics` is the number of metrics over which its p-value will be adjusted."""
     margin, alpha, power = pairs.margin(settings), settings.alpha, settings.power
     differences = pairs.differences
-    if (of_families := error_over_families(pairs, settings)) is not None:
-        error, degrees = of_families
+    if (own := _error(pairs, settings, offset)) is not None:
+        error, degrees = own
         return compare_scores(differences, margin, alpha, power, metrics=metrics, std_error=error, degrees=degrees)
     if pairs.are_outcomes:
         lost, gained = (differences < 0).sum(), (differences > 0).sum()
@@ -74,8 +90,24 @@ def _evidence(pairs: Pairs, settings: GateSettings, metrics: int) -> Evidence:
     return compare_scores(differences, margin, alpha, power, metrics=metrics)
 
 
+def _error(pairs: Pairs, settings: GateSettings, offset: Offset | None) -> tuple[float, float] | None:
+    """Standard error and degrees of freedom, that of the offset included; `None` if tasks are independent without."""
+    of_families = error_over_families(pairs, settings)
+    if offset is None:
+        return of_families
+    n = len(pairs.tasks)
+    own = of_families or (float(pairs.differences.std(ddof=1)) / n**0.5, n - 1)
+    return combined_error([own, (offset.std_error, offset.n_tasks - 1)])
+
+
 def _comparison(
-    pairs: Pairs, evidence: Evidence | None, adjusted: float | None, level: float, gates: bool, settings: GateSettings
+    pairs: Pairs,
+    evidence: Evidence | None,
+    adjusted: float | None,
+    level: float,
+    gates: bool,
+    settings: GateSettings,
+    offset: Offset | None,
 ) -> MetricComparison:
     name, n = pairs.metric, len(pairs.tasks)
     if evidence is None:
@@ -84,7 +116,7 @@ def _comparison(
     spread = float(pairs.differences.std(ddof=1))
     needed = tasks_needed(spread, pairs.margin(settings), settings.alpha, settings.power) if spread > 0 else n
     p_adjusted = float(evidence.p_regression) if adjusted is None else adjusted
-    verdict, reason = _verdict(pairs, evidence, p_adjusted, level, settings)
+    verdict, reason = _verdict(pairs, evidence, p_adjusted, level, settings, offset)
     low, high = sorted(pairs.as_change(float(end)) for end in (evidence.low, evidence.high))
     return MetricComparison(
         metric=name,
@@ -102,7 +134,7 @@ def _comparison(
         n_tasks=n,
         tasks_needed=needed,
         smallest_drop=pairs.as_size(float(evidence.detectable)),
-        method=_method(pairs, settings),
+        method=_method(pairs, settings) + ("" if offset is None else ", with the error of the bridge"),
         verdict=verdict,
         reason=reason,
     )
@@ -122,7 +154,7 @@ def _method(pairs: Pairs, settings: GateSettings) -> str:
 
 
 def _verdict(
-    pairs: Pairs, evidence: Evidence, p_adjusted: float, level: float, settings: GateSettings
+    pairs: Pairs, evidence: Evidence, p_adjusted: float, level: float, settings: GateSettings, offset: Offset | None
 ) -> tuple[GateVerdict, str]:
     n = len(pairs.tasks)
     if n < pairs.known * (1 - settings.max_unpaired):
@@ -139,14 +171,14 @@ def _verdict(
     ).item()
     if verdict != "inconclusive":
         return verdict, wording.tested(verdict, pairs, evidence, p_adjusted, settings)
-    noise = _noise(pairs, settings)
+    noise = _noise(pairs, settings, offset)
     needed = tasks_to_pass(noise, undetected, level, settings.power, 1 - settings.alpha, n + 1)
     return verdict, wording.undecided(pairs, evidence, noise, needed, settings)
 
 
-def _noise(pairs: Pairs, settings: GateSettings) -> Noise:
+def _noise(pairs: Pairs, settings: GateSettings, offset: Offset | None) -> Noise:
     differences = pairs.differences
-    error = error_over_families(pairs, settings)
+    error = _error(pairs, settings, offset)
     if error is not None:
         return Noise(error[0] * len(differences) ** 0.5)
     changed = float((differences != 0).mean()) if pairs.are_outcomes else None

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import ValidationError
 from upath import UPath
@@ -13,15 +13,18 @@ from evaluation_assets.core.gating.baselines import (
     Baseline,
     InvalidBaseline,
     baseline_file,
+    comparability_key,
     floors_of,
     gating_metrics,
     read_baseline,
     read_figures,
     scored_with,
 )
+from evaluation_assets.core.gating.bridges import Bridges, bridges_file, read_bridges
 from evaluation_assets.core.gating.calibration import Calibration, Values, calibrate
 from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.history import drift_since, leaderboard
+from evaluation_assets.core.gating.linked_history import Links
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import (
@@ -32,11 +35,11 @@ from evaluation_assets.core.gating.task_metrics import (
     read_metrics,
 )
 from evaluation_assets.core.intake.drops import scan
-from evaluation_assets.core.intake.facts import HistoryFacts
+from evaluation_assets.core.intake.facts import HistoryFacts, MetricsFacts
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import DamagedTable
 from evaluation_assets.core.system.installation import Installation
 
-Row = dict[str, Any]
 Read = TypeVar("Read")
 Tell = Callable[[str], object]
 
@@ -59,6 +62,15 @@ def baseline_of(home: Installation, suite: str | None) -> Baseline | None:
     return None if suite is None else read_baseline(baseline_file(home.baselines, suite))
 
 
+def bridges_of(home: Installation, suite: str | None) -> Bridges | None:
+    """The bridges of a suite; `None` without a suite.
+
+    Raises:
+        InvalidBaseline: their file cannot be read.
+    """
+    return None if suite is None else read_bridges(bridges_file(home.bridges, suite), suite)
+
+
 def gate_drop(
     home: Installation, drop: str, settings: GateSettings, disqualified: Mapping[str, str], file: UPath | None = None
 ) -> GateOutcome | None:
@@ -68,7 +80,7 @@ def gate_drop(
     `gate_metrics`.
 
     Raises:
-        InvalidBaseline: the baseline file cannot be read.
+        InvalidBaseline: the file of the baseline or of the bridges cannot be read.
     """
     metrics = metrics_of(home, drop)
     if file is not None and file.exists() and (figures := read_figures(file)) is not None:
@@ -80,11 +92,15 @@ def gate_drop(
         limits = settings.model_copy(update={"floors": settings.floors | floors_of(figures, settings)})
         return gate_metrics(None, metrics, limits, disqualified)
     baseline = baseline_of(home, metrics.suite) if file is None else read_baseline(file)
-    return gate_metrics(baseline, metrics, settings, disqualified)
+    return gate_metrics(baseline, metrics, settings, disqualified, bridges_of(home, metrics.suite))
 
 
 def gate_metrics(
-    baseline: Baseline | None, metrics: DropMetrics, settings: GateSettings, disqualified: Mapping[str, str]
+    baseline: Baseline | None,
+    metrics: DropMetrics,
+    settings: GateSettings,
+    disqualified: Mapping[str, str],
+    bridges: Bridges | None = None,
 ) -> GateOutcome | None:
     """Compare the metrics of a drop with a baseline. `None` if there is neither a baseline nor a floor.
 
@@ -97,11 +113,11 @@ def gate_metrics(
         if f"judge {judge}" in metrics.comparability and judge not in metrics.kept_out
     }
     if not counted:
-        return decide(baseline, metrics, settings)
+        return decide(baseline, metrics, settings, bridges)
     trusted = replace(metrics, metrics=_without_judges(metrics.metrics))
     if baseline is not None:
         baseline = baseline.model_copy(update={"metrics": _without_judges(baseline.metrics)})
-    outcome = decide(baseline, trusted, settings)
+    outcome = decide(baseline, trusted, settings, bridges)
     notes = [f"judge {judge} is disqualified: {why}; evaluate again" for judge, why in counted.items()]
     return outcome and outcome.model_copy(
         update={"reasons": outcome.reasons + notes, "judges_kept_out": {**outcome.judges_kept_out, **counted}}
@@ -155,6 +171,21 @@ def suite_history(home: Installation, suite: str | None, damaged: Tell = _log.wa
     by_drop = of_each_drop(home, "score_history", lambda drop: list(home.table(drop, "score_history").rows()), damaged)
     rows = [row for own in by_drop for row in own]
     return sorted((row for row in rows if row["suite"] == suite), key=lambda row: (row["evaluated_at"], row["drop"]))
+
+
+def history_links(home: Installation, suite: str | None, rows: Iterable[Row], damaged: Tell = _log.warning) -> Links:
+    """The bridges between the comparability keys in rows of `score_history` of a suite.
+
+    Raises:
+        InvalidBaseline: the file of bridges cannot be read.
+    """
+    bridges = bridges_of(home, suite) or Bridges(suite="")
+    if not bridges.bridges:
+        return Links(bridges, {})
+    drops = dict.fromkeys(row["drop"] for row in rows)
+    facts = without_damaged(drops, lambda drop: MetricsFacts.of(home.table(drop, "task_metrics")), damaged)
+    parts = [*(each.comparability for each in bridges.bridges), *map(scored_with, facts)]
+    return Links(bridges, {comparability_key(each): each for each in parts})
 
 
 def leaderboard_rows(home: Installation, damaged: Tell = _log.warning) -> Iterator[Row]:

@@ -12,10 +12,18 @@ from statistics import fmean
 
 from evaluation_assets.core.gating import wording
 from evaluation_assets.core.gating.baselines import SERVED, Baseline, comparability_key, scored_with
+from evaluation_assets.core.gating.bridges import Bridges, differences, on_old_scale
 from evaluation_assets.core.gating.changed_judges import JUDGE_AGAIN, changed_judges, unknown_change
 from evaluation_assets.core.gating.changed_tasks import changed_tasks
 from evaluation_assets.core.gating.comparisons import compare_metrics
-from evaluation_assets.core.gating.outcome import ChangedTask, Comparability, Difference, GateOutcome, MetricComparison
+from evaluation_assets.core.gating.outcome import (
+    ChangedTask,
+    Comparability,
+    Difference,
+    GateOutcome,
+    MetricComparison,
+    Offset,
+)
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
 from evaluation_assets.core.gating.task_metrics import FINDING, WITHOUT_JUDGES, DropMetrics, lower_is_better
 from evaluation_assets.core.text.counted import counted
@@ -27,10 +35,29 @@ _ROUNDING = 1e-9
 """Tolerance for rounding errors: a mean of 0.7999999999999999 satisfies a floor of 0.8."""
 
 
-def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettings) -> GateOutcome | None:
-    """Run the gate. `None` if there is neither a baseline nor a floor."""
+def decide(
+    baseline: Baseline | None, current: DropMetrics, settings: GateSettings, bridges: Bridges | None = None
+) -> GateOutcome | None:
+    """Run the gate. `None` if there is neither a baseline nor a floor.
+
+    Runs that differ in what one of the bridges links are compared on the scale of the old scores.
+    """
     if baseline is None and not settings.floors:
         return None
+    bridge = None if baseline is None or bridges is None else bridges.over(_differences(baseline, current))
+    if baseline is None or bridge is None:
+        return _decided(baseline, current, settings, {})
+    before, moved, apart = on_old_scale(bridge, baseline, current)
+    outcome = _decided(before, moved, settings, bridge.offsets)
+    key = comparability_key(scored_with(current))
+    comparability = outcome.comparability.model_copy(update={"current_key": key, "linked": bridge})
+    reasons = [*outcome.reasons, *wording.linked(bridge, apart)]
+    return outcome.model_copy(update={"comparability": comparability, "reasons": reasons})
+
+
+def _decided(
+    baseline: Baseline | None, current: DropMetrics, settings: GateSettings, offsets: Mapping[str, Offset]
+) -> GateOutcome:
     names = [*(name for name in current.metrics if not name.startswith(FINDING)), *_findings_named(settings)]
     own = {name: {task: value.value for task, value in current.metric(name).items()} for name in names}
     moved = [] if baseline is None else _changed_judges(baseline, current)
@@ -51,12 +78,17 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
         return outcome.model_copy(update={"judges_changed": moved})
     if not current.detectors or baseline.detectors != current.detectors:
         own = {name: values for name, values in own.items() if not name.startswith(FINDING)}
-    compared = compare_metrics(baseline, own, tasks.common, settings)
+    compared = compare_metrics(baseline, own, tasks.common, settings, offsets)
     comparisons = [_with_limit(each, limits.pop(each.metric, None)) for each in compared]
     gating = [each.metric for each in compared if each.gates and not lower_is_better(each.metric)]
     fallen, improved = (
         changed_tasks(direction, gating, baseline.metrics, current.metrics, tasks.common, settings)
         for direction in ("fell", "rose")
+    )
+    # An offset is a mean: on a single task, two judges may differ by more.
+    fallen, improved = (
+        [each.model_copy(update={"beyond_noise": each.beyond_noise and each.metric not in offsets}) for each in changed]
+        for changed in (fallen, improved)
     )
     return _outcome(baseline, current, settings, limits, tasks, {}, comparisons, fallen, improved)
 
@@ -87,11 +119,7 @@ class _Tasks:
 def _differences(baseline: Baseline, current: DropMetrics) -> dict[str, Difference]:
     before = baseline.comparability | ({"suite name": baseline.suite} if baseline.suite else {})
     now = scored_with(current) | ({} if current.suite is None else {"suite name": current.suite})
-    return {
-        part: Difference(baseline=before.get(part), current=now.get(part))
-        for part in sorted(before.keys() | now.keys())
-        if before.get(part) != now.get(part) and not part.startswith(SERVED)
-    }
+    return differences(before, now)
 
 
 def _changed_judges(baseline: Baseline, current: DropMetrics) -> list[str]:

@@ -1,8 +1,6 @@
 """Score history, drift and leaderboard of a suite."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import scipy
@@ -10,9 +8,11 @@ import scipy
 from evaluation_assets.core.gating.baselines import Baseline, comparability_key, scored_with
 from evaluation_assets.core.gating.drift import Drift, drift, night
 from evaluation_assets.core.gating.task_metrics import FINDING, RELATIVE, DropMetrics, estimate_of, lower_is_better
+from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.lake.tables import SESSION_HISTORY
 from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered
-
-Row = dict[str, Any]
+from evaluation_assets.core.sections.sessions.analysis import PANEL
 
 
 def history_rows(metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:
@@ -38,20 +38,19 @@ def history_rows(metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:
         }
 
 
+def session_history_rows(analyses: Stored, metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:
+    """Rows of `session_history`: the panel's analyses, from rows of `session_analyses`."""
+    added = {"evaluated_at": evaluated_at, "comparability_key": comparability_key(scored_with(metrics))}
+    names = [name for name in SESSION_HISTORY.schema.names if name not in added]
+    for row in analyses.rows([*names, "analyst"]):
+        if row["analyst"] == PANEL:
+            yield {**{name: row[name] for name in names}, **added}
+
+
 def of_other_keys(earlier: Iterable[Row], rows: Sequence[Row]) -> list[Row]:
-    """The earlier rows of `score_history` to keep: those under other comparability keys than the new rows."""
+    """The earlier rows of a history to keep: those under other comparability keys than the new rows."""
     key = rows[0]["comparability_key"] if rows else ""
     return [row for row in earlier if row["comparability_key"] != key]
-
-
-def segments(points: Sequence[Row]) -> list[list[Row]]:
-    """The points of one metric in order, split where the comparability key changes: no line may cross a change."""
-    parts: list[list[Row]] = [[points[0]]] if points else []
-    for before, after in pairwise(points):
-        if before["comparability_key"] != after["comparability_key"]:
-            parts.append([])
-        parts[-1].append(after)
-    return parts
 
 
 def drift_since(baseline: Baseline, drops: Iterable[DropMetrics], metric: str, alpha: float) -> Drift:

@@ -21,12 +21,11 @@ from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.selection import ALL_ASKED, Selections, selections_of
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.analysed_sessions import session_metrics
 from evaluation_assets.core.system.installation import Installation
-
-Row = dict[str, Any]
 
 _NAMES = {
     "raw": "raw_trajectories",

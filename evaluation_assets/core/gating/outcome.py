@@ -1,15 +1,10 @@
 """The outcome of the gate for a drop, as used by reports, checks and programs."""
 
-from pydantic import BaseModel, ConfigDict
-
 from evaluation_assets.core.gating.settings import GateVerdict
+from evaluation_assets.core.system.frozen import Frozen
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class MetricComparison(_Model):
+class MetricComparison(Frozen):
     """One metric over the `n_tasks` tasks that have it on both sides.
 
     `baseline` and `current` are means over these tasks. `difference` is current minus baseline; for cost and latency
@@ -40,7 +35,7 @@ class MetricComparison(_Model):
     note: str | None = None
 
 
-class ChangedTask(_Model):
+class ChangedTask(Frozen):
     """A task that fell or rose by at least `fallen_drop` in every trial. Values are means over its trials.
 
     `beyond_noise`: significant, with the false discovery rate controlled over all tasks and gating metrics.
@@ -53,22 +48,58 @@ class ChangedTask(_Model):
     beyond_noise: bool
 
 
-class Difference(_Model):
+class Difference(Frozen):
     """A part of the comparability key that differs; `None` if it is missing."""
 
     baseline: str | None
     current: str | None
 
 
-class Comparability(_Model):
-    """Whether both runs have the same tasks, judges and settings. `differs` lists the parts that do not match."""
+class Offset(Frozen):
+    """How much higher the new scores of a metric are than the old ones: mean paired difference with its 95% interval.
+
+    It is over `n_runs` runs of `n_tasks` tasks; the standard error is clustered by task.
+    """
+
+    mean: float
+    std_error: float
+    ci_low: float
+    ci_high: float
+    n_tasks: int
+    n_runs: int
+
+
+class Bridge(Frozen):
+    """What links drops that the judge `old` scored with those of the judge `new`, made from runs that both scored.
+
+    `comparability` are the parts of the comparability key of the old drops; `differs` those that another drop may have
+    otherwise, all of them and no others. `asked` are the judges whose verdicts are new. `offsets` are by metric.
+    """
+
+    old: str
+    new: str
+    made_at: str
+    drops: tuple[str, ...]
+    asked: tuple[str, ...]
+    comparability: dict[str, str]
+    differs: dict[str, Difference]
+    offsets: dict[str, Offset]
+
+
+class Comparability(Frozen):
+    """Whether both runs have the same tasks, judges and settings. `differs` lists the parts that do not match.
+
+    If a bridge links both runs, it is `linked`, its offsets are subtracted from the current values, and the parts
+    that it links are in none of `differs`.
+    """
 
     baseline_key: str | None
     current_key: str
     differs: dict[str, Difference]
+    linked: Bridge | None = None
 
 
-class GateOutcome(_Model):
+class GateOutcome(Frozen):
     """The outcome of the gate for a drop.
 
     `only_in_baseline` are missing tasks. `reworded_tasks` have the same ID but a different prompt, e.g. tasks with a

@@ -43,7 +43,7 @@ def compare_scores(
     *,
     metrics: int = 1,
     std_error: float | None = None,
-    degrees: int | None = None,
+    degrees: float | None = None,
 ) -> Evidence:
     """One-sided paired t-tests.
 

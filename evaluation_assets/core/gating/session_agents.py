@@ -8,18 +8,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
 
 from evaluation_assets.core.gating.baselines import comparability_key, scored_with
 from evaluation_assets.core.gating.evaluated_drops import evaluated_at, of_each_drop
 from evaluation_assets.core.gating.task_metrics import DropMetrics, estimate_of
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.sections.sessions.analysis import PANEL, SessionAnalysis
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.nullable import sum_of
-
-Row = dict[str, Any]
 
 SCORES = ("overall", "tool_use", "reasoning", "handoff")
 

@@ -6,16 +6,14 @@ Trials are averaged per task first, so that each task counts once. Unknown value
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import Any
 
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.intake.facts import MetricsFacts
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.scoring.intervals import Estimate, mean_of_tasks
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
-
-Row = dict[str, Any]
 
 SUCCESS, PASS_RATE, COMPLETED, COST, LATENCY = "success", "pass_rate", "completed", "cost_usd", "latency_s"
 OUTCOMES = frozenset({SUCCESS, PASS_RATE, COMPLETED})

@@ -5,7 +5,7 @@ from statistics import fmean
 
 from evaluation_assets.core.gating import figures
 from evaluation_assets.core.gating.families import SuspectedFamilies
-from evaluation_assets.core.gating.outcome import Difference
+from evaluation_assets.core.gating.outcome import Bridge, Difference, Offset
 from evaluation_assets.core.gating.paired_tests import Evidence, Noise
 from evaluation_assets.core.gating.pairs import Pairs
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
@@ -134,6 +134,19 @@ def differs(part: str, difference: Difference) -> str:
     if difference.baseline is None:
         return f"{part} is in this run but not in the baseline"
     return f"{part} differs: {difference.baseline} in the baseline, {difference.current} now"
+
+
+def linked(bridge: Bridge, apart: Sequence[str]) -> list[str]:
+    """Notes on a bridge: what was subtracted from the current values, and which metrics it does not link."""
+    runs = max(each.n_runs for each in bridge.offsets.values())
+    subtracted = ", ".join(f"{offset(each)} from {name}" for name, each in bridge.offsets.items())
+    how = f"linked: {bridge.old} to {bridge.new}, by {counted(runs, 'run')} that both scored; subtracted: {subtracted}"
+    return [how, *([f"not linked, so not compared: {first_of(apart, _NAMED)}"] if apart else [])]
+
+
+def offset(value: Offset) -> str:
+    """An offset with its interval."""
+    return f"{value.mean:+.3f} (95% CI {value.ci_low:+.3f} to {value.ci_high:+.3f})"
 
 
 def _p(value: float) -> str:

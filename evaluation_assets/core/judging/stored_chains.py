@@ -1,7 +1,6 @@
 """What judges are asked about a drop, from its tables."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from evaluation_assets.core.intake.clips.clip_rows import with_clips
 from evaluation_assets.core.judging.rubrics.model import Rubrics
@@ -14,11 +13,10 @@ from evaluation_assets.core.judging.subjects import (
     clip_chain,
     trajectory_chain,
 )
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.sections.sessions.interactions import is_session
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
-
-Row = dict[str, Any]
 
 _SAID = ("sample", "outcome", "scores")
 

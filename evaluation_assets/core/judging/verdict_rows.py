@@ -8,9 +8,8 @@ from typing import Any
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Distribution, Verdict
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.traces.trajectories.model import Usage
-
-Row = dict[str, Any]
 
 _NOTHING_MORE = Usage(input_tokens=0, cached_tokens=0, output_tokens=0, cost_usd=0.0)
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
-from typing import Any
 
 from evaluation_assets.core.gating.evaluated_drops import without_damaged
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.intake.sidecar import Sidecar
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, Stream, batched
 from evaluation_assets.core.lake.tables import FINDINGS, PREDICTED_OUTCOMES, RAW_TRAJECTORIES
 from evaluation_assets.core.sections.outcomes.agreement import agreements
@@ -18,8 +18,6 @@ from evaluation_assets.core.sections.outcomes.prediction import is_likely_failur
 from evaluation_assets.core.sections.outcomes.traits import Traits, traits_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
-
-Row = dict[str, Any]
 
 OUTCOMES_VERSION = "1"
 """Increment when the same runs would give other predictions."""

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from itertools import combinations
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 from upath import UPath
 
 from evaluation_assets.core.gating.paired_tests import Evidence, compare_outcomes, compare_scores, holm
@@ -17,16 +16,13 @@ from evaluation_assets.core.report.report import TrialRate
 from evaluation_assets.core.scoring.intervals import CONFIDENCE, rate_interval
 from evaluation_assets.core.suites.call_metrics import trial_rates
 from evaluation_assets.core.suites.suite import Suite
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.plain_text import plain
 
 ALPHA = (1 - CONFIDENCE) / 2
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Rate(_Model):
+class Rate(Frozen):
     """`count` of `attempts`, with a 95% Wilson interval over `cases`: attempts at a case are averaged first."""
 
     count: int
@@ -37,7 +33,7 @@ class Rate(_Model):
     cases: int
 
 
-class AgentFigures(_Model):
+class AgentFigures(Frozen):
     """One agent over all its attempts. `cost_usd` excludes the `unpriced` attempts."""
 
     agent: str
@@ -56,7 +52,7 @@ class AgentFigures(_Model):
     unpriced: int
 
 
-class CaseOutcome(_Model):
+class CaseOutcome(Frozen):
     """An agent's attempts at a case, without infrastructure failures.
 
     `ended` counts the attempts without an answer by how they ended, including infrastructure failures.
@@ -72,7 +68,7 @@ class CaseOutcome(_Model):
         return self.passed / self.attempts if self.attempts else None
 
 
-class CaseRow(_Model):
+class CaseRow(Frozen):
     """A case and its outcome by agent; agents that were not run on it are omitted."""
 
     case_id: str
@@ -84,7 +80,7 @@ class CaseRow(_Model):
         return len({outcome.share for outcome in self.outcomes.values()} - {None}) > 1
 
 
-class PairedComparison(_Model):
+class PairedComparison(Frozen):
     """Two agents compared by pass rate, on the cases that both were run on.
 
     `difference` is `agent - other` with its 95% interval. `p` is two-sided; `p_adjusted` is Holm-adjusted for the
@@ -104,7 +100,7 @@ class PairedComparison(_Model):
     method: str
 
 
-class AgentComparison(_Model):
+class AgentComparison(Frozen):
     """The agents of one suite, best first. Cases on which they differ come first."""
 
     suite: str

@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
 from upath import UPath
 
 from evaluation_assets.core.report.files import write_texts
@@ -15,17 +14,14 @@ from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome, compare_
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
 from evaluation_assets.core.suites.suite import Suite
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.nullable import mean_of, sum_of
 from evaluation_assets.core.traces.trajectories.model import Tool, Trajectory, Usage
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class TaskSection(_Model):
+class TaskSection(Frozen):
     """One attempt at one case. `compared` is how the answer compares with the reference, `None` without a reference.
 
     `passed` is `None` if the attempt failed because of the infrastructure.
@@ -49,14 +45,14 @@ class TaskSection(_Model):
     feedback: str | None
 
 
-class Remark(_Model):
+class Remark(Frozen):
     """A sentence of feedback, and the tasks of the attempts that contain it."""
 
     text: str
     tasks: list[str]
 
 
-class ToolSection(_Model):
+class ToolSection(Frozen):
     """One tool over all attempts. `remarks` are the feedback sentences that name it."""
 
     name: str
@@ -66,7 +62,7 @@ class ToolSection(_Model):
     remarks: list[Remark]
 
 
-class QualityNote(_Model):
+class QualityNote(Frozen):
     """A weakness of a tool's definition."""
 
     tool: str
@@ -75,7 +71,7 @@ class QualityNote(_Model):
     detail: str
 
 
-class AgentReport(_Model):
+class AgentReport(Frozen):
     """A run of one agent on one suite. `answerable` attempts have a reference answer; `right` of them match it.
 
     `failed` attempts failed because of the infrastructure; rates exclude them. Sums of tokens and cost exclude the

@@ -8,12 +8,11 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from evaluation_assets.core.judging.selection import Selections
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.report.distributions import statistic
 from evaluation_assets.core.report.report import ClipSummary, ClipVerdict, Place, ToolSummary
 from evaluation_assets.core.text.excerpts import without_middle
-
-Row = dict[str, Any]
 
 WORST_CLIPS = 20
 

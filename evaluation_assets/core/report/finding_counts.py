@@ -1,13 +1,11 @@
 """The kinds of findings of all drops, for the overview."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from evaluation_assets.core.intake.facts import DropFacts
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.sections.findings.summary import SEVERITIES, earlier_findings
 from evaluation_assets.core.system.installation import Installation
-
-Row = dict[str, Any]
 
 
 def finding_counts(home: Installation) -> Iterator[Row]:

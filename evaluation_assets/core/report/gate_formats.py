@@ -2,18 +2,16 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 from xml.etree import ElementTree
 
 import orjson
 
 from evaluation_assets.core.gating.figures import both_changes, change, p_value, size
 from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.report.render import precise
 from evaluation_assets.core.text.plain_text import for_terminal, plain
 from evaluation_assets.core.text.report_addresses import ReportAddress
-
-Row = dict[str, Any]
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LISTED = 20

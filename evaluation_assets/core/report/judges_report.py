@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict
-
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.scoring.effective_number import Basis, EffectiveJudges
 from evaluation_assets.core.scoring.side_by_side import (
@@ -18,6 +16,7 @@ from evaluation_assets.core.scoring.side_by_side import (
     of_whole_trajectories,
     side_by_side,
 )
+from evaluation_assets.core.system.frozen import Frozen
 
 MOST_DISAGREEMENTS = 5
 """Disagreements listed per level."""
@@ -25,11 +24,7 @@ MOST_DISAGREEMENTS = 5
 CLIP, CATEGORY, TRAJECTORY, ANSWER, SESSION = "clip", "category", "trajectory", "answer", "session"
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class EffectiveNumber(_Model):
+class EffectiveNumber(Frozen):
     """`n_judges` judges are worth `value` independent ones. `is_bound`: a lower bound, because there are no labels."""
 
     value: float
@@ -46,7 +41,7 @@ class EffectiveNumber(_Model):
         return f"{least}{self.value:.1f} of {self.n_judges} (from the correlation of {source})"
 
 
-class JudgeColumn(_Model):
+class JudgeColumn(Frozen):
     """One judge on one level: the mean of its subjects with its 95% interval over tasks, and how it compares.
 
     `offset` is how much higher it scores than the panel, `agreement` Krippendorff's alpha with the mean of the others,
@@ -67,7 +62,7 @@ class JudgeColumn(_Model):
     not_run: int
 
 
-class DisagreementEntry(_Model):
+class DisagreementEntry(Frozen):
     """A clip or trajectory that the judges score differently. `address` is its place in the report's viewer."""
 
     trajectory_id: str
@@ -77,7 +72,7 @@ class DisagreementEntry(_Model):
     address: str
 
 
-class PanelLevel(_Model):
+class PanelLevel(Frozen):
     """The judges on one level. `alpha` is Krippendorff's over all of them, on `n_compared` subjects."""
 
     level: str
@@ -89,7 +84,7 @@ class PanelLevel(_Model):
     disagreements: list[DisagreementEntry]
 
 
-class PanelSummary(_Model):
+class PanelSummary(Frozen):
     """All judges of a panel of two or more. `overall` is the effective number of judges behind the score `overall`."""
 
     overall: EffectiveNumber | None

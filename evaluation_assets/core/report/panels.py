@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.system.installation import Installation
-
-Row = dict[str, Any]
 
 
 def panel_rows(home: Installation) -> Iterator[Row]:

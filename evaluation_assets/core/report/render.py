@@ -12,13 +12,13 @@ from jinja2.bccache import Bucket
 from evaluation_assets.core import report
 from evaluation_assets.core.gating.figures import both_changes, change, p_value, signed, size
 from evaluation_assets.core.report.attention import look_at_first
-from evaluation_assets.core.report.constraint_report import in_words
 from evaluation_assets.core.report.distributions import TENTHS, Statistic
 from evaluation_assets.core.report.places import rows_counted, rows_where, rows_with
 from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.report.viewer.script import script_hash
-from evaluation_assets.core.sections import coding_work, findings
+from evaluation_assets.core.sections import coding_work, constraints, findings
 from evaluation_assets.core.sections.coding_work.summary import dollars, duration
+from evaluation_assets.core.sections.constraints.summary import in_words
 from evaluation_assets.core.sections.findings.summary import in_points, kinds_title
 from evaluation_assets.core.text.counted import counted, percent
 from evaluation_assets.core.text.plain_text import markdown_cell, plain
@@ -76,7 +76,7 @@ def _compiled_templates() -> jinja2.BytecodeCache | None:
         return None
 
 
-_PACKAGES = (report, coding_work, findings)
+_PACKAGES = (report, coding_work, constraints, findings)
 """Packages with templates: the report itself, and its sections."""
 
 

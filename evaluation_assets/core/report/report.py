@@ -1,33 +1,29 @@
 """The data model of a report, which JSON, Markdown and HTML are rendered from."""
 
-from pydantic import BaseModel, ConfigDict
-
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.intake.sidecar import Sidecar
-from evaluation_assets.core.report.constraint_report import ConstraintsSummary
 from evaluation_assets.core.report.distributions import Statistic
+from evaluation_assets.core.report.failure_group_report import FailureGroupsSummary
 from evaluation_assets.core.report.headline import Headline
 from evaluation_assets.core.report.judges_report import EffectiveNumber, PanelSummary
 from evaluation_assets.core.report.process_summary import ProcessSummary
 from evaluation_assets.core.report.sampled_judges import SampledMean
 from evaluation_assets.core.report.session_report import AgentRank, SessionsSummary
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary
+from evaluation_assets.core.sections.constraints.summary import ConstraintsSummary
 from evaluation_assets.core.sections.findings.summary import FindingsSummary
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.traces.formats.import_report import ImportSummary
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Place(_Model):
+class Place(Frozen):
     """Where a figure comes from: a trajectory, or one clip in it."""
 
     trajectory_id: str
     clip_index: int | None = None
 
 
-class CriterionSummary(_Model):
+class CriterionSummary(Frozen):
     """Statistics of one criterion at one level, and the effective number of judges if there are several.
 
     `lowest` is the subject with the lowest score, the first of several.
@@ -40,7 +36,7 @@ class CriterionSummary(_Model):
     lowest: Place | None = None
 
 
-class ToolSummary(_Model):
+class ToolSummary(Frozen):
     """All clips of one tool type. `calls` counts them by how the call ended: ok, error, none.
 
     `scores` describes the clips' scores, each the mean of its scored criteria; `overall` is their mean, with its 95%
@@ -67,7 +63,7 @@ class ToolSummary(_Model):
         return " ".join(self.criteria)
 
 
-class JudgeSummary(_Model):
+class JudgeSummary(Frozen):
     """One judge: outcomes by level (`canary`: clips that detect whether the judge changed), and its cost.
 
     Tokens and cost are sums over the verdicts that have them; `None` if none has. With `unpriced_verdicts` the cost is
@@ -91,7 +87,7 @@ class JudgeSummary(_Model):
     redacted: dict[str, int] = {}
 
 
-class ClipVerdict(_Model):
+class ClipVerdict(Frozen):
     """One judge's verdict on one clip; one per sample if the judge has repeats."""
 
     judge: str
@@ -103,7 +99,7 @@ class ClipVerdict(_Model):
     error: str | None
 
 
-class ClipSummary(_Model):
+class ClipSummary(Frozen):
     """A clip with its score (mean over criteria) and every judge's verdict. `excerpt` is cut in the middle."""
 
     trajectory_id: str
@@ -116,7 +112,7 @@ class ClipSummary(_Model):
     opinions: list[ClipVerdict]
 
 
-class TrajectorySummary(_Model):
+class TrajectorySummary(Frozen):
     """One trajectory: its scores by criterion (`overall` is the mean of its clips' scores) and its flags.
 
     `correct`: by the recorded outcome, the suite or the criterion that the headline counts; `None` if unknown.
@@ -136,7 +132,7 @@ class TrajectorySummary(_Model):
     repairs: int
 
 
-class RejectedRecord(_Model):
+class RejectedRecord(Frozen):
     """A record that was not judged."""
 
     source: str
@@ -147,7 +143,7 @@ class RejectedRecord(_Model):
     excerpt: str
 
 
-class RepairedTag(_Model):
+class RepairedTag(Frozen):
     """One unbalanced tag and how it was repaired."""
 
     trajectory_id: str
@@ -156,7 +152,7 @@ class RepairedTag(_Model):
     action: str
 
 
-class Records(_Model):
+class Records(Frozen):
     """Record counts: `total = kept + removed + unreadable`."""
 
     total: int
@@ -168,7 +164,7 @@ class Records(_Model):
     kept_share: float | None
 
 
-class CaseSummary(_Model):
+class CaseSummary(Frozen):
     """One run of a case. `flagged`: it failed, or its score is low."""
 
     case_id: str
@@ -184,7 +180,7 @@ class CaseSummary(_Model):
     flagged: bool
 
 
-class CategorySummary(_Model):
+class CategorySummary(Frozen):
     """The runs of one category of cases. `scores` describes the scores of the runs; intervals are over cases."""
 
     category: str | None
@@ -204,7 +200,7 @@ class CategorySummary(_Model):
     scores: Statistic | None = None
 
 
-class ToolUseOfTool(_Model):
+class ToolUseOfTool(Frozen):
     """One tool over all runs: how often it was expected, called, and both; calls against its definition and errors."""
 
     tool: str
@@ -219,7 +215,7 @@ class ToolUseOfTool(_Model):
     flagged: bool
 
 
-class PatternSummary(_Model):
+class PatternSummary(Frozen):
     """A class of issues with its evidence and a recommendation."""
 
     failure_class: str
@@ -233,7 +229,7 @@ class PatternSummary(_Model):
     recommendation: str
 
 
-class TrialRate(_Model):
+class TrialRate(Frozen):
     """pass@k and pass^k over the `n_tasks` cases with at least k trials."""
 
     k: int
@@ -242,7 +238,7 @@ class TrialRate(_Model):
     n_tasks: int
 
 
-class ToolUse(_Model):
+class ToolUse(Frozen):
     """Results of the drop's runs on its suite. `problem` says why the suite could not be used.
 
     `pass_rate` excludes runs that `failed` because of the infrastructure. Lists are truncated, their totals are not;
@@ -279,10 +275,18 @@ class ToolUse(_Model):
     incomplete_total: int
 
 
-class TrendPoint(_Model):
+class Subtracted(Frozen):
+    """What bridges subtracted from a value, to bring it onto the scale before judges changed, with its error."""
+
+    mean: float
+    std_error: float
+
+
+class TrendPoint(Frozen):
     """One drop of a suite: the metric's mean over tasks with its 95% interval.
 
-    `breaks`: the point is not comparable with the previous one, because judges, rubrics or settings changed.
+    `breaks`: the point is not comparable with the previous one, because judges, rubrics or settings changed. If a
+    bridge links it with drops before such a change, `subtracted` is not in the mean, and its error is in the interval.
     """
 
     drop: str
@@ -290,23 +294,24 @@ class TrendPoint(_Model):
     ci_low: float | None
     ci_high: float | None
     breaks: bool
+    subtracted: Subtracted | None = None
 
 
-class Trend(_Model):
+class Trend(Frozen):
     """A metric over the drops of a suite, oldest first."""
 
     metric: str
     points: list[TrendPoint]
 
 
-class BlockingCheck(_Model):
+class BlockingCheck(Frozen):
     """A failed check that blocks the run of the drop: its name, and what it found."""
 
     name: str
     description: str
 
 
-class DropReport(_Model):
+class DropReport(Frozen):
     """The complete data of a report. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
 
     `recorded_trials` are rates over repeated runs of a task by recorded outcomes; empty where no task is repeated.
@@ -320,6 +325,7 @@ class DropReport(_Model):
     headline: Headline
     failed_checks: list[BlockingCheck] = []
     findings: FindingsSummary | None = None
+    failure_groups: FailureGroupsSummary | None = None
     damaged_tables: list[str] = []
     sidecar: Sidecar
     participants: dict[str, str] = {}

@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import orjson
 
@@ -10,6 +9,7 @@ from evaluation_assets.core.intake.clips.clip_rows import with_clips
 from evaluation_assets.core.intake.clips.segmentation import Clip
 from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.intake.preprocessing.rules import repetition
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.report.provenance.replies import ReplyOf
 from evaluation_assets.core.report.summary import DropTables
@@ -18,8 +18,6 @@ from evaluation_assets.core.traces.formats.tags import read_structure
 from evaluation_assets.core.traces.trajectories.identity import digest, file_name
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
-
-Row = dict[str, Any]
 
 _ENDING = "_eva.json"
 

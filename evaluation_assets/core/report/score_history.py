@@ -1,13 +1,11 @@
 """Score history of a suite, prepared for plotting."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from evaluation_assets.core.gating.history import segments
+from evaluation_assets.core.gating.linked_history import Links, Shift, linked_points
 from evaluation_assets.core.gating.task_metrics import RELATIVE
-from evaluation_assets.core.report.report import Trend, TrendPoint
-
-Row = dict[str, Any]
+from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.report.report import Subtracted, Trend, TrendPoint
 
 MAX_POINTS = 40
 """Drops in a plot; the table has all."""
@@ -15,10 +13,11 @@ MAX_POINTS = 40
 FIRST = ("success", "pass_rate", "overall")
 
 
-def trends(rows: Sequence[Row]) -> list[Trend]:
+def trends(rows: Sequence[Row], links: Links | None = None) -> list[Trend]:
     """Plots of each score over the drops of a suite, from its rows of `score_history`, oldest first.
 
-    A metric needs two points. Cost and latency have no common scale, so they are only in the table.
+    Points after a change that a bridge links are on the scale before it. A metric needs two points. Cost and latency
+    have no common scale, so they are only in the table.
     """
     by_metric: dict[str, list[Row]] = {}
     for row in rows:
@@ -26,7 +25,9 @@ def trends(rows: Sequence[Row]) -> list[Trend]:
             by_metric.setdefault(row["metric"], []).append(row)
     order = [name for name in FIRST if name in by_metric] + sorted(by_metric.keys() - set(FIRST))
     return [
-        Trend(metric=name, points=_points(by_metric[name])[-MAX_POINTS:]) for name in order if len(by_metric[name]) > 1
+        Trend(metric=name, points=_points(by_metric[name], links)[-MAX_POINTS:])
+        for name in order
+        if len(by_metric[name]) > 1
     ]
 
 
@@ -37,15 +38,13 @@ def drop_before(rows: Sequence[Row], drop: str) -> str | None:
     return earlier[-1] if earlier else None
 
 
-def _points(rows: Sequence[Row]) -> list[TrendPoint]:
-    return [
-        TrendPoint(
-            drop=row["drop"],
-            mean=row["mean"],
-            ci_low=row["ci_low"],
-            ci_high=row["ci_high"],
-            breaks=number == 0 and place > 0,
-        )
-        for place, part in enumerate(segments(rows))
-        for number, row in enumerate(part)
-    ]
+def _points(rows: Sequence[Row], links: Links | None) -> list[TrendPoint]:
+    return [_point(row, breaks, shift) for row, breaks, shift in linked_points(rows, links)]
+
+
+def _point(row: Row, breaks: bool, shift: Shift | None) -> TrendPoint:
+    mean, low, high = row["mean"], row["ci_low"], row["ci_high"]
+    if shift is not None:
+        mean, low, high = shift.moved(mean, low, high)
+    subtracted = None if shift is None else Subtracted(mean=shift.mean, std_error=shift.std_error)
+    return TrendPoint(drop=row["drop"], mean=mean, ci_low=low, ci_high=high, breaks=breaks, subtracted=subtracted)

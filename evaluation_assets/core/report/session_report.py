@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored, grouped
 from evaluation_assets.core.report.distributions import Statistic, statistic
 from evaluation_assets.core.sections.sessions.analysis import PANEL, AgentScores, Conversation, SessionAnalysis
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.nullable import sum_of
-
-Row = dict[str, Any]
 
 LISTED = 10
 """Sessions shown in full, each up to 45 kB of the page; the table has all, and the viewer each transcript."""
@@ -35,11 +33,7 @@ SCORES = (
 )
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class AgentComparison(_Model):
+class AgentComparison(Frozen):
     """One agent over the sessions it took part in; scores are over sessions.
 
     `latency_ms` and `cost_usd` are sums over the `latency_known` and `cost_known` interactions that have a value.
@@ -62,7 +56,7 @@ class AgentComparison(_Model):
     cost_known: int
 
 
-class AgentRank(_Model):
+class AgentRank(Frozen):
     """Rank of an agent inside sessions in one drop of the suite: `rank` of `n_ranked` by overall score.
 
     `agent` and `agent_version` are those of the drop. The interval is 95% over tasks.
@@ -91,14 +85,14 @@ class AgentRank(_Model):
     n_cost_known: int
 
 
-class SessionEntry(_Model):
+class SessionEntry(Frozen):
     """One session: the panel's analysis, and the analysis by each judge alone."""
 
     analysis: SessionAnalysis
     overall_by_judge: dict[str, float | None]
 
 
-class SessionsSummary(_Model):
+class SessionsSummary(Frozen):
     """All sessions of a drop; `sessions` are the lowest of `total`, `agents` the first of `agents_total` by score."""
 
     total: int

@@ -7,6 +7,7 @@ from math import fsum
 from typing import Any
 
 from evaluation_assets.core.intake.facts import SuiteFacts
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.report.distributions import statistic
 from evaluation_assets.core.report.report import (
@@ -21,8 +22,6 @@ from evaluation_assets.core.scoring.intervals import interval_of_mean
 from evaluation_assets.core.suites.call_metrics import trial_rates
 from evaluation_assets.core.suites.failure_patterns import by_category, by_tool, is_low
 from evaluation_assets.core.text.counted import counted, percent
-
-Row = dict[str, Any]
 
 LISTED = 200
 """Runs and names listed in a report; the table has all."""

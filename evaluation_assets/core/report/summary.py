@@ -1,12 +1,11 @@
 """Build the report of a drop from its tables, read as streams."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import islice
 from math import fsum
 from statistics import fmean
-from typing import Any
 
 from evaluation_assets.core.gating.baselines import is_by_rules_only
 from evaluation_assets.core.gating.measured_drop import MeasuredTables
@@ -15,9 +14,9 @@ from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.intake.facts import DropFacts, VerdictFacts
 from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, DamagedTable, Stored
 from evaluation_assets.core.report.clip_summaries import Lowest, Values, clip_summaries, excerpt
-from evaluation_assets.core.report.constraint_report import constraints_summary
 from evaluation_assets.core.report.distributions import statistic
 from evaluation_assets.core.report.headline import Headline, criterion_rate, headline, rate
 from evaluation_assets.core.report.judges_report import labels_of, panel_summary
@@ -38,11 +37,10 @@ from evaluation_assets.core.report.suite_report import tool_use_summary
 from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary, coding_summary
-from evaluation_assets.core.sections.findings.summary import EarlierFindings, findings_summary
+from evaluation_assets.core.sections.constraints.summary import constraints_summary
+from evaluation_assets.core.sections.findings.summary import Alike, EarlierFindings, findings_summary
 from evaluation_assets.core.sections.outcomes.prediction import predictions
 from evaluation_assets.core.suites.call_metrics import TrialRates, trial_rates
-
-Row = dict[str, Any]
 
 LISTED = 200
 """Rejected records and trajectories listed in a report; the tables have all."""
@@ -87,6 +85,7 @@ def summarise(
     gate: GateOutcome | None = None,
     labels: Mapping[str, float] | None = None,
     earlier: EarlierFindings | None = None,
+    alike: Iterable[Alike] = (),
 ) -> DropReport:
     """Build the report of a drop. Tables are read as streams; only figures and listed rows are kept in memory.
 
@@ -99,6 +98,7 @@ def summarise(
         gate: the comparison with the baseline.
         labels: people's labels of whole trajectories, by trajectory.
         earlier: the findings of the drop that this one is compared with.
+        alike: the failure group of each of its findings.
     """
     records, repairs, repairs_total = _records(tables)
     trajectories = Lowest(LISTED)
@@ -165,6 +165,7 @@ def summarise(
             _failed(shown, tables, below),
             rate_interval,
             earlier,
+            alike,
         ),
         gate=gate,
         panel=panel,

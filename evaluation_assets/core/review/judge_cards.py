@@ -3,17 +3,16 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.review.labels import PASSED
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.scoring.intervals import wilson
 from evaluation_assets.core.scoring.reliability import alpha_interval, alpha_of, cohen_kappa, kappa_interval, retest_std
 from evaluation_assets.core.system.installation import Installation
 
-Row = dict[str, Any]
 Interval = tuple[float | None, float | None]
 
 

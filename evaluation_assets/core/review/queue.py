@@ -5,11 +5,12 @@ import hashlib
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 from upath import UPath
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, publish_bytes
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.scoring.panel_scores import OVERALL
@@ -17,7 +18,6 @@ from evaluation_assets.core.sections.outcomes.prediction import is_likely_failur
 from evaluation_assets.core.text.plain_text import csv_cell
 from evaluation_assets.core.text.report_addresses import ReportAddress
 
-Row = dict[str, Any]
 Reason = Literal[
     "violation",
     "failed_case",
@@ -47,12 +47,13 @@ def chosen_for(
     is_failing: bool = False,
     is_grave: bool = False,
     is_likely_failure: bool = False,
+    is_low: bool = False,
 ) -> Reason | None:
     """Why a trajectory is reviewed; `None` when it is not. It `is_undecided` if the cascade left any of it to people.
 
     It `is_violating` if it violates a constraint with severity `error`, `is_failing` if it failed its test case, and
     `is_grave` if it has a finding of severity HIGH; it `is_likely_failure` if it claims success although it has likely
-    failed.
+    failed. It `is_low` if a score that needs no judge is below `pass_score`.
 
     The random share is drawn by a hash of the id: the same trajectories in every run, on every machine.
     """
@@ -64,12 +65,12 @@ def chosen_for(
         return "finding"
     if is_likely_failure:
         return "likely_failure"
+    if is_low or (score is not None and score < settings.pass_score):
+        return "low"
     if score is None:
         return "unscored"
     if is_undecided:
         return "undecided"
-    if score < settings.pass_score:
-        return "low"
     if spread is not None and spread >= settings.disagreement:
         return "disagreement"
     if score <= settings.pass_score + settings.near:
@@ -87,6 +88,7 @@ def queue_rows(
     failures: Mapping[str, str] = {},
     grave: Mapping[str, str] = {},
     likely_failures: Mapping[str, str] = {},
+    low: Mapping[str, str] = {},
 ) -> Iterator[Row]:
     """Rows of `review_queue`: likely failures first, then all others, each in an order drawn by hash.
 
@@ -95,8 +97,8 @@ def queue_rows(
     pass rates only if they are one. `probability` is how likely such a trajectory was to be in the queue. `undecided`
     are the trajectories with a verdict that no stage of the cascade accepted, `violations` the constraints with
     severity `error` that trajectories violate, `failures` what trajectories that failed their test case did wrong,
-    `grave` their findings of severity HIGH, and `likely_failures` how likely trajectories have failed that claim
-    success.
+    `grave` their findings of severity HIGH, `likely_failures` how likely trajectories have failed that claim success,
+    and `low` their scores by test cases and findings that are below `pass_score`.
     """
     by_trajectory = Aligned(iter(scores))
     columns = ["trajectory_id", "task_id", "task", "final_answer"]
@@ -116,17 +118,21 @@ def queue_rows(
             is_failing=trajectory_id in failures,
             is_grave=trajectory_id in grave,
             is_likely_failure=trajectory_id in likely_failures,
+            is_low=trajectory_id in low,
         )
         if reason is not None:
             is_random = reason == "random"
-            told = filter(None, (known.get(trajectory_id) for known in (violations, failures, likely_failures)))
+            wrong = [known[trajectory_id] for known in (violations, failures) if trajectory_id in known]
+            others = [known[trajectory_id] for known in (likely_failures, low) if trajectory_id in known]
+            if not wrong and trajectory_id in grave:  # violations and failed cases are findings too
+                wrong = [grave[trajectory_id]]
             found.append(
                 {
                     "drop": drop,
                     "trajectory_id": trajectory_id,
                     "task_id": row["task_id"],
                     "reason": reason,
-                    "detail": "; ".join(told) or grave.get(trajectory_id, ""),
+                    "detail": "; ".join((*wrong, *others)),
                     "stratum": _stratum(reason, is_first=trajectory_id in likely_failures),
                     "probability": settings.random_share if is_random else 1.0,
                     "score": score,
@@ -177,6 +183,21 @@ def with_grave_findings(findings: Stored) -> dict[str, str]:
         if row["severity"] == "HIGH":
             kinds.setdefault(row["trajectory_id"], []).append(row["kind"])
     return {trajectory_id: f"finding {', '.join(dict.fromkeys(own))}" for trajectory_id, own in kinds.items()}
+
+
+def with_low_scores(tool_use_results: Stored, process_scores: Stored, pass_score: float) -> dict[str, str]:
+    """The scores by test cases and findings that are below `pass_score`, by trajectory.
+
+    A test case that was failed is told by its issues instead.
+    """
+    scores: dict[str, list[str]] = {}
+    cases = (row for row in tool_use_results.rows(["trajectory_id", "passed", "score"]) if row["passed"] is not False)
+    named = (("case", cases), ("process", process_scores.rows(["trajectory_id", "score"])))
+    for name, rows in named:
+        for row in rows:
+            if row["trajectory_id"] is not None and row["score"] is not None and row["score"] < pass_score:
+                scores.setdefault(row["trajectory_id"], []).append(f"{name} score {row['score']:.2f}")
+    return {trajectory_id: ", ".join(own) for trajectory_id, own in scores.items()}
 
 
 def likely_failing(predicted_outcomes: Stored) -> dict[str, str]:

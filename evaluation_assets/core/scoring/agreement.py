@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-Row = dict[str, Any]
+from evaluation_assets.core.lake.row import Row
 
 
 @dataclass(frozen=True, slots=True)

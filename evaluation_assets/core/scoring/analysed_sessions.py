@@ -1,9 +1,9 @@
 """Rows of `session_analyses`: one for the panel, and one per judge if there are several."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from evaluation_assets.core.judging.selection import ALL_ASKED, Selections, session_level
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.scoring.averages import Leniency, average, panel_scores
 from evaluation_assets.core.sections.sessions.analysing import PanelMeans, analyse
@@ -14,8 +14,6 @@ from evaluation_assets.core.sections.sessions.interactions import is_session
 from evaluation_assets.core.sections.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
-
-Row = dict[str, Any]
 
 
 def session_analyses(

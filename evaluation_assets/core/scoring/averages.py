@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from evaluation_assets.core.judging.rubrics.model import Ties
-
-Row = dict[str, Any]
+from evaluation_assets.core.lake.row import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored, grouped
 from evaluation_assets.core.scoring.averages import Leniency, samples_of
 from evaluation_assets.core.scoring.effective_number import VerdictCorrelations
 from evaluation_assets.core.scoring.reliability import alpha_of, components, influence, retest_std, table_of
 
-Row = dict[str, Any]
 Subject = tuple[Any, ...]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from evaluation_assets.core.judging.rubrics.model import Level, Ties
 from evaluation_assets.core.judging.selection import ALL_ASKED, Selections
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.scoring.averages import (
     Average,
@@ -19,7 +20,6 @@ from evaluation_assets.core.scoring.averages import (
     panel_votes,
 )
 
-Row = dict[str, Any]
 Key = tuple[Any, ...]
 Subject = tuple[Key, Row]
 """A subject: the key of its verdicts, and its identifying columns."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import Any
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.scoring.averages import Leniency, panel_scores
 from evaluation_assets.core.scoring.effective_number import Basis, EffectiveJudges, VerdictCorrelations, from_labels
 from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean
 from evaluation_assets.core.scoring.reliability import alpha_of, table_of
 
-Row = dict[str, Any]
 Scores = Mapping[str, float]
 """Scores by judge."""
 

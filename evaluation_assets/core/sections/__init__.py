@@ -1,4 +1,4 @@
-"""What is analysed without judges, one folder each: sessions, coding work, constraints.
+"""What is analysed without judges, one folder each: its rows, and its section of the report with its templates.
 
-How it is shown belongs to `report`.
+The report joins the sections; those of scores, suites and sessions are made there.
 """

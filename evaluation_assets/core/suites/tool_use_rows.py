@@ -1,16 +1,14 @@
 """Case results as rows of `tool_use_results`, failure patterns as rows of `failure_patterns`."""
 
 from dataclasses import asdict
-from typing import Any
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.tables import TOOL_USE_RESULTS
 from evaluation_assets.core.suites.case_results import CaseResult
 from evaluation_assets.core.suites.comparison import shown
 from evaluation_assets.core.suites.failure_patterns import FailurePattern
 from evaluation_assets.core.suites.suite import Case
 from evaluation_assets.core.traces.trajectories.model import Trajectory
-
-Row = dict[str, Any]
 
 _ARGUMENTS_SHOWN = 2000
 """Characters of a call's arguments that are stored."""

@@ -93,6 +93,10 @@ class Installation:
         """Which verdicts the stages of the panel's cascade accept."""
         return self.root / "cascade.json"
 
+    def measured_file(self, judge: str) -> UPath:
+        """What `panel align` and `panel attack` measured of a judge, for its card."""
+        return self.root / "judges" / f"{judge}.json"
+
     @property
     def tool_types(self) -> UPath:
         """The installation's own tool types."""
@@ -132,6 +136,11 @@ class Installation:
     def baselines(self) -> UPath:
         """The accepted scores of each suite."""
         return self.root / "baselines"
+
+    @property
+    def bridges(self) -> UPath:
+        """What links the scores of each suite over a change of judges."""
+        return self.root / "bridges"
 
     @property
     def labels(self) -> UPath:

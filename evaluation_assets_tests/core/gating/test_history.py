@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation_assets.core.gating.history import drift_since, history_rows, leaderboard, segments
+from evaluation_assets.core.gating.history import drift_since, history_rows, leaderboard
 from evaluation_assets.core.gating.task_metrics import DropMetrics
 from evaluation_assets_tests.core.gating.test_gate import KEY, baseline, drop
 
@@ -19,12 +19,6 @@ def test_a_point_names_its_interval_and_its_tasks() -> None:
     assert [row["metric"] for row in rows] == ["overall"]
     assert (rows[0]["mean"], rows[0]["n"]) == (pytest.approx(0.3), 2)
     assert rows[0]["ci_low"] < 0.3 < rows[0]["ci_high"]
-
-
-def test_a_line_is_cut_where_another_question_was_asked() -> None:
-    points = [{"comparability_key": key} for key in "aabba"]
-    assert [len(part) for part in segments(points)] == [2, 2, 1]
-    assert segments([]) == []
 
 
 def test_agents_are_ranked_on_the_tasks_they_share() -> None:

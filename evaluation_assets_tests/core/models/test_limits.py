@@ -270,3 +270,55 @@ def test_a_process_that_begins_later_begins_at_the_learned_rate() -> None:
 
     first, second = run(work())
     assert second < first / 2
+
+
+@dataclass
+class Unreliable(Endpoint):
+    """Refuses a share of the requests, however slowly they come, and wants nobody to wait."""
+
+    refused: float = 0.3
+    drawn: random.Random = field(default_factory=lambda: random.Random(1))
+
+    async def ask(self) -> float | None:
+        if self.drawn.random() >= self.refused:
+            return await super().ask()
+        self.statuses.append(429)
+        await asyncio.sleep(0.002)
+        return 0.0
+
+
+@pytest.mark.parametrize("latency_s", [0.05, 0.5])
+@pytest.mark.parametrize(("refused", "at_most_s"), [(0.1, 120), (0.3, 200), (0.5, 400)])
+def test_a_rate_that_fell_by_refusals_of_no_limit_grows_back_when_they_end(
+    refused: float, at_most_s: float, latency_s: float
+) -> None:
+    """With two processes killed on the way, whose work the next one begins with the rate that they left."""
+    server, store = Unreliable(burst=float("inf"), latency_s=latency_s, refused=refused), RateInMemory()
+
+    async def work() -> float:
+        for _ in range(2):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(300):
+                    await seconds(AdaptiveLimit(64, store=store), server, 600, 50)
+        server.refused = 0.0
+        return await seconds(AdaptiveLimit(64, store=store), server, 60, 10)
+
+    assert run(work()) <= at_most_s
+
+
+def test_a_rate_that_was_learned_too_low_grows_back_in_two_minutes() -> None:
+    async def work() -> float:
+        store = RateInMemory()
+        store.learn(0.256, True, 0)
+        return await seconds(AdaptiveLimit(64, store=store), Endpoint(burst=float("inf")), 60, 10)
+
+    assert run(work()) <= 120
+
+
+@pytest.mark.parametrize("per_second", [0.05, 0.25, 1, 4])
+def test_a_slow_endpoint_refuses_at_most_every_tenth_request(per_second: float) -> None:
+    """A rate that grows back by time asks a slow endpoint for more after fewer requests than a fast one."""
+    endpoint = Endpoint(per_second, latency_s=1)
+    took = run(seconds(AdaptiveLimit(64), endpoint, 180, 5))
+    assert took <= 1.2 * 900 / per_second
+    assert endpoint.statuses[64:].count(429) <= 0.1 * 900

@@ -10,10 +10,10 @@ from evaluation_assets.core.intake.facts import DropFacts, SuiteFacts
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.lake.stored import Stored, Stream, write
 from evaluation_assets.core.lake.tables import RAW_TRAJECTORIES
-from evaluation_assets.core.pipeline.constraints import constraint_results
 from evaluation_assets.core.pipeline.tool_use import measured_runs, patterns_of
 from evaluation_assets.core.sections.coding_work.stream import coding_sessions
 from evaluation_assets.core.sections.constraints.settings import Checks
+from evaluation_assets.core.sections.constraints.stream import constraint_results
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.formats.readers.tagged import trajectory_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory

@@ -14,13 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from upath import UPath
 
+from evaluation_assets.core.lake.tables import PREPROCESSED_TRAJECTORIES, PROCESS_SCORES, TOOL_USE_RESULTS
 from evaluation_assets.core.review.calibrated import Stratum, pass_rate
 from evaluation_assets.core.review.judge_cards import JudgeCard, judge_card, kept_out
 from evaluation_assets.core.review.labels import Label, UnreadableLabel, read_labels
-from evaluation_assets.core.review.queue import as_csv, as_json_lines, chosen_for
+from evaluation_assets.core.review.queue import as_csv, as_json_lines, chosen_for, queue_rows, with_low_scores
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.scoring.reliability import cohen_kappa
 from evaluation_assets.core.text.report_addresses import ReportAddress
+from evaluation_assets_tests.core.stored_rows import stored
 from evaluation_assets_tests.third_party import data
 
 SETTINGS = ReviewSettings(pass_score=0.5)
@@ -37,6 +39,28 @@ def test_why_a_trajectory_is_reviewed(score: float | None, spread: float | None,
 def test_a_run_with_a_grave_finding_is_reviewed_whatever_its_score() -> None:
     assert chosen_for("t", 0.9, None, ReviewSettings(), is_grave=True) == "finding"
     assert chosen_for("t", 0.9, None, ReviewSettings(), is_grave=True, is_failing=True) == "failed_case"
+
+
+def test_low_scores_by_test_cases_and_findings_are_reviewed_too(tmp_path: Path) -> None:
+    cases = stored(
+        tmp_path,
+        TOOL_USE_RESULTS,
+        [
+            {"trajectory_id": "low", "passed": True, "score": 0.55},
+            {"trajectory_id": "failed", "passed": False, "score": 0.1},  # in the queue as a failed case
+            {"trajectory_id": "good", "passed": True, "score": 0.6},
+            {"trajectory_id": None, "passed": None, "score": None},
+        ],
+    )
+    scores = [("low", 0.2), ("failed", None), ("good", 0.9), ("findings", 0.4)]
+    process = stored(tmp_path, PROCESS_SCORES, ({"trajectory_id": name, "score": score} for name, score in scores))
+    low = with_low_scores(cases, process, 0.6)
+    assert low == {"low": "case score 0.55, process score 0.20", "findings": "process score 0.40"}
+    trajectories = stored(tmp_path, PREPROCESSED_TRAJECTORIES, ({"trajectory_id": name, "task": ""} for name in low))
+    judged = ({"trajectory_id": name, "criterion": "overall", "adjusted_mean": 0.9, "std": None} for name in low)
+    rows = {row["trajectory_id"]: row for row in queue_rows("d", trajectories, judged, ReviewSettings(), low=low)}
+    assert {row["reason"] for row in rows.values()} == {"low"}
+    assert {name: row["detail"] for name, row in rows.items()} == low
 
 
 def test_a_fifth_of_the_others_is_drawn_the_same_every_time() -> None:

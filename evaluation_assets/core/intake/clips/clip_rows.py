@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evaluation_assets.core.intake.clips.segmentation import Clip
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.recorded_spans import RecordedSpan
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
-
-Row = dict[str, Any]
 
 
 def clip_row(drop: str, trajectory_id: str, clip: Clip, span: RecordedSpan | None = None) -> Row:

@@ -1,10 +1,7 @@
 """Trajectories that a rule removed, as rows of `rejected_records`."""
 
-from typing import Any
-
 from evaluation_assets.core.intake.preprocessing.preprocess import Removal
-
-Row = dict[str, Any]
+from evaluation_assets.core.lake.row import Row
 
 
 def removal_row(drop: str, removal: Removal) -> Row:

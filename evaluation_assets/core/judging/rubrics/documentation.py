@@ -1,6 +1,6 @@
 """The page `docs/rubrics.md`: `python -m evaluation_assets.core.judging.rubrics.documentation > docs/rubrics.md`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import get_args
 
 from evaluation_assets.core.judging.rubrics.model import Criterion, Level, Rubric, load_rubrics
@@ -10,9 +10,10 @@ _INTRODUCTION = """\
 
 <!-- Written by `make docs` from evaluation_assets/core/judging/rubrics. Change the text there. -->
 
-What judges are asked. A judge gives each criterion a whole number on the scale, or abstains; the anchors say what each
-number means. Stored scores are mapped to 0..1. A file `rubrics/<level>/<name>.yaml` in the home folder adds a rubric,
-or replaces the shipped one of that name. See [how to write a rubric](how_to.md#write-a-rubric).
+What judges are asked. A judge gives each criterion a number on the scale, or abstains. Stored scores are mapped to
+0..1. What each number means is written in `evaluation_assets/core/judging/rubrics/<level>/<name>.yaml`. A file
+`rubrics/<level>/<name>.yaml` in the home folder adds a rubric, or replaces the shipped one of that name. See
+[how to write a rubric](how_to.md#write-a-rubric).
 """
 
 
@@ -28,16 +29,13 @@ def _section(rubric: Rubric) -> str:
     types = ", ".join("all others" if kind == "*" else f"`{kind}`" for kind in rubric.covers)
     scope = f" Tool types: {types}." if rubric.level in ("clip", "category") else ""
     head = f"## {rubric.level}: {rubric.name}\n\n{rubric.description}\n\n{scale}, version {rubric.version}.{scope}\n"
-    return "\n".join((head, *(line for criterion in rubric.criteria for line in _criterion(criterion))))
+    rows = "\n".join(_row(criterion) for criterion in rubric.criteria)
+    return f"{head}\n| criterion | question |\n|---|---|\n{rows}\n"
 
 
-def _criterion(criterion: Criterion) -> Iterator[str]:
-    yield f"**{criterion.key}**: {criterion.question}"
-    if criterion.needs is not None:
-        yield f"Asked only with: {criterion.needs.replace('_', ' ')}."
-    yield "\n| points | what is seen |\n|---|---|"
-    yield from (f"| {points} | {seen.replace('|', '&#124;')} |" for points, seen in sorted(criterion.anchors.items()))
-    yield ""
+def _row(criterion: Criterion) -> str:
+    needs = "" if criterion.needs is None else f" Asked only with: {criterion.needs.replace('_', ' ')}."
+    return f"| {criterion.key} | {criterion.question.replace('|', '&#124;')}{needs} |"
 
 
 if __name__ == "__main__":

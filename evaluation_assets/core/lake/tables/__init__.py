@@ -41,7 +41,12 @@ from evaluation_assets.core.lake.tables.scores import (
     PANEL_RELIABILITY,
     TRAJECTORY_SCORES,
 )
-from evaluation_assets.core.lake.tables.sessions import SESSION_AGENT_RANKS, SESSION_AGENTS, SESSION_ANALYSES
+from evaluation_assets.core.lake.tables.sessions import (
+    SESSION_AGENT_RANKS,
+    SESSION_AGENTS,
+    SESSION_ANALYSES,
+    SESSION_HISTORY,
+)
 from evaluation_assets.core.lake.tables.suites import FAILURE_PATTERNS, TOOL_USE_RESULTS
 from evaluation_assets.core.lake.tables.verdicts import (
     CANARY_VERDICTS,
@@ -103,6 +108,7 @@ __all__ = [
     "SESSION_AGENTS",
     "SESSION_AGENT_RANKS",
     "SESSION_ANALYSES",
+    "SESSION_HISTORY",
     "SESSION_VERDICTS",
     "TABLES",
     "TASK_METRICS",

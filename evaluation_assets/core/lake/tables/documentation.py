@@ -1,8 +1,12 @@
 """The page `docs/tables.md`: `python -m evaluation_assets.core.lake.tables.documentation > docs/tables.md`."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Container, Iterable
 
-from evaluation_assets.core.lake.tables import TABLES, Table
+from evaluation_assets.core.lake.tables import TABLES, Column, Table
+
+_SHARED_BY = 3
+"""Tables that a column is in, from which on it is described once."""
 
 _INTRODUCTION = """\
 # Tables
@@ -31,22 +35,32 @@ The column `trajectory` is a tree as JSON. It holds spans, `[start, end)` in cha
 
 
 def page(tables: Iterable[Table]) -> str:
-    """The documentation of the tables, as Markdown."""
-    return "\n".join((_INTRODUCTION, *(_section(table) for table in tables)))
+    """The documentation of the tables, as Markdown. Columns of several tables are described once, before the tables."""
+    tables = list(tables)
+    rows = Counter(_row(column) for table in tables for column in table.columns)
+    shared = [row for row, count in rows.items() if count >= _SHARED_BY]
+    return "\n".join((_INTRODUCTION, _shared(shared), *(_section(table, shared) for table in tables)))
 
 
-def _section(table: Table) -> str:
-    lines = [
-        f"## {table.name}{'/<judge>' if table.per_judge else '/<sink>' if table.per_sink else ''}",
-        "",
-        f"Each row is {table.row}."
-        + (f" One file over all drops: `lake/{table.name}.parquet`." if table.whole else ""),
-        "",
-        "| column | type | meaning |",
-        "|---|---|---|",
-        *(f"| {column.name} | {column.type} | {column.meaning} |" for column in table.columns),
-    ]
-    return "\n".join(lines) + "\n"
+_HEAD = "| column | type | meaning |\n|---|---|---|"
+
+
+def _shared(rows: Iterable[str]) -> str:
+    return "\n".join(("## Columns of several tables\n", _HEAD, *rows, ""))
+
+
+def _section(table: Table, shared: Container[str]) -> str:
+    suffix = "/<judge>" if table.per_judge else "/<sink>" if table.per_sink else ""
+    where = f" One file over all drops: `lake/{table.name}.parquet`." if table.whole else ""
+    also = [column.name for column in table.columns if _row(column) in shared]
+    own = [_row(column) for column in table.columns if _row(column) not in shared]
+    lines = [f"## {table.name}{suffix}", "", f"Each row is {table.row}.{where}", ""]
+    lines += [f"[Columns of several tables](#columns-of-several-tables): {', '.join(also)}.", ""] if also else []
+    return "\n".join([*lines, *([_HEAD, *own] if own else [])]).rstrip() + "\n"
+
+
+def _row(column: Column) -> str:
+    return f"| {column.name} | {column.type} | {column.meaning} |"
 
 
 if __name__ == "__main__":

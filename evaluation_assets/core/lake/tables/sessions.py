@@ -6,48 +6,55 @@ from evaluation_assets.core.lake.tables.shared_columns import (
     AGENT_VERSION,
     COMPARABILITY_KEY,
     DROP,
+    EVALUATED_AT,
     SUITE,
     SUITE_OF_DROP,
     TASK_ID,
 )
+
+_SESSION_ID = Column("session_id", NAME, "ID of the trajectory that is the session.")
+_SCORES = (
+    Column(
+        "overall_score",
+        FLOAT,
+        "0.30 conversation + 0.25 tool use + 0.20 coordination + 0.15 reasoning + 0.10 (1 - intent drift), 0..1, "
+        "with the weights rescaled to the parts that exist. Intent drift counts only if judges scored it.",
+    ),
+    Column("conversation_score", FLOAT, "Share of the judged responses that were good; null if none was judged."),
+    Column(
+        "tool_use_score",
+        FLOAT,
+        "Right tools with right parameters, as a mean over interactions with calls, 0..1; at most the share of "
+        "valid calls; null without calls.",
+    ),
+    Column(
+        "coordination_score",
+        FLOAT,
+        "How well the agents worked together, 0..1; null with one agent, or if not judged.",
+    ),
+    Column(
+        "reasoning_score", FLOAT, "Quality of the reasoning, as a mean over interactions, 0..1; null if not judged."
+    ),
+    Column(
+        "intent_drift_score",
+        FLOAT,
+        "How far the work left the task: 0 is on the task, 1 is off it; null without judge or embedding model.",
+    ),
+    Column("task_completion", BOOL, "Whether the user's goal was reached, as judged; null if not judged."),
+)
+_ANALYSIS = Column("analysis", TEXT, "The complete analysis as JSON.")
 
 SESSION_ANALYSES = Table(
     "session_analyses",
     "a session analysed by the panel; if the panel has several judges, also by each of them alone",
     (
         DROP,
-        Column("session_id", NAME, "ID of the trajectory that is the session."),
+        _SESSION_ID,
         TASK_ID,
         Column("analyst", NAME, "Whose verdicts the analysis uses: `panel`, or the name of one judge."),
         Column("n_agents", INT, "Number of agents that acted."),
         Column("n_turns", INT, "Number of turns."),
-        Column(
-            "overall_score",
-            FLOAT,
-            "0.30 conversation + 0.25 tool use + 0.20 coordination + 0.15 reasoning + 0.10 (1 - intent drift), 0..1, "
-            "with the weights rescaled to the parts that exist. Intent drift counts only if judges scored it.",
-        ),
-        Column("conversation_score", FLOAT, "Share of the judged responses that were good; null if none was judged."),
-        Column(
-            "tool_use_score",
-            FLOAT,
-            "Right tools with right parameters, as a mean over interactions with calls, 0..1; at most the share of "
-            "valid calls; null without calls.",
-        ),
-        Column(
-            "coordination_score",
-            FLOAT,
-            "How well the agents worked together, 0..1; null with one agent, or if not judged.",
-        ),
-        Column(
-            "reasoning_score", FLOAT, "Quality of the reasoning, as a mean over interactions, 0..1; null if not judged."
-        ),
-        Column(
-            "intent_drift_score",
-            FLOAT,
-            "How far the work left the task: 0 is on the task, 1 is off it; null without judge or embedding model.",
-        ),
-        Column("task_completion", BOOL, "Whether the user's goal was reached, as judged; null if not judged."),
+        *_SCORES,
         Column("responses", INT, "Number of turns in which an agent acted."),
         Column("judged_responses", INT, "Number of responses that were judged."),
         Column("bad_responses", INT, "Number of responses that were judged bad."),
@@ -93,7 +100,21 @@ SESSION_ANALYSES = Table(
         Column("decisive_interaction", INT, "Interaction of this step in its turn, from 0; null without one."),
         Column("decisive_step", INT, "Number of this step in its interaction, from 0; null without one."),
         Column("decisive_step_probability", FLOAT, "Probability of this step, 0..1; null without one."),
-        Column("analysis", TEXT, "The complete analysis as JSON."),
+        _ANALYSIS,
+    ),
+)
+
+SESSION_HISTORY = Table(
+    "session_history",
+    "a session as the panel analysed it, with the time of the evaluation; earlier ones under other keys are kept",
+    (
+        DROP,
+        _SESSION_ID,
+        TASK_ID,
+        EVALUATED_AT,
+        *_SCORES,
+        _ANALYSIS,
+        COMPARABILITY_KEY,
     ),
 )
 
@@ -167,4 +188,4 @@ SESSION_AGENT_RANKS = Table(
     whole=True,
 )
 
-TABLES = (SESSION_ANALYSES, SESSION_AGENTS, SESSION_AGENT_RANKS)
+TABLES = (SESSION_ANALYSES, SESSION_HISTORY, SESSION_AGENTS, SESSION_AGENT_RANKS)

@@ -13,6 +13,7 @@ AGENT = Column(
     "Name of the agent, from the drop's sidecar, otherwise from its trajectories; null if they do not agree on one.",
 )
 AGENT_VERSION = Column("agent_version", NAME, "Version of the agent, from the same sources; null if unknown.")
+EVALUATED_AT = Column("evaluated_at", NAME, "Time of the evaluation: ISO 8601, UTC.")
 COMPARABILITY_KEY = Column(
     "comparability_key",
     NAME,

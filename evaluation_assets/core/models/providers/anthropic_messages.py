@@ -6,7 +6,6 @@ from typing import Any
 
 import anthropic
 from anthropic.lib.vertex import AsyncAnthropicVertex
-from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.json_text import dumped
@@ -16,6 +15,7 @@ from evaluation_assets.core.models.providers.base import NO_PARAMETERS, finish_o
 from evaluation_assets.core.models.providers.capabilities import Capabilities
 from evaluation_assets.core.models.providers.sdk_errors import answer_in, in_our_words
 from evaluation_assets.core.models.usage import reported
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets.core.traces.trajectories.model import Tool
@@ -117,11 +117,7 @@ def _block(text: str, *, marked: bool) -> dict[str, Any]:
     return block | {"cache_control": _MARK} if marked else block
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class _Block(_Model):
+class _Block(Frozen):
     type: str
     text: str = ""
     thinking: str = ""
@@ -130,7 +126,7 @@ class _Block(_Model):
     input: Any = None
 
 
-class _Answer(_Model):
+class _Answer(Frozen):
     """What is read of a message. The SDK's own type is filled in without a look, and takes longer."""
 
     content: tuple[_Block, ...]

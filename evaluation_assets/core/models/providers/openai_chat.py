@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import openai
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.json_text import dumped
@@ -15,6 +15,7 @@ from evaluation_assets.core.models.providers.capabilities import Capabilities
 from evaluation_assets.core.models.providers.openai_batches import OpenAIBatches
 from evaluation_assets.core.models.providers.sdk_errors import answer_in, in_our_words
 from evaluation_assets.core.models.usage import reported
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets.core.traces.trajectories.model import Tool
@@ -108,22 +109,18 @@ def _tool(tool: Tool) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class _Function(_Model):
+class _Function(Frozen):
     name: str
     arguments: str
 
 
-class _Call(_Model):
+class _Call(Frozen):
     id: str
     type: str = "function"
     function: _Function | None = None
 
 
-class _Said(_Model):
+class _Said(Frozen):
     """`content` is a text or a list of parts. Servers that show reasoning have one of two fields for it."""
 
     content: str | tuple[Any, ...] | None = None
@@ -133,12 +130,12 @@ class _Said(_Model):
     tool_calls: tuple[_Call, ...] | None = None
 
 
-class _Choice(_Model):
+class _Choice(Frozen):
     message: _Said
     finish_reason: str | None = None
 
 
-class _Completion(_Model):
+class _Completion(Frozen):
     """What is read of a completion. The SDK's own type is filled in without a look, and takes longer."""
 
     choices: tuple[_Choice, ...] = Field(min_length=1)

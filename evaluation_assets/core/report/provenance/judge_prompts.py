@@ -10,6 +10,7 @@ from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.rubrics.model import Level, Rubrics
 from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import grouped
 from evaluation_assets.core.models.messages import Request
 from evaluation_assets.core.report.provenance.evidence import LEVELS, TABLES
@@ -18,7 +19,6 @@ from evaluation_assets.core.report.provenance.prompts import chains_of, requests
 from evaluation_assets.core.report.provenance.replies import ReplyOf, replies_of
 from evaluation_assets.core.system.installation import Installation
 
-Row = dict[str, Any]
 Part = Literal["train", "evaluation"]
 
 _AT_A_TIME = 50

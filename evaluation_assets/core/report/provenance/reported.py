@@ -35,7 +35,7 @@ _NESTED: Mapping[str, tuple[str, ...]] = {"points": ("drop",)}
 _COMPARED = frozenset({"baseline", "current", "difference", "n_tasks"})
 """The figures of the gate that are means over tasks."""
 
-_NO_FIGURES = frozenset({"lowest", "effective_judges", "change", "threshold", "share", "breaks"})
+_NO_FIGURES = frozenset({"lowest", "effective_judges", "change", "threshold", "share", "breaks", "subtracted"})
 """Places, settings, and comparisons of judges or with the baseline, which stand beside figures."""
 
 

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from evaluation_assets.core.gating.evaluated_drops import baseline_of, metrics_of, without_damaged
+from evaluation_assets.core.gating.linked_history import Shift
 from evaluation_assets.core.gating.task_metrics import RELATIVE, SUCCESS
 from evaluation_assets.core.report.provenance.figure import Figure, Value, address
 from evaluation_assets.core.scoring.intervals import mean_of_tasks
@@ -27,11 +28,17 @@ _POINTS = "rows of `task_metrics` of the drop"
 
 @dataclass(frozen=True, slots=True)
 class TaskMeans:
-    """The metrics of tasks by metric: of the drop and of each drop in its history, and of its baseline, if any."""
+    """The metrics of tasks by metric: of the drop and of each drop in its history, and of its baseline, if any.
+
+    `offsets` are what a bridge to the baseline subtracts, by metric; `shifts` what bridges subtract in the history, by
+    metric and drop. Both are as the report states them.
+    """
 
     drop: str
     of_drops: Mapping[str, ByMetric]
     baseline: ByMetric | None
+    offsets: Mapping[str, float]
+    shifts: Mapping[tuple[str, str], Shift]
 
     @classmethod
     def of(cls, home: Installation, drop: str, report: Mapping[str, Any]) -> Self:
@@ -55,7 +62,15 @@ class TaskMeans:
         gate = report["gate"]
         accepted = None if gate is None or gate["baseline"] is None else baseline_of(home, gate["suite"])
         baseline = None if accepted is None else {name: each.values for name, each in accepted.metrics.items()}
-        return cls(drop, of_drops, baseline)
+        bridge = None if gate is None else gate["comparability"].get("linked")
+        shifts = {
+            (trend["metric"], point["drop"]): Shift(**point["subtracted"])
+            for trend in report["history"]
+            for point in trend["points"]
+            if point.get("subtracted") is not None
+        }
+        offsets = {} if bridge is None else {name: each["mean"] for name, each in bridge["offsets"].items()}
+        return cls(drop, of_drops, baseline, offsets, shifts)
 
 
 def gate_figures(means: TaskMeans, outcomes: ByTask) -> Iterator[Figure]:
@@ -66,11 +81,13 @@ def gate_figures(means: TaskMeans, outcomes: ByTask) -> Iterator[Figure]:
     for metric in sorted({*means.baseline, *current}):
         before, now = means.baseline.get(metric, {}), current.get(metric, {})
         tasks = sorted(before.keys() & now.keys())
-        paired = [(before[task], now[task]) for task in tasks]
+        offset = means.offsets.get(metric, 0.0)
+        paired = [(before[task], now[task] - offset) for task in tasks]
+        less = ", less the offset of the bridge" if metric in means.offsets else ""
         found: dict[str, tuple[Value, str]] = {"n_tasks": (len(tasks), f"number of tasks with {metric} on both sides")}
         if len(tasks) > 1:
             found["baseline"] = (fmean(old for old, _ in paired), f"mean over these tasks of {metric} in the baseline")
-            found["current"] = (fmean(new for _, new in paired), f"mean over these tasks of {metric} in the drop")
+            found["current"] = (fmean(new for _, new in paired), f"mean over these tasks of {metric} in the drop{less}")
             found["difference"] = _difference(metric, paired)
         for name, (value, formula) in found.items():
             yield Figure(address("drop", "gate", "metrics", metric, name), value, len(tasks), formula, _PAIRED)
@@ -89,10 +106,14 @@ def history_figures(means: TaskMeans, outcomes: ByTask) -> Iterator[Figure]:
             about = (
                 f"95% interval of the mean of {metric} over tasks, by Wilson if each task is 0 or 1, else Student's t"
             )
+            mean, less = found.mean, ""
+            if (shift := means.shifts.get((metric, drop))) is not None:
+                mean, low, high = shift.moved(mean, low, high)
+                less = ", less what bridges subtract"
             for name, value, formula in (
-                ("mean", found.mean, f"mean over tasks of {metric}"),
-                ("ci_low", low, f"lower end of the {about}"),
-                ("ci_high", high, f"upper end of the {about}"),
+                ("mean", mean, f"mean over tasks of {metric}{less}"),
+                ("ci_low", low, f"lower end of the {about}{less}"),
+                ("ci_high", high, f"upper end of the {about}{less}"),
             ):
                 yield Figure(address("drop", "history", metric, "points", drop, name), value, found.n, formula, _POINTS)
 

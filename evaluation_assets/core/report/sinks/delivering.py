@@ -3,16 +3,15 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import cast
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.report.sinks.opening import MissingKey, mask_of, open_sink
 from evaluation_assets.core.report.sinks.scores import Counts, TraceScore, drop_scores, sendable
 from evaluation_assets.core.report.sinks.settings import ScoreSinkSettings, SinkSettings, takes
 from evaluation_assets.core.report.sinks.sink import Delivery, DropOutcome, Item, OutcomeSink, ScoreSink
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
-
-Row = dict[str, Any]
 
 DELIVERED, FAILED = "delivered", "failed"
 

@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import CODING_WORK
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.nullable import sum_of
-
-Row = dict[str, Any]
 
 LISTED = 20
 """Sessions listed; the table has all."""
@@ -29,10 +27,6 @@ _NAMED = (
 _USED = ("input_tokens", "output_tokens", "cost_usd")
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
 Totals = dict[str, Any]
 """Sums over sessions: one for each column of `coding_work` that has a total, and these.
 
@@ -42,7 +36,7 @@ prices are in the cost.
 """
 
 
-class CodingGroup(_Model):
+class CodingGroup(Frozen):
     """The sessions of one project or model; `name` is `None` for those without one."""
 
     name: str | None
@@ -56,7 +50,7 @@ Entry = dict[str, Any]
 """
 
 
-class CodingSummary(_Model):
+class CodingSummary(Frozen):
     """All sessions of coding agents of a drop.
 
     A session counts for the model of its main agent; tokens and cost of `models` are those of each model.

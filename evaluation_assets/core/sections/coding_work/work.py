@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.sections.coding_work.costs import Spent, spent_by_model
 from evaluation_assets.core.sections.coding_work.denials import is_denied
 from evaluation_assets.core.sections.coding_work.edits import EditLog
@@ -15,8 +15,6 @@ from evaluation_assets.core.sections.coding_work.shell import Effects, commands_
 from evaluation_assets.core.sections.coding_work.test_runs import TestResult, TestRun, result_of, runs_tests
 from evaluation_assets.core.sections.coding_work.tools import Edited, Looked, Ran, action_of
 from evaluation_assets.core.traces.trajectories.model import Step, Trajectory, Usage
-
-Row = dict[str, Any]
 
 FORMATS = frozenset(
     {

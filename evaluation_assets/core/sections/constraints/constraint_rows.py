@@ -1,11 +1,8 @@
 """Codec of the outcomes of constraints: rows of `constraint_results`."""
 
-from typing import Any
-
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.sections.constraints.evaluation import Outcome
 from evaluation_assets.core.traces.trajectories.model import Trajectory
-
-Row = dict[str, Any]
 
 _MOST_VIOLATIONS = 100
 """Violations of one constraint in one trajectory that are stored; their number is stored in full."""

@@ -1,14 +1,13 @@
 """Codec of findings: rows of `findings` and `process_scores`."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.sections.findings.course import LONGEST_QUOTATION
 from evaluation_assets.core.sections.findings.finding import Finding, Place
 from evaluation_assets.core.sections.findings.process_score import CRITERIA, ProcessScore
 from evaluation_assets.core.traces.trajectories.model import Trajectory
-
-Row = dict[str, Any]
 
 _At = tuple[int | None, int | None, int | None]
 """Turn, interaction and step."""

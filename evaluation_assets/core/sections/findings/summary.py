@@ -2,19 +2,19 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict
+from itertools import chain, repeat
+from typing import NamedTuple
 
 from evaluation_assets.core.intake.facts import FindingsFacts
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted
 
-Row = dict[str, Any]
 RateInterval = Callable[[Collection[Sequence[bool]]], tuple[float, float]]
 
 SEVERITIES: tuple[Severity, ...] = ("HIGH", "MEDIUM", "LOW")
@@ -29,12 +29,19 @@ _REASONS = 3
 """Kinds named for failed runs."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
+class Alike(NamedTuple):
+    """The failure group of a finding of a run, and how many other runs of the drop have it."""
+
+    trajectory_id: str
+    group_id: str
+    others: int
 
 
-class FindingExample(_Model):
-    """A finding with its place and evidence, a quotation or a message. `is_shown`: the report has the run."""
+class FindingExample(Frozen):
+    """A finding with its place and evidence, a quotation or a message. `is_shown`: the report has the run.
+
+    `others` counts the other runs that have its failure group.
+    """
 
     trajectory_id: str
     clip_index: int | None
@@ -43,9 +50,11 @@ class FindingExample(_Model):
     is_quotation: bool
     detector: str
     is_shown: bool
+    group_id: str | None = None
+    others: int = 0
 
 
-class FindingKind(_Model):
+class FindingKind(Frozen):
     """A kind of finding: the `runs` that have it, and how many of them have it at most with each severity.
 
     `share` is of all runs, with a 95% interval over tasks. `earlier_share` is that of the earlier drop, if comparable.
@@ -68,7 +77,7 @@ class FindingKind(_Model):
         return next(severity for severity in SEVERITIES if self.severities.get(severity))
 
 
-class RunToLookAt(_Model):
+class RunToLookAt(Frozen):
     """A run with grave findings: the titles of their kinds, gravest first, and the clip of the gravest."""
 
     trajectory_id: str
@@ -76,7 +85,7 @@ class RunToLookAt(_Model):
     titles: list[str]
 
 
-class EarlierFindings(_Model):
+class EarlierFindings(Frozen):
     """The findings of the drop that a report is compared with: runs by kind; none if other `detectors` found them."""
 
     drop: str
@@ -85,7 +94,7 @@ class EarlierFindings(_Model):
     runs: dict[str, int]
 
 
-class FindingsSummary(_Model):
+class FindingsSummary(Frozen):
     """What went wrong in `affected` of the `n_runs` runs of a drop, which are of `n_tasks` tasks.
 
     `of_failed` counts the `failed` runs by kind of HIGH and MEDIUM findings, `failed_without` those that have none.
@@ -154,6 +163,7 @@ def findings_summary(
     failed: Collection[str],
     interval: RateInterval,
     earlier: EarlierFindings | None = None,
+    alike: Iterable[Alike] = (),
 ) -> FindingsSummary | None:
     """Summarise `findings`; `None` for drops that were evaluated before the table existed.
 
@@ -164,12 +174,14 @@ def findings_summary(
         failed: the runs that failed.
         interval: gives the 95% interval of a rate from the outcomes of each task.
         earlier: the findings of the drop that this one is compared with.
+        alike: the failure group of each finding, in the order of the table.
     """
     if not findings.exists:
         return None
     by_kind: dict[str, _Kind] = {}
     by_run: dict[str, _Run] = {}
-    for number, row in enumerate(findings.rows()):
+    for number, (found, group) in enumerate(zip(findings.rows(), chain(alike, repeat(None)), strict=False)):
+        row = {**found, "alike": group}
         kind, run = by_kind.setdefault(row["kind"], _Kind()), by_run.setdefault(row["trajectory_id"], _Run())
         severity: Severity = row["severity"]
         gravest = kind.gravest.setdefault(row["trajectory_id"], severity)
@@ -237,6 +249,8 @@ def _keep_example(kind: _Kind, row: Row, number: int, shown: Collection[str], fa
 
 def _example(row: Row, shown: Collection[str]) -> FindingExample:
     own = {name: row[name] for name in ("trajectory_id", "clip_index", "severity", "evidence", "detector")}
+    if row["alike"] is not None:
+        own |= {"group_id": row["alike"].group_id, "others": row["alike"].others}
     return FindingExample(**own, is_quotation=row["start"] is not None, is_shown=row["trajectory_id"] in shown)
 
 

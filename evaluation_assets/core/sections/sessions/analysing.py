@@ -288,6 +288,7 @@ def _course(seen: SessionEvidence) -> Course:
         efficiency=progress.efficiency,
         awareness=progress.awareness,
         correction=progress.correction,
+        graceful_stop=progress.graceful_stop,
         errors=[
             ErrorRecord(
                 agent_id=error.interaction.agent_id,

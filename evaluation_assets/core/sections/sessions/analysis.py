@@ -5,24 +5,19 @@ Turns count from 0 in fields and from 1 in messages. Scores are 0..1; `None` is 
 
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict
-
 from evaluation_assets.core.sections.sessions.flow import Total
 from evaluation_assets.core.sections.sessions.intent_drift import DriftType
 from evaluation_assets.core.sections.sessions.progress import Signal
 from evaluation_assets.core.sections.sessions.session_scores import DetectionType
 from evaluation_assets.core.sections.sessions.tool_chain import Waste
 from evaluation_assets.core.sections.sessions.tool_validation import Severity
+from evaluation_assets.core.system.frozen import Frozen
 
 PANEL = "panel"
 """Source of scores and issues that are based on verdicts."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Issue(_Model):
+class Issue(Frozen):
     """An issue with its place and evidence. `found_by` is `rules` or `panel`."""
 
     kind: str
@@ -36,7 +31,7 @@ class Issue(_Model):
     found_by: str
 
 
-class Recommendation(_Model):
+class Recommendation(Frozen):
     """A recommended change for one agent or all agents, and the score or issues that it is based on."""
 
     agent_id: str | None
@@ -45,7 +40,7 @@ class Recommendation(_Model):
     turns: list[int]
 
 
-class Sum(_Model):
+class Sum(Frozen):
     """A sum over the `n_known` of `n_total` parts with a known value."""
 
     value: float | None
@@ -58,7 +53,7 @@ class Sum(_Model):
         return cls(value=total.value, n_known=total.n_known, n_total=total.n_total)
 
 
-class AgentScores(_Model):
+class AgentScores(Frozen):
     """Scores of one agent. `parts` names the components of the overall score.
 
     `tool_chain` is the share of its calls that were not wasted.
@@ -80,7 +75,7 @@ class AgentScores(_Model):
     cost_usd: Sum
 
 
-class InteractionResult(_Model):
+class InteractionResult(Frozen):
     """One interaction. `handed_to` is the next agent in the same turn; `completeness` is that of the hand-off."""
 
     agent_id: str
@@ -100,7 +95,7 @@ class InteractionResult(_Model):
     said: str
 
 
-class TurnResult(_Model):
+class TurnResult(Frozen):
     """One turn. A detection belongs to the turn with the bad response; `evidence` quotes the user's next message."""
 
     turn_index: int
@@ -117,7 +112,7 @@ class TurnResult(_Model):
     latency_ms: Sum
 
 
-class Conversation(_Model):
+class Conversation(Frozen):
     """Responses by detection: total = good + bad + not judged, and bad is the sum of the detections.
 
     A turn without an acting agent, such as the user's goodbye, has no response.
@@ -133,7 +128,7 @@ class Conversation(_Model):
     not_judged: int
 
 
-class HandoffEdge(_Model):
+class HandoffEdge(Frozen):
     """Number of hand-offs from one agent to another, and their mean completeness if it can be determined."""
 
     source: str
@@ -143,7 +138,7 @@ class HandoffEdge(_Model):
     asked_back: int
 
 
-class SuspectStep(_Model):
+class SuspectStep(Frozen):
     """A step that may have caused the failure."""
 
     agent_id: str
@@ -154,7 +149,7 @@ class SuspectStep(_Model):
     evidence: list[str]
 
 
-class DecisiveStep(_Model):
+class DecisiveStep(Frozen):
     """The step that most likely decided the failure, and the agent, each with its probability; these may disagree.
 
     `step_agent_id` acted in the step. `accuracy` is how often such an agent, and such a step, was right in sessions
@@ -171,7 +166,7 @@ class DecisiveStep(_Model):
     accuracy: dict[str, float]
 
 
-class FailureAttribution(_Model):
+class FailureAttribution(Frozen):
     """Failure attribution: probabilities over agents, which sum to 1, and the most probable steps.
 
     `decisive` is a learned answer to the same question; `None` for sessions in which constants are as good.
@@ -184,7 +179,7 @@ class FailureAttribution(_Model):
     decisive: DecisiveStep | None = None
 
 
-class RepeatedWork(_Model):
+class RepeatedWork(Frozen):
     """Repeated work; `places` are the positions of the interactions in the session, from 0."""
 
     kind: str
@@ -194,7 +189,7 @@ class RepeatedWork(_Model):
     is_loop: bool
 
 
-class ErrorRecord(_Model):
+class ErrorRecord(Frozen):
     """A failed call, and whether it was noticed and corrected."""
 
     agent_id: str
@@ -207,13 +202,18 @@ class ErrorRecord(_Model):
     recovered: bool
 
 
-class Course(_Model):
-    """Progress of the work. `signal` is the most severe finding; shares are 0..1."""
+class Course(Frozen):
+    """Progress of the work. `signal` is the most severe finding; shares are 0..1.
+
+    `graceful_stop` says whether the run, with a failure that was never overcome, ended by saying that the task was not
+    done; `None` without such a failure, and in analyses by earlier versions.
+    """
 
     signal: Signal | None
     efficiency: float | None
     awareness: float | None
     correction: float | None
+    graceful_stop: bool | None = None
     errors: list[ErrorRecord]
     ignored_results: int
     stalls: list[list[int]]
@@ -221,7 +221,7 @@ class Course(_Model):
     repetitions: list[RepeatedWork]
 
 
-class WastedCall(_Model):
+class WastedCall(Frozen):
     """A call without benefit: its result was ignored, identical to an earlier one, or the same error again."""
 
     agent_id: str
@@ -232,7 +232,7 @@ class WastedCall(_Model):
     why: Waste
 
 
-class ToolChain(_Model):
+class ToolChain(Frozen):
     """Wasted calls. `contributed` is the share of calls that were not wasted."""
 
     contributed: float | None
@@ -240,7 +240,7 @@ class ToolChain(_Model):
     wasted: list[WastedCall]
 
 
-class IntentDrift(_Model):
+class IntentDrift(Frozen):
     """Drift per turn, its change point and type. `measured_by` is `panel` or the similarity measure; `not_measured`
     says why neither did, where a limit is the reason.
 
@@ -255,7 +255,7 @@ class IntentDrift(_Model):
     not_measured: str | None = None
 
 
-class SessionAnalysis(_Model):
+class SessionAnalysis(Frozen):
     """Analysis of a session by a panel or by one of its judges. The first six fields are those of ReAsk's response."""
 
     overall_score: float | None

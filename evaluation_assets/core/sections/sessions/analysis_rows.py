@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.sections.sessions.analysis import SessionAnalysis
 from evaluation_assets.core.traces.trajectories.model import Trajectory
-
-Row = dict[str, Any]
 
 
 def analysis_row(drop: str, trajectory: Trajectory, analyst: str, analysis: SessionAnalysis) -> Row:

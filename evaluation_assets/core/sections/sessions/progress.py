@@ -8,6 +8,7 @@ from typing import Literal
 
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, interactions_of
 from evaluation_assets.core.sections.sessions.repetition import Repetition
+from evaluation_assets.core.suites.refusals import is_refusal
 from evaluation_assets.core.text.pattern_sets import PatternSet
 from evaluation_assets.core.traces.trajectories.model import Step, Trajectory
 from evaluation_assets.core.traces.trajectories.words import words, words_of_pieces
@@ -74,7 +75,8 @@ class Progress:
 
     `stalls` are runs of interactions without new text. `regressions` are the `order`s of interactions in which a tool
     that had worked failed at least twice in a row. `efficiency` is the share of steps that were not wasted (failed,
-    repeated, ignored).
+    repeated, ignored). `graceful_stop`: the last message says that the task was not done; `None` unless a failure was
+    never overcome.
     """
 
     errors: tuple[ErrorPoint, ...]
@@ -83,6 +85,7 @@ class Progress:
     regressions: tuple[int, ...]
     efficiency: float | None
     signal: Signal | None
+    graceful_stop: bool | None
 
     @property
     def awareness(self) -> float | None:
@@ -113,6 +116,7 @@ def progress_of(trajectory: Trajectory, repeated: Sequence[Repetition]) -> Progr
         regressions=regressions,
         efficiency=max(0.0, 1 - wasted / len(places)) if places else None,
         signal=_signal(repeated, stalls, regressions, errors) if places else None,
+        graceful_stop=_graceful_stop(parts, errors),
     )
 
 
@@ -143,6 +147,13 @@ def _signal(
     if regressions and open_errors:
         return "regression"
     return "recovery" if errors and not open_errors else "regression" if open_errors else "optimal"
+
+
+def _graceful_stop(parts: Sequence[SessionInteraction], errors: Sequence[ErrorPoint]) -> bool | None:
+    """Whether an agent that could not go on said so in the end."""
+    if all(error.recovered_at is not None for error in errors):
+        return None
+    return is_refusal(parts[-1].messages)
 
 
 def _errors(places: Sequence[_Place]) -> tuple[ErrorPoint, ...]:

@@ -33,6 +33,19 @@ def test_a_failure_that_is_passed_over_stays_open() -> None:
     assert (found.signal, found.awareness, found.correction) == ("regression", 0.0, None)
 
 
+@pytest.mark.parametrize(
+    ("last", "is_graceful"),
+    [
+        ("I was unable to complete the task: the search times out.", True),
+        ("All is well, the parcel is on its way.", False),
+    ],
+)
+def test_a_run_that_cannot_go_on_stops_gracefully_if_it_says_so(last: str, is_graceful: bool) -> None:
+    assert progress(part("a", "Looking.", FAILED), part("b", last)).graceful_stop is is_graceful
+    assert progress(part("a", "Looking.", FAILED, call("search", q=2)), part("b", last)).graceful_stop is None
+    assert progress(part("a", last, call("search", q=2))).graceful_stop is None
+
+
 def test_without_failures_there_is_no_awareness() -> None:
     found = progress(part("a", "x", call("search", q=1)))
     assert (found.signal, found.awareness, found.correction, found.efficiency) == ("optimal", None, None, 1.0)

@@ -3,21 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pydantic import BaseModel, ConfigDict
-
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.sections.constraints.settings import Severity
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted
 
 _SHOWN = 10
 """Constraints that do not hold, on the terminal."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class ConstraintSummary(_Model):
+class ConstraintSummary(Frozen):
     """A constraint: the number of trajectories by status.
 
     `unchecked` is the reason for the first trajectory that could not be checked.
@@ -38,7 +33,7 @@ class ConstraintSummary(_Model):
         return not self.failed and not self.not_checked
 
 
-class ConstraintsSummary(_Model):
+class ConstraintsSummary(Frozen):
     """All constraints of a drop, those that do not hold first, and of these errors before warnings."""
 
     constraints: list[ConstraintSummary]

@@ -1,0 +1,281 @@
+"""Make a bridge: score a sample of evaluated runs with a new judge, rubric or model, and pair them with the old scores.
+
+The new judge is asked what an evaluation of these runs would ask, so that both share replies in the ledger.
+"""
+
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+
+from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS, judges_in, scored_with
+from evaluation_assets.core.gating.bridges import differences
+from evaluation_assets.core.gating.outcome import Difference
+from evaluation_assets.core.gating.task_metrics import DropMetrics
+from evaluation_assets.core.judging.comparability import comparability
+from evaluation_assets.core.judging.judge import Judge, judge_chains
+from evaluation_assets.core.judging.rubrics.model import Level, Rubrics
+from evaluation_assets.core.judging.selection import selections_of
+from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, trajectory_chains
+from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.judging.verdict_rows import verdict_rows
+from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
+from evaluation_assets.core.lake.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS, Table
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.scoring import panel_scores
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+
+LEVELS: tuple[Level, ...] = ("clip", "category", "trajectory", "answer")
+"""The levels whose scores a bridge links. Sessions are not linked."""
+
+STEPS: tuple[tuple[Table, Callable[..., Iterator[Chain]]], ...] = (
+    (CLIP_VERDICTS, clip_chains),
+    (CATEGORY_VERDICTS, category_chains),
+    (TRAJECTORY_VERDICTS, trajectory_chains),
+)
+"""The tables that a judge fills one after the other; each is asked about with its verdicts of those before it."""
+
+_OF_PANEL = ("judge ", "selection of ", "rubric ", "quorum", "model served to ", "scoring")
+"""How the parts of a comparability key begin that the panel decides."""
+
+Run = tuple[str, str]
+"""A drop and the ID of a trajectory in it."""
+
+
+class NoBridge(ValueError):
+    """No bridge can be made. The message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a bridge is to link: the drops with the old scores, and the judges that replace theirs.
+
+    `judges` are all that score after the change, of which those in `asked` have no verdicts on the drops yet.
+    """
+
+    old: str
+    new: str
+    drops: tuple[DropMetrics, ...]
+    comparability: Mapping[str, str]
+    judges: tuple[Judge, ...]
+    asked: tuple[str, ...]
+    differs: Mapping[str, Difference]
+
+
+def change_of(
+    drops: Sequence[DropMetrics], old: str, new: str, panel: Sequence[Judge], rubrics: Rubrics, quorum: int
+) -> Change:
+    """The change from the newest drops of a suite that `old` scored to the same panel with `new` in its place.
+
+    Args:
+        drops: of one suite, oldest first.
+        old: a judge with verdicts on the drops.
+        new: a judge of the panel, which may have the same name.
+        panel: the judges that are configured.
+        rubrics: those in use now.
+        quorum: that of the panel.
+
+    Raises:
+        NoBridge: no drop was scored by `old`, nothing changed, or more than judges and rubrics did.
+    """
+    known = {judge.name: judge for judge in panel}
+    if new not in known:
+        raise NoBridge(f"no judge {new!r} in the panel; choose one of: {', '.join(known)}")
+    scored = [drop for drop in drops if old in judges_in(drop.comparability)]
+    if not scored:
+        others = sorted({judge for drop in drops for judge in judges_in(drop.comparability)})
+        raise NoBridge(f"no drop of the suite has scores of {old!r}; judges with scores: {', '.join(others) or 'none'}")
+    for drop in reversed(scored):
+        parts = scored_with(drop)
+        names = [name for name in judges_in(parts) if name not in (old, new)] + [new]
+        if missing := [name for name in names if name not in known]:
+            raise NoBridge(f"judge {missing[0]} also scored {drop.drop}, and is not in the panel: add it")
+        judges = tuple(known[name] for name in names)
+        differs = differences(parts, _key_with(parts, judges, rubrics, quorum, {old, new}))
+        if differs:
+            break
+    else:
+        raise NoBridge(f"nothing changed: the drops that {old} scored have the judges and rubrics of the panel")
+    if drop.kept_out:
+        raise NoBridge(f"judge {next(iter(drop.kept_out))} is excluded from gates in {drop.drop}; a bridge has no use")
+    allowed = {f"{part} {name}" for part in ("judge", "selection of") for name in (old, new)}
+    if beyond := [part for part in differs if part not in allowed and not part.startswith("rubric ")]:
+        raise NoBridge(f"{beyond[0]} also differs in {drop.drop}; a bridge links judges, rubrics and models only")
+    if "cascade" in parts:
+        raise NoBridge(f"a cascade decided who scored what in {drop.drop}; bridges do not link cascades")
+    if any(part.startswith("rubric ") for part in differs):
+        asked = names
+    else:
+        asked = [name for name in names if f"judge {name}" in differs or f"selection of {name}" in differs]
+    alike = tuple(each for each in scored if scored_with(each) == parts)
+    return Change(old, new, alike, parts, judges, tuple(asked), differs)
+
+
+def _key_with(
+    parts: Mapping[str, str], judges: Sequence[Judge], rubrics: Rubrics, quorum: int, changed: Collection[str]
+) -> dict[str, str]:
+    """The comparability key of the same drops under other judges and rubrics. Judges not `changed` score as before."""
+    kept = {part: value for part, value in parts.items() if not part.startswith(_OF_PANEL)}
+    silent = (f"judge {judge.name}{SCORED_NO_CLIPS}" for judge in judges if judge.name not in changed)
+    kept |= {part: parts[part] for part in silent if part in parts}
+    return kept | comparability(judges, rubrics, quorum, {}) | {"scoring": panel_scores.SCORING_VERSION}
+
+
+def sampled(home: Installation, drops: Iterable[str], size: int) -> dict[Run, str]:
+    """Runs with scores, and the task of each: one of every task, then a second one, until there are `size`.
+
+    The choice among the runs of a task depends on their IDs alone.
+    """
+    by_task: dict[str, list[Run]] = {}
+    for drop in drops:
+        scored = home.table(drop, "trajectory_scores").rows(["trajectory_id", "task_id", "adjusted_mean"])
+        runs = {(row["task_id"], row["trajectory_id"]) for row in scored if row["adjusted_mean"] is not None}
+        for task, trajectory in runs:
+            by_task.setdefault(task, []).append((drop, trajectory))
+    placed = [
+        (place, digest(task, *run), run, task)
+        for task, runs in by_task.items()
+        for place, run in enumerate(sorted(runs, key=lambda run: digest(*run)))
+    ]
+    return {run: task for _, _, run, task in sorted(placed)[:size]}
+
+
+def trajectories_of(home: Installation, drop: str, chosen: Collection[str]) -> Iterator[Trajectory]:
+    """The chosen trajectories of a drop."""
+    for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", *TREE_AND_TEXT]):
+        if row["trajectory_id"] in chosen:
+            yield trajectory_of(row)
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """The new scores beside the old ones: by metric, the difference of each run. `silent` judges scored no clip."""
+
+    differences: Mapping[str, Mapping[Run, float]]
+    silent: frozenset[str]
+
+
+async def overlap(
+    home: Installation,
+    runs: Collection[Run],
+    judges: Sequence[Judge],
+    asked: Collection[str],
+    rubrics: Rubrics,
+    quorum: int,
+    budget: Budget,
+    judged: Callable[[], object],
+) -> Overlap:
+    """Score runs with these judges and subtract the scores in the tables.
+
+    Args:
+        home: Where the runs were evaluated.
+        runs: Those to score.
+        judges: All that score after the change.
+        asked: Those of them that are asked; verdicts of the others are in the tables.
+        rubrics: The rubrics of the questions.
+        quorum: Verdicts that a mean needs.
+        budget: Shared by all that is asked.
+        judged: Called for each run, judge asked, and level.
+    """
+    found: dict[str, dict[Run, float]] = {}
+    clip_scorers: set[str] = set()
+    by_drop: dict[str, set[str]] = {}
+    for drop, trajectory in runs:
+        by_drop.setdefault(drop, set()).add(trajectory)
+    run_id = uuid.uuid4().hex
+    for drop, chosen in by_drop.items():
+        old = {
+            (row["trajectory_id"], row["criterion"]): row["adjusted_mean"]
+            for row in home.table(drop, "trajectory_scores").rows(["trajectory_id", "criterion", "adjusted_mean"])
+        }
+        with TemporaryDirectory() as folder:
+            there = Installation.at(folder)
+            for table in ("preprocessed_trajectories", "clips"):
+                _copy(home.table(drop, table), there.table(drop, table), chosen)
+            for judge in judges:
+                if judge.name in asked:
+                    await _judge(there, drop, judge, rubrics, run_id, budget, judged)
+                    continue
+                for table, _ in STEPS:
+                    _copy(home.table(drop, table.name, judge.name), there.table(drop, table.name, judge.name), chosen)
+            verdicts = {judge.name: there.table(drop, CLIP_VERDICTS.name, judge.name) for judge in judges}
+            clip_scorers |= {
+                name
+                for name, stored in verdicts.items()
+                if any(row["outcome"] == "scored" for row in stored.rows(["outcome"]))
+            }
+            for row in _scores(there, drop, judges, rubrics, quorum):
+                was, now = old.get((row["trajectory_id"], row["criterion"])), row["adjusted_mean"]
+                if was is not None and now is not None:
+                    found.setdefault(row["criterion"], {})[drop, row["trajectory_id"]] = now - was
+    silent = {judge.name for judge in judges} - clip_scorers if clip_scorers else set[str]()
+    return Overlap(found, frozenset(silent))
+
+
+def _copy(stored: Stored, target: Stored, chosen: Collection[str]) -> None:
+    rows = (row for row in stored.rows() if row["trajectory_id"] in chosen)
+    write(target.path, Stream(stored.table, batched(rows, stored.table)))
+
+
+async def _judge(
+    there: Installation,
+    drop: str,
+    judge: Judge,
+    rubrics: Rubrics,
+    run_id: str,
+    budget: Budget,
+    judged: Callable[[], object],
+) -> None:
+    """Write the tables of verdicts of a judge, from the lowest level up."""
+    below = [there.table(drop, "preprocessed_trajectories"), there.table(drop, "clips")]
+    for table, chains_of in STEPS:
+        rows: list[Row] = []
+        async with judge.opened(run_id, budget) as ready:
+            async for judgements in judge_chains(ready, judge.selection.chains(chains_of(*below, rubrics))):
+                rows += [row for judgement in judgements for row in verdict_rows(drop, judge, judgement)]
+                judged()
+        own = there.table(drop, table.name, judge.name)
+        write(own.path, Stream(table, batched(rows, table)))
+        below.append(own)
+
+
+def _scores(there: Installation, drop: str, judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> Iterator[Row]:
+    """Rows of `trajectory_scores`, as an evaluation computes them."""
+
+    def verdicts(table: str) -> dict[str, Stored]:
+        return {judge.name: there.table(drop, table, judge.name) for judge in judges}
+
+    selections = selections_of(judges)
+    clips = panel_scores.clip_scores(
+        drop,
+        there.table(drop, "clips"),
+        verdicts(CLIP_VERDICTS.name),
+        quorum,
+        selections,
+        rubrics.majorities("clip"),
+    )
+    yield from panel_scores.trajectory_scores(
+        drop,
+        there.table(drop, "preprocessed_trajectories"),
+        clips,
+        verdicts(TRAJECTORY_VERDICTS.name),
+        quorum,
+        selections,
+        rubrics.majorities("trajectory", "answer"),
+    )
+
+
+def all_differences(change: Change, silent: frozenset[str]) -> dict[str, Difference]:
+    """The parts that differ, with those that say which judges scored no clips, which is known once they were asked."""
+    differs = {part: each for part, each in change.differs.items() if not part.endswith(SCORED_NO_CLIPS)}
+    now = {judge.name for judge in change.judges}
+    for name in {*judges_in(change.comparability), *now}:
+        part = f"judge {name}{SCORED_NO_CLIPS}"
+        each = Difference(baseline=change.comparability.get(part), current="yes" if name in silent & now else None)
+        if each.baseline != each.current:
+            differs[part] = each
+    return differs
