@@ -8,7 +8,7 @@ from evaluation_assets.core.intake.sources.settings import load_sources
 from evaluation_assets.core.judging.cascade.fitted import read_cascade
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
-from evaluation_assets.core.pipeline.settings import load_settings
+from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.report.sinks.settings import load_sinks
 from evaluation_assets.core.sections.constraints.settings import load_checks
 from evaluation_assets.core.suites.agents.settings import AgentSettings, agent_files, load_agents
@@ -71,7 +71,7 @@ def build_definitions(
     """
     judges = judges_of(panel, home.ledger_url)
     rubrics = load_rubrics(home.rubrics)
-    settings = load_settings(home.gate_file)
+    settings = settings_of(home, panel)
     rules = load_checks(home.checks_file)
     sinks = load_sinks(home.sinks_file)
     cascading = Cascading(panel.cascade, read_cascade(home.cascade_file) if panel.cascade else None)
@@ -159,7 +159,7 @@ def current_key(home: Installation, panel: Panel) -> str:
     """What evaluations of an installation are made with now; reports with another key are stale."""
     cascading = Cascading(panel.cascade, read_cascade(home.cascade_file) if panel.cascade else None)
     judges, rubrics = judges_of(panel, home.ledger_url), load_rubrics(home.rubrics)
-    settings, rules = load_settings(home.gate_file), load_checks(home.checks_file)
+    settings, rules = settings_of(home, panel), load_checks(home.checks_file)
     return evaluation_key(home, panel, judges, rubrics, settings, rules, cascading)
 
 

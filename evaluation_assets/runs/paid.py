@@ -15,8 +15,8 @@ from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Pa
 from evaluation_assets.core.judging.quotes import Quote
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.models.budget import NO_LIMIT
+from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.pipeline.planning import Calls, Plan, plan, total_of
-from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.core.traces.token_usage import TokenUsage
@@ -87,7 +87,7 @@ class PaidEvaluation:
         rubrics, types, canaries = (
             load_rubrics(home.rubrics),
             load_tool_types(home.tool_types),
-            load_settings(home.gate_file).canaries,
+            settings_of(home, self._panel).canaries,
         )
         plans: list[Plan] = []
         for drop in drops:
