@@ -124,7 +124,7 @@ def _drops_since(home: Installation, since: timedelta | None) -> list[Drop]:
 def _print_missing(panel: Panel, judges: Sequence[Judge]) -> None:
     """Print what an evaluation needs and does not have: prices and keys."""
     prices = unknown_prices(panel, judges)
-    keys = missing_keys(panel, judges)
+    keys = missing_keys(panel)
     if prices or keys:
         echo("", "missing")
     for who in prices:

@@ -100,7 +100,7 @@ def _settings(home: Installation, panel: Panel) -> Iterator[Verified]:
 
 
 def _keys(panel: Panel, judges: Sequence[Judge]) -> Iterator[Verified]:
-    missing = missing_keys(panel, judges)
+    missing = missing_keys(panel)
     for variable, who in missing.items():
         yield Verified("keys", "failed", f"{variable} is not set; {' and '.join(who)} cannot be asked")
     if not missing:
