@@ -96,6 +96,7 @@ def test_missing_keys_are_named_before_anything_runs(
     assert status == 2
     assert "TEST_KEY is not set; agent good0 cannot be asked: export TEST_KEY=<key>" in said
     assert "JUDGE_KEY is not set; judge one cannot be asked" in said
+    assert "agent good0 cannot be run; set the variable" in said
     assert commanded(Path(home.root.path), "sums", "--dry-run")[0] == 0
     assert server.requests() == []
 
