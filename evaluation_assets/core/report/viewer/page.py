@@ -5,6 +5,7 @@ import zlib
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import orjson
 from upath import UPath
@@ -98,7 +99,9 @@ def with_viewer(page: str, data: ViewerData) -> Iterator[str]:
 
 def with_search(page: str, rows: JsonObject) -> Iterator[str]:
     """Yield the list of reports with the search of their runs at its end."""
-    return _with_script(page, [(_INDEX, compressed(rows))], script("overview"))
+    index = CompressedJson()
+    index.add(orjson.dumps(rows))
+    return _with_script(page, [(_INDEX, index.finish())], script("overview"))
 
 
 def read_index(page: UPath) -> JsonObject | None:
