@@ -106,6 +106,7 @@ def test_the_map_of_a_lenient_judge_is_adopted(tmp_path: Path) -> None:
         assert len(asked) == paid, "the map costs no call"
         own = card(home)
         assert own["adopted"] == "map" and own["kappa"] == 1
+        assert own["n_labels"] == found["n_labels"], "labels that the map was made from do not count"
         assert [each["change"] for each in own["alignment"]] == ["none", "map", "examples"]
         again = aligned(home)
         assert again["adopted"] is None, "the judge as it is has the map now"

@@ -1,10 +1,12 @@
 """What scores count as by the map of a judge."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from evaluation_assets.core.judging.panel import InvalidPanel, panel_of
+from evaluation_assets.core.judging.comparability import comparability
+from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, panel_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.score_map import counts_as, with_map
 from evaluation_assets.core.judging.subjects import trajectory_chain
@@ -34,6 +36,19 @@ def test_the_mean_of_whole_trajectories_is_mapped_and_criteria_keep_their_order(
     assert mapped.scores.keys() == scores.keys() and (mapped.scores.get("c") is None)
     assert with_map(verdict, replace(whole, level="answer"), MAP) == verdict
     assert with_map(verdict, whole, ()) == verdict
+
+
+def test_a_map_makes_verdicts_on_whole_trajectories_alone_stale_and_drops_incomparable() -> None:
+    def key(**fields: Any) -> tuple[str, str, dict[str, str]]:
+        judge = {"name": "one", "provider": "recorded", **fields}
+        (made,) = judges_of(panel_of({"judges": [judge]}, "panel.yaml"), "")
+        described = made.selection.described
+        return described(["clip"]), described(["trajectory"]), comparability([made], load_rubrics(), 1, {})
+
+    clips, wholes, parts = key()
+    clips_mapped, wholes_mapped, parts_mapped = key(map=MAP)
+    assert clips == clips_mapped and wholes != wholes_mapped
+    assert {name for name, _ in parts.items() ^ parts_mapped.items()} == {"selection of one"}
 
 
 @pytest.mark.parametrize("points", [[], [[0, 0.5], [0, 0.6]], [[0, 0.5], [1, 0.4]], [[0, 2]]])
