@@ -13,6 +13,7 @@ import yaml
 
 from evaluation_assets.core.judging.panel import load_panel
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.review.alignment import decides
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.conftest import command, record
 from evaluation_assets_tests.http_server import Reply, Request, http_server
@@ -119,6 +120,8 @@ def test_examples_that_cure_a_judge_are_adopted(tmp_path: Path) -> None:
         assert found["adopted"] == "examples"
         rubric = load_rubrics(Installation.at(str(home)).rubrics).choose("trajectory")
         assert rubric.version == 2 and 0 < len(rubric.examples) <= 4
+        shown = re.findall(r"Run (t\d+)", " ".join(example.work for example in rubric.examples))
+        assert shown and not any(decides(task) for task in shown), "no example is from the half that decides"
         system = asked[-1].body["messages"][0]["content"]
         fence = re.findall(r"<(untrusted-\w+)>\n\[task\]", system)
         assert len(fence) == len(rubric.examples), "texts of agents stand in the fence"

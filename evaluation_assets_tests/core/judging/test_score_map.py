@@ -23,7 +23,7 @@ def test_between_two_pairs_the_map_is_straight_and_beyond_them_it_is_level(score
     assert counts_as(score, MAP) == pytest.approx(counts)
 
 
-@pytest.mark.parametrize("scores", [{"a": 0.2, "b": 0.6, "c": None}, {"a": 0.7, "b": 0.9}, {"a": 0.0, "b": 0.0}])
+@pytest.mark.parametrize("scores", [{"a": 0.0, "b": 0.8, "c": None}, {"a": 0.5, "b": 1.0}, {"a": 0.0, "b": 0.0}])
 def test_the_mean_of_whole_trajectories_is_mapped_and_criteria_keep_their_order(scores: dict[str, float]) -> None:
     chain = trajectory_chain(trajectory("<answer>42</answer>"), [], load_rubrics())
     whole = next(subject for subject in chain.subjects if subject.level == "trajectory")
