@@ -12,7 +12,7 @@ import orjson
 import yaml
 from upath import UPath
 
-from evaluation_assets.cli.consent import ask_about
+from evaluation_assets.cli.consent import ask_for_consent
 from evaluation_assets.cli.options import AMOUNT, text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.quotes import quote_line
@@ -70,7 +70,7 @@ def align(
             return
         PaidEvaluation(home, chosen, Settings(), None).check_budget(budget, None)
         _check_key(judge, quote)
-        ask_about({name: quote}, panel.ask_above_usd, agreed=yes, limited=budget is not None)
+        ask_for_consent(lambda: {name: quote}, panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False)
         limit = Budget(budget)
         asked = asyncio.run(_asked(judge, runs, pass_score, redactions, limit))
         limit.check()

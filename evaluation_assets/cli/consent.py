@@ -1,7 +1,7 @@
 """The quote that `evaluate` shows before it spends anything, and the question whether to go on."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,19 +13,17 @@ from evaluation_assets.cli.requested_sessions import RequestedSessions, inspecte
 from evaluation_assets.core.intake.copying.drops import inspect
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.judging.quotes import Quote, in_total
-from evaluation_assets.runs.paid import PaidEvaluation
 
 
 def ask_for_consent(
-    paid: PaidEvaluation,
-    drops: Sequence[Drop],
+    quoted: Callable[[], Mapping[str, Quote]],
     ask_above_usd: float,
     *,
     limited: bool,
     agreed: bool,
     quiet: bool,
 ) -> None:
-    """Show the quote and ask on a terminal; exit if the answer is no.
+    """Show the quote of each judge and ask on a terminal; exit if the answer is no.
 
     Without a terminal nobody can be asked: exit if the quote is above the panel's `ask_above_usd` and neither
     consent nor a budget was given.
@@ -33,14 +31,9 @@ def ask_for_consent(
     on_terminal = sys.stdin.isatty()
     if (agreed and quiet) or (not on_terminal and (agreed or limited)):
         return
-    ask_about(paid.quotes(drops), ask_above_usd, agreed=agreed)
-
-
-def ask_about(quotes: Mapping[str, Quote], ask_above_usd: float, *, agreed: bool, limited: bool = False) -> None:
-    """Show the quotes of judges and ask, as `ask_for_consent`; nothing is asked about what costs nothing."""
-    on_terminal = sys.stdin.isatty()
+    quotes = quoted()
     total = in_total(quotes.values())
-    if total.expected.usd == 0 or (not on_terminal and (agreed or limited)):
+    if total.expected.usd == 0:
         return
     if not on_terminal and (total.expected.usd or 0.0) <= ask_above_usd:
         return

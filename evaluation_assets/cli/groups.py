@@ -38,7 +38,7 @@ def group_commands() -> None:
 )
 def list_groups(home: Installation, panel: Panel, form: str) -> None:
     """List the groups, those with the most runs first. The exit status is 1 if one was reopened."""
-    rows = _updated(home, panel)
+    rows = updated_groups(home, panel)
     if form == "json":
         click.echo(json.dumps(rows, indent=1))
     elif not rows:
@@ -53,7 +53,7 @@ def list_groups(home: Installation, panel: Panel, form: str) -> None:
 @with_panel
 def show_group(group: str, home: Installation, panel: Panel) -> None:
     """Show a group: how many runs of each drop have it, versions, and examples."""
-    row = _known(_updated(home, panel), group)
+    row = known_group(updated_groups(home, panel), group)
     echo(_line(row))
     echo(f"  severity      {row['severity']}")
     echo(f"  first seen    {plain(row['first_drop'])}", f"  last seen     {plain(row['last_drop'])}")
@@ -73,7 +73,7 @@ def show_group(group: str, home: Installation, panel: Panel) -> None:
 @with_panel
 def resolve_group(group: str, note: str, home: Installation, panel: Panel) -> None:
     """Mark a group as resolved. Seen in another drop, it is reopened, and a check fails."""
-    _keep(home, _known(_updated(home, panel), group), "resolved", note)
+    _keep(home, known_group(updated_groups(home, panel), group), "resolved", note)
 
 
 @group_commands.command("acknowledge")
@@ -82,7 +82,7 @@ def resolve_group(group: str, note: str, home: Installation, panel: Panel) -> No
 @with_panel
 def acknowledge_group(group: str, note: str, home: Installation, panel: Panel) -> None:
     """Mark a group as known."""
-    _keep(home, _known(_updated(home, panel), group), "acknowledged", note)
+    _keep(home, known_group(updated_groups(home, panel), group), "acknowledged", note)
 
 
 def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> None:
@@ -98,8 +98,8 @@ def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> Non
     echo(f"{row['group_id']}: {state} ({home.groups_file})")
 
 
-def _updated(home: Installation, panel: Panel) -> list[dict[str, Any]]:
-    """The groups, made again from all drops."""
+def updated_groups(home: Installation, panel: Panel) -> list[dict[str, Any]]:
+    """Rows of `failure_groups`, made again from all drops."""
     if not home.drops_with("findings"):
         refuse(f"no drop has been evaluated in {home.root}. Evaluate one: evaluation-assets evaluate FILE")
     silence_previews()
@@ -114,7 +114,8 @@ def _updated(home: Installation, panel: Panel) -> list[dict[str, Any]]:
     return list(home.whole_table("failure_groups").rows())
 
 
-def _known(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:
+def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:
+    """The row of a group; exits with status 2 if there is none."""
     found = [row for row in rows if row["group_id"] == group]
     if not found:
         known = ", ".join(row["group_id"] for row in rows) or "none"

@@ -14,6 +14,7 @@ from evaluation_assets.cli.outcomes import EXIT_STATUS, print_outcome
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
+from evaluation_assets.cli.suite_drafts import draft_from_drop, draft_from_group
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.copying.suites import take_in_agent, take_in_suite
 from evaluation_assets.core.intake.drops import find
@@ -45,6 +46,10 @@ def suite_commands() -> None:
 
     A suite is a file of tasks with the calls and the answer that are expected from an agent.
     """
+
+
+suite_commands.add_command(draft_from_drop)
+suite_commands.add_command(draft_from_group)
 
 
 @suite_commands.command("check")

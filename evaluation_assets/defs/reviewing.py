@@ -12,6 +12,7 @@ from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.checks.human_review import may_gate, readable
 from evaluation_assets.core.report.covered_tables import covered_trajectories
 from evaluation_assets.core.review import judged_labels
+from evaluation_assets.core.review.judge_cards import kept_out
 from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets.core.review.queue import (
     by_reason,
@@ -163,8 +164,10 @@ def _judge_cards(judges: Sequence[Judge], settings: ReviewSettings) -> dg.Assets
     def judge_cards(home: HomeResource, labels: Stored):  # see labels
         table = tables.JUDGE_CARDS
         rows = list(judged_labels.card_rows(home.home, judges, labels.rows(), settings))
+        excluded = ", ".join(sorted(kept_out(rows, settings))) or "no judge"
         return dg.MaterializeResult(
             value=Stream(table, batched(rows, table)),
+            data_version=dg.DataVersion(f"{excluded} excluded"),  # all that drops read; most labels exclude nobody
             check_results=[check_result(may_gate(rows, settings.min_kappa), MAY_GATE)],
         )
 

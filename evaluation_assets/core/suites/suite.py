@@ -217,6 +217,7 @@ class Case(_Model):
         category: Group of the case in reports. `null`: none.
         tags: Labels of the case, in the tables.
         tools: The tools of this case, in place of those of the suite. `null`: those of the suite.
+        review: What a person has to confirm. The case is skipped until the field is removed. `null`: nothing.
     """
 
     id: str = Field(min_length=1)
@@ -237,6 +238,8 @@ class Case(_Model):
     category: str | None = None
     tags: tuple[str, ...] = ()
     tools: tuple[ToolDefinition, ...] | None = None
+    review: str | None = Field(default=None, exclude_if=lambda review: review is None)
+    # absent from the digest that is the version of suites without drafts
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
@@ -258,6 +261,8 @@ class Case(_Model):
     @property
     def lacks(self) -> str | None:
         """Why nothing can be learned from the case; `None` when it is complete."""
+        if self.review is not None:
+            return f"unconfirmed: {self.review}"
         if not self.prompt.strip():
             return "it has no message"
         checked = (

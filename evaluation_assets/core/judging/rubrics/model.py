@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model
 from upath import UPath
 
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Share, read_settings
+from evaluation_assets.core.system.own_files import files_below
 
 Level = Literal["clip", "category", "trajectory", "answer", "turn", "interaction", "session"]
 SESSION_LEVELS: tuple[Level, ...] = ("interaction", "turn", "session")
@@ -252,7 +253,7 @@ def _files(folder: UPath | None) -> list[UPath]:
     """An installation's rubric files; one in another place or of another ending would be overlooked for ever."""
     if folder is None or not folder.exists():
         return []
-    paths = sorted((path for path in folder.rglob("*.y*ml") if path.is_file()), key=lambda path: path.path)
+    paths = [path for path in files_below(folder) if path.suffix in (".yaml", ".yml")]
     for path in paths:
         if path.suffix != ".yaml" or path.parent.parent.path.rstrip("/") != folder.path.rstrip("/"):
             raise InvalidRubric(f"{path} is in the wrong place; move it to {folder}/<level>/<name>.yaml")

@@ -14,7 +14,7 @@ from evaluation_assets.core.suites.suite import Case, ExpectedCall, InvalidSuite
 
 NAME = "test-cases"
 DESCRIPTION = "Lists of test cases with `user_message` and `expected_tool_calls`, or `query` and `expected_tools`."
-DETECTION = "objects with `id` and `user_message` or `query`, or an object with `test_cases`"
+DETECTION = "objects with `user_message` or `query`, or an object with a list of them in `test_cases`"
 
 _LIST = "test_cases"
 _MESSAGES = ("user_message", "query")
@@ -78,9 +78,7 @@ class _TestCase(BaseModel):
 def detect(source: Source) -> bool:
     """Whether the file is one."""
     cases = _cases(source) or source.records
-    return bool(cases) and all(
-        isinstance(case, dict) and "id" in case and not case.keys().isdisjoint(_MESSAGES) for case in cases[:5]
-    )
+    return any(isinstance(case, dict) and not case.keys().isdisjoint(_MESSAGES) for case in cases[:5])
 
 
 def read(source: Source) -> Draft:

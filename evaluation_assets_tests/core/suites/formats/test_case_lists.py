@@ -109,3 +109,11 @@ def test_a_case_that_expects_nothing_is_listed(tmp_path: Path) -> None:
     assert [(task.task, task.reason) for task in found.incomplete] == [
         ("C5", "it expects nothing: no call, no keyword, no answer, no budget")
     ]
+
+
+@pytest.mark.parametrize(("without_id", "line"), [(0, 1), (1, 5)])
+def test_a_case_without_an_id_is_named_by_its_line(tmp_path: Path, without_id: int, line: int) -> None:
+    cases = [{"id": each, "query": "What is a fjord?", "expected_tools": ["wiki"]} for each in range(3)]
+    del cases[without_id]["id"]
+    with pytest.raises(InvalidSuite, match=rf"^mine\.yaml:{line}: {without_id}\.id: Field required$"):
+        loaded(tmp_path, cases, "mine.yaml")

@@ -1,0 +1,84 @@
+"""Tasks that agents were given, with the runs that passed: those of a drop, or those that a failure group affects."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+
+from evaluation_assets.core.gating.evaluated_drops import without_damaged
+from evaluation_assets.core.pipeline.failure_groups import evaluated_runs
+from evaluation_assets.core.suites.calls import run_of
+from evaluation_assets.core.suites.drafts import RecordedTask
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+
+_Key = tuple[str, str]
+"""ID and words of a task: sources number different tasks alike."""
+
+_IDENTITY = ("trajectory_id", "task_id", "task")
+
+
+def tasks_of_drop(home: Installation, drop: str) -> list[RecordedTask]:
+    """The tasks of a drop that a run passed.
+
+    Raises:
+        DamagedTable: a table of the drop is damaged.
+    """
+    tasks: dict[_Key, RecordedTask] = {}
+    _read(home, drop, _passing(home, drop), tasks, have_passed=True)
+    return _told_apart(tasks)
+
+
+def tasks_of_group(
+    home: Installation, members: Iterable[Mapping[str, Any]], damaged: Callable[[str], object]
+) -> list[RecordedTask]:
+    """The tasks of these rows of `grouped_findings`, with the passing runs of all drops that are not among them.
+
+    A drop with a damaged table is reported and skipped.
+    """
+    affected: dict[str, set[str]] = defaultdict(set)
+    for member in members:
+        affected[member["drop"]].add(member["trajectory_id"])
+    tasks: dict[_Key, RecordedTask] = {}
+
+    def add_affected(drop: str) -> None:
+        _read(home, drop, affected[drop], tasks, have_passed=False)
+
+    def add_passing(drop: str) -> None:
+        rows = home.table(drop, "raw_trajectories").rows(_IDENTITY)
+        same = {row["trajectory_id"] for row in rows if _key(row) in tasks} - affected[drop]
+        if same and (passing := same & _passing(home, drop)):
+            _read(home, drop, passing, tasks, have_passed=True)
+
+    list(without_damaged(affected, add_affected, damaged))
+    list(without_damaged(home.drops_with("findings"), add_passing, damaged))
+    return _told_apart(tasks)
+
+
+def _passing(home: Installation, drop: str) -> set[str]:
+    return {run for run, succeeded in evaluated_runs(home, drop).successes.items() if succeeded}
+
+
+def _read(
+    home: Installation, drop: str, wanted: Collection[str], tasks: dict[_Key, RecordedTask], *, have_passed: bool
+) -> None:
+    for row in home.table(drop, "raw_trajectories").rows((*_IDENTITY, *TREE_AND_TEXT)):
+        if row["trajectory_id"] not in wanted:
+            continue
+        run = trajectory_of(row)
+        task = RecordedTask(id=run.task_id, message=run.task, reference=run.reference_answer, n_turns=len(run.turns))
+        task = tasks.setdefault(_key(row), task)
+        (task.passing if have_passed else task.failing).append(run_of(run))
+
+
+def _key(row: Mapping[str, Any]) -> _Key:
+    return row["task_id"], " ".join(row["task"].split())
+
+
+def _told_apart(tasks: Mapping[_Key, RecordedTask]) -> list[RecordedTask]:
+    """The tasks, each with an ID of its own; a run is then found by the words of its task."""
+    used: set[str] = set()
+    for (name, words), task in tasks.items():
+        task.id = name if name not in used else f"{name} ({digest(words)[:8]})"
+        used.add(task.id)
+    return list(tasks.values())

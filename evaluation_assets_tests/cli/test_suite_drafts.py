@@ -1,0 +1,81 @@
+"""Test cases from recorded runs, from drops to a suite that a person has confirmed."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from upath import UPath
+
+from evaluation_assets.cli.suite_drafts import _as_yaml
+from evaluation_assets.core.suites.formats.registry import load_suite
+from evaluation_assets.core.suites.suite import Case
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.plain_text import for_terminal
+from evaluation_assets_tests.conftest import command
+from evaluation_assets_tests.core.suites.test_drafts import drafted, run
+from evaluation_assets_tests.defs.test_regression import TASKS, run_of, runs
+
+
+def confirmed(file: Path) -> Path:
+    """The suite without what is to be confirmed."""
+    document = yaml.safe_load(file.read_text())
+    for case in document["cases"]:
+        del case["review"]
+    file.write_text(yaml.safe_dump(document))
+    return file
+
+
+def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "in" / "nights"
+    folder.mkdir(parents=True)
+    for name, content in (("1", runs(TASKS)), ("2", runs(TASKS - 3, bad=3)), ("3", run_of(99, good=False))):
+        (folder / f"{name}.jsonl").write_bytes(content)
+    done = command("evaluate", tmp_path / "in", "--quiet", home=home)
+    assert done.returncode == 0, done.stderr
+    listed = json.loads(command("groups", "list", "--format", "json", home=home).stdout)
+    worst = next(row for row in listed if row["success_with"] == 0 and row["n_runs"] == 4)
+
+    file = tmp_path / "failing.yaml"
+    done = command("suite", "from-group", worst["group_id"], "--output", file, home=home)
+    assert done.stdout == f"{file}: 4 cases to confirm, 3 with expected calls or an answer\n", done.stderr
+    cases = {case["id"]: case for case in yaml.safe_load(file.read_text())["cases"]}
+    assert cases.keys() == {"task-7", "task-8", "task-9", "task-99"}
+    assert [call["tool"] for call in cases["task-8"]["expected_calls"]] == ["browser_search_google"]
+    assert cases["task-8"]["answer"] == {"value": "The town has 48 inhabitants."}
+    assert cases["task-99"]["review"] == "no run of the task passed, say what is expected"
+
+    checked = command("suite", "check", file, home=home).stdout
+    assert "failing: 0 cases" in checked and "skipped            4" in checked
+    assert "task-8: unconfirmed: expectations are from 1 passing run" in checked
+    checked = command("suite", "check", confirmed(file), home=home).stdout
+    assert "failing: 3 cases" in checked and "task-99: it expects nothing" in checked
+
+    printed = command("suite", "from-drop", "nights/2", home=home)
+    assert [case["id"] for case in yaml.safe_load(printed.stdout)["cases"]] == [f"task-{n}" for n in range(TASKS - 3)]
+    good = tmp_path / "good.yaml"
+    good.write_text(printed.stdout)
+    again = ("evaluate", folder / "2.jsonl", "--as", "again/2", "--suite", confirmed(good), "--quiet")
+    assert command(*again, home=home).returncode == 0
+    results = Installation.at(str(home)).table("again/2", "tool_use_results").rows(["passed"])
+    assert [row["passed"] for row in results] == [True] * (TASKS - 3)
+
+    refused = command("suite", "from-drop", "nights/3", home=home)
+    assert refused.returncode == 2 and "no run of nights/3 passed" in refused.stderr
+    unknown = command("suite", "from-drop", "nights/4", home=home)
+    assert unknown.returncode == 2 and "evaluated drops: " in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\x1b[2J\x00", "a\u202egnp.exe", "\u2028::error::x", "2024-01-01", "yes", "=", "<<", "größer 数\n\n - a: b"],
+)
+def test_hostile_texts_are_read_back_and_do_not_reach_a_terminal(tmp_path: Path, text: str) -> None:
+    draft = drafted(run(answer=text)).model_copy(update={"message": text})
+    printed = _as_yaml({"cases": [draft.model_dump(mode="json", exclude_unset=True)]})
+    assert for_terminal(printed) == printed
+    file = tmp_path / "s.yaml"
+    file.write_text(re.sub("review: .*", "tags: []", printed))
+    (case,) = load_suite(UPath(file)).suite.cases
+    assert case == Case(id="t", message=text, answer=draft.answer, tags=())
