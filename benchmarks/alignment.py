@@ -107,7 +107,7 @@ def measured(runs: Sequence[Run], seed: int) -> Found:
         [run.task for run in deciding],
         {"none": _passed(deciding), "map": _passed(deciding, points)},
     )
-    is_adopted = aligned(judged, "", "").adopted is not None
+    is_adopted = aligned(judged, "").adopted is not None
     unseen = [run for run in runs if run.task not in labelled]
     truth = [run.label == 1 for run in unseen]
     before, after = _passed(unseen), _passed(unseen, points)
