@@ -14,7 +14,8 @@ from evaluation_assets.core.pipeline.failure_groups import (
     group_table,
     member_rows,
 )
-from evaluation_assets.core.sections.failure_groups.grouping import GroupKey, Occurrence
+from evaluation_assets.core.sections.failure_groups.grouping import GroupKey
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState
 
 KINDS = ("repeated_call", "ignored_error", "contradicted_answer", "unsupported_answer", "cut_off")
