@@ -16,7 +16,7 @@ from evaluation_assets.defs import (
 )
 from evaluation_assets.defs.big_drops import judge_part_job, parts_of_big_drops
 from evaluation_assets.defs.drop_step import drop_step
-from evaluation_assets.defs.evaluation import evaluation_of
+from evaluation_assets.defs.evaluation import Evaluation, evaluation_of
 from evaluation_assets.defs.jobs import (
     evaluate_job,
     gate_job,
@@ -52,15 +52,18 @@ def build_definitions(
 
     `executor` is that of assets that are materialised without a job; jobs run in one process.
     """
-    judges = judges_of(panel, home.ledger_url)
     settings, sinks = load_settings(home.gate_file), load_sinks(home.sinks_file)
-    evaluation = evaluation_of(home, panel, judges, settings, sinks)
+
+    def asking(names: Sequence[str]) -> Evaluation:
+        return evaluation_of(home, panel.asking(names), settings, sinks)
+
+    judges, evaluation = judges_of(panel, home.ledger_url), asking(())
     clips_per_part = None if panel.asks_in_batches else settings.big_drops.clips_per_part
     root, lake = str(home.root), str(home.lake)
     return dg.Definitions(
         assets=readable(
             [
-                drop_step(evaluation.stages, evaluation.levels, clips_per_part),
+                drop_step(evaluation, asking, clips_per_part),
                 *located(
                     [
                         sessions.session_agent_ranks,
@@ -95,7 +98,7 @@ def build_definitions(
         ],
         schedules=[
             nightly_schedule(evaluation.key, settings.schedules.nightly),
-            weekly_schedule(settings.schedules.weekly),
+            weekly_schedule(settings.schedules.weekly, panel.not_everyday),
             overview_schedule(settings.schedules.overview),
             *([suites_schedule(settings.schedules.suites, settings.nightly_suites)] if agents else []),
             *([] if settings.retention.run_days is None else [prune_schedule(settings.schedules.prune)]),
@@ -111,8 +114,7 @@ def build_definitions(
 
 def current_key(home: Installation, panel: Panel) -> str:
     """What evaluations of an installation are made with now; reports with another key are stale."""
-    judges, settings = judges_of(panel, home.ledger_url), load_settings(home.gate_file)
-    return evaluation_of(home, panel, judges, settings, {}).key
+    return evaluation_of(home, panel.asking(), load_settings(home.gate_file), {}).key
 
 
 def _agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:

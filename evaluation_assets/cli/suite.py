@@ -153,7 +153,7 @@ def run_suite_command(
         return
     _check_budgets(agents, budget, budget_calls)
     try:
-        PaidEvaluation(home, panel, Settings(), name).check_budget(judging_budget, judging_budget_calls)
+        PaidEvaluation(home, panel.asking(), Settings(), name).check_budget(judging_budget, judging_budget_calls)
     except InvalidPanel as problem:
         refuse(f"--judging-budget: {problem}")
     prepare(home)

@@ -41,7 +41,10 @@ from evaluation_assets.runs.stop import Stop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Options of a run. `select` chooses assets, in Dagster's selection syntax, instead of those of the job."""
+    """Options of a run. `select` chooses assets, in Dagster's selection syntax, instead of those of the job.
+
+    `judges` are asked although panel.yaml may leave them out of `everyday`.
+    """
 
     settings: Settings = field(default_factory=Settings)
     split_size: int | None = None
@@ -49,6 +52,7 @@ class RunOptions:
     budget_calls: int | None = None
     preprocess_only: bool = False
     select: str | None = None
+    judges: Sequence[str] = ()
 
 
 @contextmanager
@@ -315,5 +319,6 @@ def _run_config(options: RunOptions) -> dict[str, Any]:
         "budget_usd": options.budget_usd,
         "budget_calls": options.budget_calls,
         "split_size": options.split_size or 0,
+        "ask_also": list(options.judges),
     }
     return {"loggers": {"console": {}}, "ops": {EVALUATE_DROP: {"config": config}}}
