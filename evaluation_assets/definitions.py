@@ -18,12 +18,11 @@ from evaluation_assets.defs.big_drops import judge_part_job, parts_of_big_drops
 from evaluation_assets.defs.drop_step import drop_step
 from evaluation_assets.defs.evaluation import Evaluation, evaluation_of
 from evaluation_assets.defs.jobs import (
-    evaluate_job,
+    drop_jobs,
     gate_job,
     overview_job,
     preprocess_job,
     promote_job,
-    rescore_job,
     run_agents_job,
     send_job,
 )
@@ -59,11 +58,12 @@ def build_definitions(
 
     judges, evaluation = judges_of(panel, home.ledger_url), asking(())
     clips_per_part = None if panel.asks_in_batches else settings.big_drops.clips_per_part
+    step = drop_step(evaluation, asking, clips_per_part)
     root, lake = str(home.root), str(home.lake)
     return dg.Definitions(
         assets=readable(
             [
-                drop_step(evaluation, asking, clips_per_part),
+                step,
                 *located(
                     [
                         sessions.session_agent_ranks,
@@ -78,9 +78,8 @@ def build_definitions(
             settings.lineage.owners,
         ),
         jobs=[
-            evaluate_job,
+            *drop_jobs(step.keys),
             preprocess_job,
-            rescore_job,
             judge_part_job(evaluation.levels),
             gate_job,
             promote_job,
