@@ -154,6 +154,7 @@ def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: H
     return dg.MaterializeResult(
         metadata={
             "path": dg.MetadataValue.path(str(file)),
+            "dagster/uri": str(file),
             **baseline_figures(made),
         }
     )
