@@ -16,14 +16,13 @@ from evaluation_assets.defs import (
 )
 from evaluation_assets.defs.big_drops import judge_part_job, parts_of_big_drops
 from evaluation_assets.defs.drop_step import drop_step
-from evaluation_assets.defs.evaluation import evaluation_of
+from evaluation_assets.defs.evaluation import Evaluation, evaluation_of
 from evaluation_assets.defs.jobs import (
-    evaluate_job,
+    drop_jobs,
     gate_job,
     overview_job,
     preprocess_job,
     promote_job,
-    rescore_job,
     run_agents_job,
     send_job,
 )
@@ -52,15 +51,19 @@ def build_definitions(
 
     `executor` is that of assets that are materialised without a job; jobs run in one process.
     """
-    judges = judges_of(panel, home.ledger_url)
     settings, sinks = settings_of(home, panel), load_sinks(home.sinks_file)
-    evaluation = evaluation_of(home, panel, judges, settings, sinks)
+
+    def asking(names: Sequence[str]) -> Evaluation:
+        return evaluation_of(home, panel.asking(names), settings, sinks)
+
+    judges, evaluation = judges_of(panel, home.ledger_url), asking(())
     clips_per_part = None if panel.asks_in_batches else settings.big_drops.clips_per_part
+    step = drop_step(evaluation, asking, clips_per_part)
     root, lake = str(home.root), str(home.lake)
     return dg.Definitions(
         assets=readable(
             [
-                drop_step(evaluation.stages, evaluation.levels, clips_per_part),
+                step,
                 *located(
                     [
                         sessions.session_agent_ranks,
@@ -75,9 +78,8 @@ def build_definitions(
             settings.lineage.owners,
         ),
         jobs=[
-            evaluate_job,
+            *drop_jobs(step.keys),
             preprocess_job,
-            rescore_job,
             judge_part_job(evaluation.levels),
             gate_job,
             promote_job,
@@ -96,7 +98,7 @@ def build_definitions(
         ],
         schedules=[
             nightly_schedule(evaluation.key, settings.schedules.nightly),
-            weekly_schedule(settings.schedules.weekly),
+            weekly_schedule(settings.schedules.weekly, panel.not_everyday),
             overview_schedule(settings.schedules.overview),
             *([suites_schedule(settings.schedules.suites, settings.nightly_suites)] if agents else []),
             *([] if settings.retention.run_days is None else [prune_schedule(settings.schedules.prune)]),
@@ -112,8 +114,7 @@ def build_definitions(
 
 def current_key(home: Installation, panel: Panel) -> str:
     """What evaluations of an installation are made with now; reports with another key are stale."""
-    judges, settings = judges_of(panel, home.ledger_url), settings_of(home, panel)
-    return evaluation_of(home, panel, judges, settings, {}).key
+    return evaluation_of(home, panel.asking(), settings_of(home, panel), {}).key
 
 
 def _agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:

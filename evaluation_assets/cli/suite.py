@@ -160,7 +160,7 @@ def run_suite_command(
     if lacking:
         refuse(f"{' and '.join(lacking)} cannot be run; set the variable, or choose agents with --agent")
     _check_budgets(agents, budget, budget_calls)
-    paid = PaidEvaluation(home, panel, Settings(), name)
+    paid = PaidEvaluation(home, panel.asking(), Settings(), name)
     try:
         paid.check_keys_for(len(agents))
     except InvalidPanel as problem:

@@ -1,6 +1,6 @@
 """All assets of a drop as one step, of one drop or of many: each step costs a start and events of its own."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -8,17 +8,18 @@ import dagster as dg
 
 from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
 from evaluation_assets.core.intake.drops import InvalidDrop
+from evaluation_assets.core.judging.panel import InvalidPanel
 from evaluation_assets.core.lake.stored import DamagedTable, DiskFull, Stream
 from evaluation_assets.core.system.cancellation import raise_if_told
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.defs.big_drops import judge_in_parts
 from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.evaluation import Evaluation
 from evaluation_assets.defs.freshness import REPORT
 from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, EVALUATED, RETRY_TAG
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import explained
-from evaluation_assets.defs.stage import Stage
 from evaluation_assets.defs.storage_outage import is_outage
 from evaluation_assets.resources.dagster_private import CHECKS_MISSED
 from evaluation_assets.resources.data_versions import DropRecords
@@ -37,12 +38,14 @@ _EXPLAINED = (InvalidDrop, UnreadableDrop, InvalidToolTypes, DamagedTable, DiskF
 Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
 
 
-def drop_step(stages: Sequence[Stage], levels: Sequence[Stage], clips_per_part: int | None) -> dg.AssetsDefinition:
+def drop_step(
+    everyday: Evaluation, asking: Callable[[Sequence[str]], Evaluation], clips_per_part: int | None
+) -> dg.AssetsDefinition:
     """A subsettable step that materialises the assets of all stages, in this order, and evaluates their checks.
 
     A stage of which nothing is selected does not run. Tables are written as soon as they are yielded, so that later
-    stages and checks can read them. `levels` are the stages that judge; drops of more than `clips_per_part` clips are
-    judged in parts, with `None` no drop is.
+    stages and checks can read them. `asking` makes the evaluation that asks some judges beside those of `everyday`; it
+    has the same assets. Drops of more than `clips_per_part` clips are judged in parts, with `None` no drop is.
 
     A drop that fails does not keep the others of its run from being evaluated. What was materialised is therefore
     reported drop by drop, and not as outputs of the step, which would stand for all drops or none.
@@ -53,11 +56,13 @@ def drop_step(stages: Sequence[Stage], levels: Sequence[Stage], clips_per_part: 
         partitions_def=DROPS,
         can_subset=True,
         backfill_policy=dg.BackfillPolicy.multi_run(DROPS_PER_RUN),
-        specs=[spec.replace_attributes(skippable=True) for stage in stages for spec in stage.assets],
-        check_specs=[_EVALUATED, *(spec for stage in stages for spec in stage.checks)],
+        specs=[spec.replace_attributes(skippable=True) for stage in everyday.stages for spec in stage.assets],
+        check_specs=[_EVALUATED, *(spec for stage in everyday.stages for spec in stage.checks)],
     )
     def evaluate_drop(context: dg.AssetExecutionContext, config: DropConfig, home: HomeResource) -> Iterator[Event]:
         drops, failures = config.drops or context.partition_keys, dict[str, Exception]()
+        with explained(InvalidPanel):
+            evaluation = asking(config.ask_also) if config.ask_also else everyday
         context.log.addFilter(lambda record: CHECKS_MISSED not in record.getMessage())
         done = _done_before(context)
         for number, name in enumerate(drops, 1):
@@ -73,11 +78,11 @@ def drop_step(stages: Sequence[Stage], levels: Sequence[Stage], clips_per_part: 
                 assets=context.selected_asset_keys,
                 checks=context.selected_asset_check_keys,
             )
-            records, problem, behind = DropRecords(context, name), None, list[dg.AssetKey]()
+            records, problem, behind = DropRecords(context, name, config.ask_also), None, list[dg.AssetKey]()
             try:
                 with home.left_with_the_run() as entered, explained(*_EXPLAINED):
                     entered.enter_context(alone(home.home, name, context.log.info))
-                    events = _evaluated(stages, levels, clips_per_part, drop, config, home, records)
+                    events = _evaluated(evaluation, clips_per_part, drop, config, home, records)
                     yield from entered.enter_context(closing(events))
                 behind = records.behind(REPORT)
                 done = done.with_finished(name)
@@ -129,8 +134,7 @@ def _outcome(problem: Exception | None, behind: Sequence[dg.AssetKey]) -> dg.Ass
 
 
 def _evaluated(
-    stages: Sequence[Stage],
-    levels: Sequence[Stage],
+    evaluation: Evaluation,
     clips_per_part: int | None,
     drop: DropRun,
     config: DropConfig,
@@ -138,7 +142,8 @@ def _evaluated(
     records: DropRecords,
 ) -> Generator[Event]:
     """Run the stages for one drop, write its tables, and record them."""
-    chosen = [stage for stage in stages if stage.is_chosen(drop)]
+    levels = evaluation.levels
+    chosen = [stage for stage in evaluation.stages if stage.is_chosen(drop)]
     first_level = next((stage for stage in chosen if stage in levels), None)
     try:
         for stage in chosen:

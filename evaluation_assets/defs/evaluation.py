@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation_assets.core.judging.cascade.fitted import read_cascade
-from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.judging.panel import Panel, judges_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.report.sinks.settings import SinkSettings
@@ -50,9 +49,10 @@ class Evaluation:
 
 
 def evaluation_of(
-    home: Installation, panel: Panel, judges: Sequence[Judge], settings: Settings, sinks: Mapping[str, SinkSettings]
+    home: Installation, panel: Panel, settings: Settings, sinks: Mapping[str, SinkSettings]
 ) -> Evaluation:
     """The evaluation of the drops of an installation."""
+    judges = judges_of(panel, home.ledger_url)
     rubrics, rules = load_rubrics(home.rubrics), load_checks(home.checks_file)
     cascading = Cascading(panel.cascade, read_cascade(home.cascade_file) if panel.cascade else None)
     levels = judging_assets(judges, rubrics, cascading)

@@ -39,6 +39,9 @@ DELIVERED = "delivered"
 AGENT_RUNS = "agent_runs"
 """First part of the keys of agents' assets, and the name of the op that runs them, which its configuration goes to."""
 
+TASK_SUITES = "task_suites"
+AGENT_COMPARISON = "agent_comparison"
+
 DELIVERIES = "deliveries"
 """First part of the keys of sinks' assets."""
 

@@ -43,7 +43,8 @@ from evaluation_assets.runs.stop import Stop
 class RunOptions:
     """Options of a run. `select` chooses assets, in Dagster's selection syntax, instead of those of the job.
 
-    `judges` are those whose tables it chooses, if it was made of their names.
+    `judges` are those whose tables it chooses, if it was made of their names; they are asked although panel.yaml may
+    leave them out of `everyday`.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -319,5 +320,6 @@ def _run_config(options: RunOptions) -> dict[str, Any]:
         "budget_usd": options.budget_usd,
         "budget_calls": options.budget_calls,
         "split_size": options.split_size or 0,
+        "ask_also": list(options.judges),
     }
     return {"loggers": {"console": {}}, "ops": {EVALUATE_DROP: {"config": config}}}

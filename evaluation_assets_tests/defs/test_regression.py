@@ -11,10 +11,13 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.judging.panel import JudgeSettings, Panel
+from evaluation_assets.core.intake.drops import find
+from evaluation_assets.core.judging.panel import JudgeSettings, Panel, panel_of
 from evaluation_assets.core.pipeline.settings import InvalidSettings
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.definitions import build_definitions
+from evaluation_assets.core.system.user import user_name
+from evaluation_assets.definitions import build_definitions, current_key
+from evaluation_assets.defs.freshness import is_stale
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace, call, materialization, record
 from evaluation_assets_tests.pages import without_viewer
@@ -81,14 +84,29 @@ def test_a_promotion_is_a_materialisation_and_a_file_to_review(accepted: Workspa
     assert len(written["metrics"]["overall"]["values"]) == TASKS
 
 
-def test_a_drop_without_a_suite_is_not_promoted_and_says_why(installation: Workspace) -> None:
-    installation.drop("alone", runs(3))
+def test_a_drop_without_a_suite_is_compared_with_what_was_accepted_under_its_name(installation: Workspace) -> None:
+    installation.drop("alone", runs(TASKS))
     assert installation.run("alone").success
-    result = promote(installation, "alone")
-    assert not result.success
-    failure = next(event for event in result.all_events if event.is_step_failure).step_failure_data
-    assert failure.user_failure_data is not None
-    assert "has no suite" in (failure.user_failure_data.description or "")
+    assert installation.run("alone", "promote_baseline").success, "a promotion in the UI needs no configuration"
+    accepted = json.loads((installation.home.baselines / "alone.json").read_text())
+    assert (accepted["suite"], accepted["promoted_by"]) == ("alone", user_name())
+    installation.drop("alone", runs(0, bad=TASKS))
+    assert not check_of(installation.run("alone")).passed
+    installation.drop("other", runs(0, bad=TASKS))
+    assert check_of(installation.run("other")).passed
+
+
+def test_a_baseline_of_a_suite_is_none_of_a_drop_that_has_its_name(accepted: Workspace) -> None:
+    accepted.drop("s", runs(0, bad=TASKS))
+    assert check_of(accepted.run("s")).passed
+
+
+def test_a_drop_is_promoted_to_the_baseline_of_the_suite_that_is_given(installation: Workspace) -> None:
+    installation.drop("first", runs(TASKS))
+    assert installation.run("first").success
+    assert promote(installation, "first", suite="s").success
+    installation.drop("s/next", runs(0, bad=TASKS))
+    assert not check_of(installation.run("s/next")).passed
 
 
 def test_the_same_runs_again_pass(accepted: Workspace) -> None:
@@ -390,19 +408,46 @@ def test_judges_of_a_panel_are_compared_with_each_other(tmp_path: Path) -> None:
     assert all(row["alpha"] == pytest.approx(1) and abs(row["leniency"]) < 1e-9 for row in varying)
 
 
-def test_the_weekly_schedule_takes_the_newest_drop_of_every_suite(kept: Workspace) -> None:
-    for key in ("s/older", "s/newer", "alone"):
-        kept.drop(key, runs(1))
-        assert kept.run(key).success
-    schedule = kept.definitions.resolve_schedule_def("weekly_full_panel")
+def weekly(kept: Workspace, panel: Panel) -> list[dg.RunRequest]:
+    definitions = build_definitions(kept.home, panel)
     with dg.build_schedule_context(
         instance=kept.instance,
         scheduled_execution_time=datetime(2026, 1, 4),
         resources={"home": HomeResource(url=str(kept.home.root))},
-        repository_def=kept.definitions.get_repository_def(),
+        repository_def=definitions.get_repository_def(),
     ) as context:
-        requests = schedule.evaluate_tick(context).run_requests or []
-    assert [request.partition_key for request in requests] == ["s/newer"]
+        return list(definitions.resolve_schedule_def("weekly_full_panel").evaluate_tick(context).run_requests or [])
+
+
+def test_the_weekly_schedule_takes_the_newest_drop_of_every_suite_and_agent(kept: Workspace) -> None:
+    for key in ("s/older", "s/newer", "alone", "later"):
+        kept.drop(key, runs(1))
+        assert kept.run(key).success
+    assert [request.partition_key for request in weekly(kept, Panel())] == ["later", "s/newer"]
+
+
+def test_the_weekly_schedule_asks_judges_that_are_not_asked_every_day(kept: Workspace) -> None:
+    judges = [{"name": name, "provider": "rules"} for name in ("cheap", "dear")]
+    panel = panel_of({"judges": judges, "everyday": ["cheap"]}, "test")
+    workspace = Workspace(kept.home, build_definitions(kept.home, panel), kept.instance)
+    workspace.drop("d", runs(1))
+    assert workspace.run("d").success
+    asked = {name: workspace.table("d", "clip_verdicts", name).count for name in ("cheap", "dear")}
+    assert asked["cheap"] and not asked["dear"]
+    assert {row["n_judges"] for row in workspace.rows("d", "clip_scores")} == {1}
+    (request,) = weekly(kept, panel)
+    assert workspace.run("d", **request.run_config).success
+    assert workspace.table("d", "clip_verdicts", "dear").count == asked["cheap"]
+    assert {row["n_judges"] for row in workspace.rows("d", "clip_scores")} == {2}
+    assert not is_stale(kept.instance, find(kept.home.drops, "d"), current_key(kept.home, panel))
+
+
+def test_a_run_that_asks_an_unknown_judge_says_who_there_is(installation: Workspace) -> None:
+    installation.drop("d", runs(1))
+    result = installation.run("d", ops={"evaluate_drop": {"config": {"ask_also": ["nobody"]}}})
+    failure = next(event for event in result.all_events if event.is_step_failure).step_failure_data
+    assert failure.user_failure_data is not None
+    assert "unknown judge nobody; judges of the panel: rules" in (failure.user_failure_data.description or "")
 
 
 def test_cron_is_configured(tmp_path: Path) -> None:

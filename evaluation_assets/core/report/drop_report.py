@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from upath import UPath
 
 from evaluation_assets.core.gating.evaluated_drops import (
-    baseline_of,
+    baseline_for,
     gate_drop,
     history_links,
     suite_history,
@@ -186,7 +186,7 @@ def _queue(home: Installation, drop: str) -> list[tuple[str, str]]:
 
 def _compared_with(home: Installation, drop: str, suite: str | None, previous: str | None) -> tuple[str, str] | None:
     """The drop that a drop is compared with: the suite's baseline, or else its previous drop; and which of them."""
-    baseline = baseline_of(home, suite)
+    baseline = baseline_for(home, drop, suite)
     if baseline is not None and (accepted := baseline.runs[-1].drop) != drop:
         return accepted, "the baseline"
     return None if previous is None else (previous, "the previous drop of the suite")
