@@ -55,7 +55,7 @@ def test_violations_block_after_the_report_that_shows_them(tmp_path: Path, insta
     violating = {trajectory for trajectory, name in failed if name not in ("few_searches", "answer_cites_a_result")}
     assert {name for name, reason in queue.items() if reason == "violation"} == violating
     details = {row["trajectory_id"]: row["detail"] for row in workspace.rows("support", "review_queue")}
-    assert details["refund_without_identity"] == "constraint identity_first, small_refunds"
+    assert details["refund_without_identity"] == "constraint identity_first, small_refunds; process score 0.05"
 
     folder = workspace.home.reports("support")
     report = json.loads((folder / "report.json").read_text())["constraints"]
