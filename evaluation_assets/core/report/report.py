@@ -314,7 +314,7 @@ class DropReport(Frozen):
     """The complete data of a report. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
 
     `recorded_trials` are rates over repeated runs of a task by recorded outcomes; empty where no task is repeated.
-    `process` is the process score from findings; `overall` is that of the judges.
+    `process` is the process score; `overall` is the score of the judges.
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
     `previous_drop` is the drop of the suite that was evaluated before. `participants` are agent, version and model
     according to the trajectories, where all of them agree.
@@ -358,6 +358,11 @@ class DropReport(Frozen):
     history: list[Trend] = []
     previous_drop: str | None = None
     agent_ranks: list[AgentRank] = []
+
+    @property
+    def shown_score(self) -> Statistic:
+        """The score that the headline names, over all runs."""
+        return self.process.statistic if self.process is not None and self.headline.is_process else self.overall
 
     @property
     def about(self) -> dict[str, object]:

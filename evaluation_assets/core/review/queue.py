@@ -122,14 +122,17 @@ def queue_rows(
         )
         if reason is not None:
             is_random = reason == "random"
-            told = filter(None, (known.get(trajectory_id) for known in (violations, failures, likely_failures, low)))
+            told = [known.get(trajectory_id, "") for known in (violations, failures, likely_failures)]
+            if not any(told):  # findings of constraints and test cases would be told twice
+                told.append(grave.get(trajectory_id, ""))
+            told.append(low.get(trajectory_id, ""))
             found.append(
                 {
                     "drop": drop,
                     "trajectory_id": trajectory_id,
                     "task_id": row["task_id"],
                     "reason": reason,
-                    "detail": "; ".join(told) or grave.get(trajectory_id, ""),
+                    "detail": "; ".join(filter(None, told)),
                     "stratum": _stratum(reason, is_first=trajectory_id in likely_failures),
                     "probability": settings.random_share if is_random else 1.0,
                     "score": score,

@@ -156,5 +156,5 @@ def test_runs_with_grave_findings_are_in_the_review_queue(home: Path) -> None:
     queue = {row["trajectory_id"]: row for row in Installation.at(str(home)).table(SAMPLE.stem, "review_queue").rows()}
     assert (queue["night-ferry-cabin"]["reason"], queue["night-ferry-cabin"]["detail"]) == (
         "finding",
-        "finding cut_off, missing_answer",
+        "finding cut_off, missing_answer; process score 0.15",
     )
