@@ -108,7 +108,7 @@ def _print_figures(report: DropReport) -> None:
     """Print the scores, and the results of the suite, of coding agents and of constraints."""
     _print_headline(report)
     for tool in report.tools:
-        echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {counted(tool.scored_clips, 'clip')}")
+        echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {counted(tool.scored_clips, 'clip')}{tool.called}")
     shipped = load_rubrics().criteria
     for own in [each for each in report.criteria if (each.level, each.criterion) not in shipped]:
         about = f"{own.level}, {own.statistic.n_scored} of {own.statistic.n_total} scored"

@@ -12,6 +12,7 @@ from evaluation_assets.core.sections.coding_work.summary import CodingSummary
 from evaluation_assets.core.sections.constraints.summary import ConstraintsSummary
 from evaluation_assets.core.sections.findings.summary import FindingsSummary
 from evaluation_assets.core.system.frozen import Frozen
+from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.core.traces.formats.import_report import ImportSummary
 
 
@@ -55,6 +56,11 @@ class ToolSummary(Frozen):
     scores: Statistic | None = None
     lowest: Place | None = None
     tools: list[str] = []
+
+    @property
+    def called(self) -> str:
+        """The names of the tools in brackets, ` (google_search, bash)`; empty where the type has the only name."""
+        return f" ({first_of(self.tools, 4)})" if self.tools not in ([], [self.tool_type]) else ""
 
     @property
     def rubric_key(self) -> str:
