@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 HOME_DIR ?= .evaluation
+PORT ?= 3000
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 IN_PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
@@ -11,8 +12,8 @@ IN_PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
 
-ui: .venv/.base  ## start the Dagster UI and daemon, which evaluates new files in $(HOME_DIR)/drops
-	$(BIN)/evaluation-assets ui --home $(HOME_DIR)
+ui: .venv/.base  ## start the Dagster UI and daemon, which evaluates new files in $(HOME_DIR)/drops; PORT=3000
+	$(BIN)/evaluation-assets ui --home $(HOME_DIR) --port $(PORT)
 
 test: .venv/.dev  ## run the fast tests
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m "not slow"

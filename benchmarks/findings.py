@@ -3,7 +3,7 @@
     python -m benchmarks.findings [DATA]
 
 DATA is a folder with the data sets of `benchmarks.outcomes`; default: the folder that the tests use. The AUROC is that
-of the process score from findings against success, with its 95% interval over tasks. At the end, long runs are timed.
+of the process score against success, with its 95% interval over tasks. At the end, long runs are timed.
 """
 
 import sys

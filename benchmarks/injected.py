@@ -80,7 +80,7 @@ def _measured(found: Pairs) -> Iterator[tuple[str, list[tuple[Operator, Noticed]
     yield "the embedded judge", run_judge(RulesJudge(), found, load_rubrics(), shipped_tool_types(), Budget())
     own = by_findings(found)
     yield "detectors", own.detectors
-    yield "process score from findings", own.process_score
+    yield "process score", own.process_score
 
 
 def _print(name: str, found: Pairs, by: str, noticed: Sequence[tuple[Operator, Noticed]]) -> None:

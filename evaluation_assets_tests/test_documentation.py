@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import tomllib
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+
+from evaluation_assets.cli.ui import ui
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -97,6 +100,13 @@ def test_contributors_are_told_targets_of_make_that_exist(page: Path) -> None:
     lines = re.findall(r"^    (?:.*&& )?make ([a-z -]+)", page.read_text(), re.MULTILINE)
     named = {target for line in lines for target in re.split(r"  | &&", line)[0].split()}
     assert named | set(re.findall(r"`make ([a-z-]+)`", page.read_text())) <= targets
+
+
+def test_make_starts_the_ui_on_the_port_that_it_is_given() -> None:
+    asked = ["make", "--dry-run", "ui", "PORT=4123", "HOME_DIR=/elsewhere"]
+    shown = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    given = ui.make_context("ui", shlex.split(shown.splitlines()[-1])[2:]).params
+    assert (given["port"], given["home_url"]) == (4123, "/elsewhere")
 
 
 def test_commits_that_serve_as_examples_exist() -> None:

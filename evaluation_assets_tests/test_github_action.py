@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 WORKFLOW = yaml.safe_load((ROOT / "docs" / "ci" / "pull_request.yml").read_text())
-SCRIPTS = [step for step in ACTION["runs"]["steps"] if "run" in step]
+SCRIPTS = {step["name"]: step for step in ACTION["runs"]["steps"] if "run" in step}
+EVALUATION = ("Prepare the comment", "Evaluate", "Annotate")
 HOSTILE = b"@everyone <img src=x> [link](http://evil.example)"
 
 
@@ -48,12 +50,12 @@ class Job:
             "RUNNER_TEMP": str(folder / "temp"),
         }
 
-    def run(self, inputs: dict[str, str], steps: int = len(SCRIPTS)) -> list[subprocess.CompletedProcess[str]]:
-        """The steps after the installation."""
+    def run(self, inputs: dict[str, str], steps: Sequence[str] = EVALUATION) -> list[subprocess.CompletedProcess[str]]:
+        """Run the scripts of steps; the default is those after the installation."""
         given = {name: about.get("default", "") for name, about in ACTION["inputs"].items()} | inputs
         done: list[subprocess.CompletedProcess[str]] = []
-        for step in SCRIPTS[1:steps]:
-            own = {name: self._evaluated(text, given) for name, text in step["env"].items()}
+        for step in map(SCRIPTS.__getitem__, steps):
+            own = {name: self._evaluated(text, given) for name, text in step.get("env", {}).items()}
             done.append(
                 subprocess.run(
                     ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
@@ -66,11 +68,14 @@ class Job:
             )
         return done
 
+    @property
+    def outputs(self) -> dict[str, str]:
+        lines = self.output.read_text().splitlines() if self.output.exists() else []
+        return dict(line.split("=", 1) for line in lines)
+
     def _evaluated(self, text: str, inputs: dict[str, str]) -> str:
         known = {f"inputs.{name}": value for name, value in inputs.items()} | {"github.token": "token"}
-        if self.output.exists():
-            outputs = dict(line.split("=", 1) for line in self.output.read_text().splitlines())
-            known |= {f"steps.evaluate.outputs.{name}": value for name, value in outputs.items()}
+        known |= {f"steps.evaluate.outputs.{name}": value for name, value in self.outputs.items()}
         for _ in range(2):  # the default of an input may be an expression too
             text = re.sub(r"\$\{\{ (.*?) \}\}", lambda found: known[found[1]], text)
         return text
@@ -105,7 +110,7 @@ def test_a_pull_request_gets_one_comment_that_is_updated_and_fails_where_the_age
 
 
 def test_inputs_are_never_part_of_a_script(tmp_path: Path) -> None:
-    assert not any("${{" in step["run"] for step in SCRIPTS)
+    assert not any("${{" in step["run"] for step in SCRIPTS.values())
     with http_server(Github().answer) as url:
         job = Job(tmp_path, url)
         done = job.run({"source": "$(touch ran).jsonl", "drop": 's/d"; touch ran; "', "panel": "`touch ran`"})
@@ -118,7 +123,7 @@ def test_sinks_of_the_home_folder_stay(tmp_path: Path) -> None:
     sinks = job.workspace / ".evaluation" / "sinks.yaml"
     sinks.parent.mkdir()
     sinks.write_text("sinks: {}")
-    assert job.run({"source": "none.jsonl", "drop": "s/d"}, steps=2)[0].returncode == 0
+    assert job.run({"source": "none.jsonl", "drop": "s/d"}, steps=EVALUATION[:1])[0].returncode == 0
     assert sinks.read_text() == "sinks: {}"
 
 
@@ -127,10 +132,37 @@ def test_it_installs_the_project_that_it_is_part_of(tmp_path: Path) -> None:
     pip.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
     pip.chmod(0o755)
     environment = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "GITHUB_ACTION_PATH": str(ROOT)}
-    asked = subprocess.run(["bash", "-ec", SCRIPTS[0]["run"]], env=environment, capture_output=True, text=True)
+    asked = subprocess.run(["bash", "-ec", SCRIPTS["Install"]["run"]], env=environment, capture_output=True, text=True)
     paths = [Path(line) for line in asked.stdout.splitlines() if line.startswith("/")]
     assert paths == [ROOT / "constraints.txt", ROOT]
     assert all(path.exists() for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("artifact", "name"), [("", "evaluation-support-current"), ("runs on 3.12/linux", "runs-on-3.12-linux")]
+)
+def test_the_artifact_has_a_name_of_its_own_that_github_takes(tmp_path: Path, artifact: str, name: str) -> None:
+    job = Job(tmp_path, "http://127.0.0.1:9")
+    job.run({"source": "none.jsonl", "drop": "support/current", "artifact": artifact}, steps=["Evaluate"])
+    assert job.outputs["artifact"] == name
+    (upload,) = (step for step in ACTION["runs"]["steps"] if step.get("uses", "").startswith("actions/upload-artifact"))
+    assert upload["with"]["name"] == "${{ steps.evaluate.outputs.artifact }}"
+
+
+def test_packages_are_cached_by_the_list_that_is_installed(tmp_path: Path) -> None:
+    job = Job(tmp_path, "http://127.0.0.1:9")
+    packages = {}
+    for version in ("1", "2"):
+        (tmp_path / "constraints.txt").write_text(f"dagster=={version}\n")
+        job.environment["GITHUB_ACTION_PATH"] = str(tmp_path)
+        (done,) = job.run({}, steps=["Find the cache of pip"])
+        assert done.returncode == 0, done.stderr
+        packages[version] = job.outputs["packages"]
+    assert Path(job.outputs["folder"]).is_absolute()
+    assert packages["1"] != packages["2"]
+    (cache,) = (step["with"] for step in ACTION["runs"]["steps"] if step.get("uses", "").startswith("actions/cache"))
+    assert cache["path"] == "${{ steps.pip.outputs.folder }}"
+    assert "${{ steps.pip.outputs.packages }}" in cache["key"]
 
 
 @pytest.mark.parametrize("step", [step for step in WORKFLOW["jobs"]["evaluate"]["steps"] if "with" in step])

@@ -116,7 +116,7 @@ def inject(
     DROP_OR_FILE is a file, a directory, or a drop of the installation. Each copy has one fault at a known place, or is
     a control that means the same. `falls` and `rises` are the shares of copies that score below and above their run;
     `net` is the difference, 0 for a judge that scores all runs alike; `place` is the share of faults whose clip scores
-    lower than before, or which have a finding there. Detectors and the process score from their findings are measured
+    lower than before, or which have a finding there. Detectors and the process score are measured
     too; `recall` is the share of copies with such a finding. The drop stays as it is.
     """
     operators = [OPERATORS[name] for name in names] or list(OPERATORS.values())
@@ -263,7 +263,7 @@ def _measured(
         yield {"by": "judge", "judge": judge.name}, noticed
     own = by_findings(found)
     yield {"by": "detectors"}, own.detectors
-    yield {"by": "process_score_from_findings"}, own.process_score
+    yield {"by": "process_score"}, own.process_score
 
 
 def _progress(judge: str, length: int) -> AbstractContextManager[Any]:

@@ -108,7 +108,7 @@ def _print_figures(report: DropReport) -> None:
     """Print the scores, and the results of the suite, of coding agents and of constraints."""
     _print_headline(report)
     for tool in report.tools:
-        echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {counted(tool.scored_clips, 'clip')}")
+        echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {counted(tool.scored_clips, 'clip')}{tool.called}")
     shipped = load_rubrics().criteria
     for own in [each for each in report.criteria if (each.level, each.criterion) not in shipped]:
         about = f"{own.level}, {own.statistic.n_scored} of {own.statistic.n_total} scored"
@@ -125,15 +125,9 @@ def _print_figures(report: DropReport) -> None:
 def _print_headline(report: DropReport) -> None:
     """Print the headline first, then the other measures, and how many independent judges the score is worth."""
     by_score = report.headline.measure == "score"
-    name, overall = report.headline.score_name, report.overall
-    interval = "" if overall.ci_low is None else f", 95% CI {_score(overall.ci_low)} to {_score(overall.ci_high)}"
-    change = "" if report.headline.change is None else f"; {report.headline.change.text}"
-    score = f"  {name:<18} {_score(overall.mean)} over {counted(overall.n_scored, 'trajectory')}{interval}{change}"
-    rates = [f"  {rate.text}" for rate in report.headline.rates]
-    for line in [score, *rates] if by_score else [*rates, score]:
-        echo(line)
-    if report.process is not None:
-        echo(f"  {report.process.text}")
+    scores, rates = report.headline.scores, [rate.text for rate in report.headline.rates]
+    for line in [*scores, *rates] if by_score else [*rates, *scores]:
+        echo(f"  {line}")
     if report.recorded_trials:
         most = report.recorded_trials[-1]
         echo(f"  {f'pass^{most.k}':<18} {_score(most.pass_hat)} over {counted(most.n_tasks, 'task')}")

@@ -37,7 +37,7 @@ from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
-REVIEWING_VERSION = "6"
+REVIEWING_VERSION = "7"
 """Increment when the same scores and labels would give different results."""
 
 

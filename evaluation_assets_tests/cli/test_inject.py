@@ -38,14 +38,14 @@ def test_the_same_seed_gives_the_same_figures(tmp_path: Path) -> None:
     assert (report["judge"], report["operators"][0]["operator"]) == ("rules", "wrong_argument")
 
 
-def test_detectors_and_the_process_score_from_findings_are_measured_too(tmp_path: Path) -> None:
+def test_detectors_and_the_process_score_are_measured_too(tmp_path: Path) -> None:
     given = (SAMPLE, "--kind", "repeated_call", "--kind", "call_ids")
     _, told, _ = inject(tmp_path, *given)
-    heads = ["judge rules", "detectors", "process score from findings"]
+    heads = ["judge rules", "detectors", "process score"]
     assert [line for line in told.splitlines() if line in heads] == heads
     _, told, _ = inject(tmp_path, *given, "--format", "json")
     _, detectors, score = json.loads(told)
-    assert [detectors["by"], score["by"]] == ["detectors", "process_score_from_findings"]
+    assert [detectors["by"], score["by"]] == ["detectors", "process_score"]
     for measured in (detectors, score):
         repeated, controls = (own["figures"] for own in measured["operators"])
         assert min(repeated["falls"]["value"], repeated["found"]["value"]) > 0.9

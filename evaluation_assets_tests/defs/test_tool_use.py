@@ -88,6 +88,19 @@ def test_too_few_passed_runs_block_at_the_end_when_the_report_is_there(installat
     assert flagged == {"get_forecast"}
 
 
+def test_runs_with_a_low_score_by_their_case_or_their_findings_are_reviewed(installation: Workspace) -> None:
+    home = installation.home
+    vague = RUNS.replace(b"Weather is", b"One is").replace(b"climate is", b"the other is")
+    measured = "min_score: 0.4\nweighting: {precision: 1, content: 1}\nmin_pass_rate:"
+    with_suite(installation, "d", vague, WEATHER.read_text().replace("min_pass_rate:", measured))
+    home.checks_file.write_text("constraints: {no_weather: {never: get_weather, severity: warn}}\n")
+    configured = Workspace(home, build_definitions(home, Panel()), installation.instance)
+    configured.run("d")
+    queue = {row["trajectory_id"]: (row["reason"], row["detail"]) for row in configured.rows("d", "review_queue")}
+    assert queue["T001_current_weather"] == ("low", "process score 0.50")
+    assert queue["T003_no_tool_needed"] == ("low", "case score 0.50")
+
+
 def test_gate_yaml_sets_the_pass_rate_of_a_suite(installation: Workspace) -> None:
     wrong = record("T001_current_weather", text="<answer>I do not know.</answer>")
     with_suite(installation, "d", b"".join([wrong, *RUNS.splitlines(keepends=True)[1:]]))

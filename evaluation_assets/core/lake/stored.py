@@ -187,10 +187,17 @@ def _batch(rows: list[Row], table: Table) -> pa.RecordBatch:
 
 def _column(values: list[Any], kind: pa.DataType) -> pa.Array:
     if pa.types.is_map(kind):
-        values = [None if value is None else list(value.items()) for value in values]
+        values = [None if map_ is None else [(key, _unsigned(value)) for key, value in map_.items()] for map_ in values]
     elif pa.types.is_integer(kind) and any(isinstance(value, float) for value in values):
         raise pa.ArrowTypeError("a fraction in a column of whole numbers, which pyarrow would cut off")
+    elif pa.types.is_floating(kind):
+        values = list(map(_unsigned, values))
     return pa.array(values, type=kind)
+
+
+def _unsigned(value: Any) -> Any:
+    """0.0 for -0.0, which other bytes and another text would stand for."""
+    return 0.0 if isinstance(value, float) and value == 0 else value
 
 
 def write(path: UPath, stream: Stream) -> Written:

@@ -62,7 +62,7 @@ def chosen_runs(runs: Iterable[Trajectory], most: int, seed: int) -> list[Trajec
 
 @dataclass(frozen=True, slots=True)
 class RunScore:
-    """The process score of a run by one judge: the mean of its clips, else of the criteria of the whole run.
+    """The score of a run by one judge: the mean of its clips, else of the criteria of the whole run.
 
     `clips` are the scores by the start and end of each clip; `wrong` the clips that a quick judge named.
     """
@@ -80,7 +80,7 @@ async def judge_runs(
     budget: Budget,
     judged: Callable[[Trajectory], object] = lambda _: None,
 ) -> dict[str, RunScore]:
-    """The process score of each run by its ID. The judge is asked about clips, or else about whole runs."""
+    """The score of each run by its ID. The judge is asked about clips, or else about whole runs."""
     chains = (_chain(judge.selection, trajectory, rubrics, types) for trajectory in trajectories)
     found: dict[str, RunScore] = {}
     async with judge.opened("inject", budget) as ready:
@@ -93,7 +93,7 @@ async def judge_runs(
 
 
 def asks_about_runs(selection: Selection) -> bool:
-    """Whether a judge with this selection gives a run a process score."""
+    """Whether a judge with this selection gives a run a score."""
     return selection.is_quick or not selection.levels.isdisjoint({"clip", "trajectory"})
 
 
@@ -207,7 +207,7 @@ def detected_pairs(pairs: Sequence[Pair], detect: Detect) -> Iterator[tuple[Oper
 
 @dataclass(frozen=True, slots=True)
 class ByFindings:
-    """What is made of all pairs without a judge: by detectors, and by the process score from their findings."""
+    """What is made of all pairs without a judge: by detectors, and by the process score."""
 
     detectors: list[tuple[Operator, Noticed]]
     process_score: list[tuple[Operator, Noticed]]

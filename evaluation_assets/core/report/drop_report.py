@@ -214,7 +214,7 @@ def report_metadata(report: DropReport) -> dict[str, str | int | float | list[st
     """Metadata for the UI: the headline, unanswered questions, and figures as numbers, which it plots over drops."""
     figures: dict[str, float | None] = {
         "overall": report.overall.mean,
-        "process_score_from_findings": None if report.process is None else report.process.statistic.mean,
+        "process_score": None if report.process is None else report.process.statistic.mean,
         "kept_share": report.records.kept_share,
         "clips": report.total_clips,
         "scored_clips": report.scored_clips,

@@ -10,6 +10,7 @@ from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.gating.task_metrics import PASS_RATE, SUCCESS
 from evaluation_assets.core.report.distributions import Statistic
+from evaluation_assets.core.report.process_summary import ProcessSummary
 from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.text.counted import counted, percent
@@ -22,7 +23,8 @@ RIGHT_ANSWER = "answer_correctness"
 """The criterion of the measure `right_answer`."""
 
 _BY = {"outcome": ("success",), "suite": ("passed",), "criterion": ("right_answer", "criterion")}
-_PROCESS = "process score (rules)"
+_PROCESS = "process score"
+_BY_RULES = "score of the embedded judge"
 _METRICS: Mapping[str, str] = {"success": SUCCESS, "passed": PASS_RATE, "score": OVERALL}
 """Metrics of the gate that are the same figure."""
 
@@ -91,8 +93,9 @@ class Rate(BaseModel):
 class Headline(BaseModel):
     """The headline of a report: `text` is the first of the `rates`, or the score if `measure` is `score`.
 
-    `score_name` is the name of `overall` in the report. Rules alone measure how the work was done, not whether it
-    succeeded. `change` is that of the score. `note` says where the drop lacks what the settings ask for.
+    `score` is that of the judges; where rules alone judged, it is the process score, if there is one. `score_name` is
+    its name in the report, and `scores` are both as text, this one first. `change` is that of the judges' score. `note`
+    says where the drop lacks what the settings ask for.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -102,12 +105,13 @@ class Headline(BaseModel):
     rates: list[Rate]
     score_name: str
     score: float | None
+    scores: list[str] = []
     change: Change | None = None
     note: str | None = None
 
     @property
     def is_process(self) -> bool:
-        """Whether `overall` is of rules alone."""
+        """Whether the score is the process score."""
         return self.score_name == _PROCESS
 
 
@@ -116,6 +120,7 @@ def headline(
     overall: Statistic,
     *,
     by_rules_only: bool,
+    process: ProcessSummary | None = None,
     settings: HeadlineSettings = HeadlineSettings(),
     gate: GateOutcome | None = None,
 ) -> Headline:
@@ -123,29 +128,42 @@ def headline(
 
     Args:
         rates: in the default order of preference, `None` if the outcome is unknown.
-        overall: the process or overall score.
+        overall: the score of the judges.
         by_rules_only: whether rules alone scored clips.
+        process: the process score.
         settings: which of the measures comes first.
         gate: the comparison with the baseline, for the change.
     """
     known = [_with_change(rate, gate) for rate in rates if rate is not None]
     known.sort(key=lambda rate: rate.measure not in _BY.get(settings.by or "", ()))
-    name = _PROCESS if by_rules_only else "overall score"
-    mean = "–" if overall.mean is None else f"{overall.mean:.3f}"
+    name = _BY_RULES if by_rules_only else "overall score"
     change = _change(_METRICS["score"], gate)
+    scores = [_judged(name, overall, change)]
+    score = overall.mean
+    if process is not None:
+        scores.append(process.text)
+        if by_rules_only and settings.by != "overall" and process.statistic.mean is not None:
+            name, score = _PROCESS, process.statistic.mean
+            scores.reverse()
     by_score = settings.by == "overall" or not known
-    score = f"{name} {mean} over {counted(overall.n_scored, 'trajectory')}"
-    score += "" if change is None else f"; {change.text}"
-    score += "" if known else "; no outcome is known"
     return Headline(
         measure="score" if by_score else known[0].measure,
-        text=score if by_score else known[0].text,
+        text=known[0].text if not by_score else scores[0] if known else f"{scores[0]}; no outcome is known",
         rates=known,
         score_name=name,
-        score=overall.mean,
+        score=score,
+        scores=scores,
         change=change,
         note=_missing(known, settings),
     )
+
+
+def _judged(name: str, overall: Statistic, change: Change | None) -> str:
+    """The score of the judges as text."""
+    mean = "–" if overall.mean is None else f"{overall.mean:.3f}"
+    interval = "" if overall.ci_low is None else f", 95% CI {overall.ci_low:.3f} to {overall.ci_high:.3f}"
+    against = "" if change is None else f"; {change.text}"
+    return f"{name} {mean} over {counted(overall.n_scored, 'trajectory')}{interval}{against}"
 
 
 def _missing(known: Sequence[Rate], settings: HeadlineSettings) -> str | None:

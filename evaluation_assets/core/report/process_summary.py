@@ -1,4 +1,4 @@
-"""The process score from findings over a drop, and how it is related to success there."""
+"""The process score over a drop, which follows from findings, and how it is related to success there."""
 
 from collections.abc import Hashable, Iterable
 from typing import Self
@@ -50,7 +50,7 @@ class SuccessRelation(BaseModel):
 
 
 class ProcessSummary(BaseModel):
-    """The process score from findings: `statistic` over all runs read; `success` where enough outcomes are recorded."""
+    """The process score: `statistic` over all runs read; `success` where enough outcomes are recorded."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -62,11 +62,11 @@ class ProcessSummary(BaseModel):
         """The figure as text, with the number of runs that have it, and its relation to success."""
         own = self.statistic
         if own.mean is None:
-            return f"no process score from findings: nothing could be checked in {counted(own.n_total, 'trajectory')}"
+            return f"no process score: nothing could be checked in {counted(own.n_total, 'trajectory')}"
         interval = "" if own.ci_low is None else f", 95% CI {own.ci_low:.3f} to {own.ci_high:.3f}"
         related = "" if self.success is None else f"; {self.success.text}"
         scored = f"{own.n_scored} of {counted(own.n_total, 'trajectory')}"
-        return f"process score from findings {own.mean:.3f} over {scored}{interval}{related}"
+        return f"process score {own.mean:.3f} over {scored}{interval}{related}"
 
 
 def process_summary(scores: Stored, raw: Stored) -> ProcessSummary | None:

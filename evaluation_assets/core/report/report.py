@@ -13,6 +13,7 @@ from evaluation_assets.core.sections.coding_work.summary import CodingSummary
 from evaluation_assets.core.sections.constraints.summary import ConstraintsSummary
 from evaluation_assets.core.sections.findings.summary import FindingsSummary
 from evaluation_assets.core.system.frozen import Frozen
+from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.core.traces.formats.import_report import ImportSummary
 
 
@@ -56,6 +57,11 @@ class ToolSummary(Frozen):
     scores: Statistic | None = None
     lowest: Place | None = None
     tools: list[str] = []
+
+    @property
+    def called(self) -> str:
+        """The names of the tools in brackets, ` (google_search, bash)`; empty where the type has the only name."""
+        return f" ({first_of(self.tools, 4)})" if self.tools not in ([], [self.tool_type]) else ""
 
     @property
     def rubric_key(self) -> str:
@@ -315,7 +321,7 @@ class DropReport(Frozen):
     """The complete data of a report. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
 
     `recorded_trials` are rates over repeated runs of a task by recorded outcomes; empty where no task is repeated.
-    `process` is the process score from findings; `overall` is that of the judges.
+    `process` is the process score; `overall` is the score of the judges.
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
     `previous_drop` is the drop of the suite that was evaluated before. `participants` are agent, version and model
     according to the trajectories, where all of them agree.
@@ -360,6 +366,11 @@ class DropReport(Frozen):
     history: list[Trend] = []
     previous_drop: str | None = None
     agent_ranks: list[AgentRank] = []
+
+    @property
+    def shown_score(self) -> Statistic:
+        """The score that the headline names, over all runs."""
+        return self.process.statistic if self.process is not None and self.headline.is_process else self.overall
 
     @property
     def about(self) -> dict[str, object]:

@@ -150,8 +150,10 @@ def summarise(
         },
         labels_of(labels or {}, outcomes),
     )
-    by_rules_only = is_by_rules_only(comparability)
-    shown = headline(rates, described, by_rules_only=by_rules_only, settings=settings, gate=gate)
+    process = process_summary(tables.process_scores, tables.raw)
+    shown = headline(
+        rates, described, by_rules_only=is_by_rules_only(comparability), process=process, settings=settings, gate=gate
+    )
     below = {
         run for run, score in zip(task_of, correctness, strict=True) if score is not None and score < settings.threshold
     }
@@ -178,7 +180,7 @@ def summarise(
         recorded_outcomes=len(outcomes),
         recorded_trials=[TrialRate(**asdict(each)) for each in _repeated(trial_rates(recorded))],
         overall=described,
-        process=process_summary(tables.process_scores, tables.raw),
+        process=process,
         total_clips=clips.total,
         clips_asked=clips.asked,
         scored_clips=clips.scored,

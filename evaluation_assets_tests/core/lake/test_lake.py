@@ -182,6 +182,13 @@ def test_rows_that_do_not_fit_are_refused_with_the_difference(path: UPath, row: 
     assert not path.exists()
 
 
+def test_zero_has_no_sign() -> None:
+    table = Table("sizes", "a size", (*THINGS.columns[3:], Column("score", pa.float64(), "Its score.")))
+    (batch,) = batched([{"scores": {"x": -0.0, "y": -0.5}, "score": score} for score in (-0.0, None, -0.5)], table)
+    assert [str(row["score"]) for row in batch.to_pylist()] == ["0.0", "None", "-0.5"]
+    assert str(dict(batch.to_pylist()[0]["scores"])) == "{'x': 0.0, 'y': -0.5}"
+
+
 def test_batches_of_another_schema_are_refused(path: UPath) -> None:
     other = pa.RecordBatch.from_pylist([{"name": "a"}])
     with pytest.raises(SchemaMismatch, match="things"):

@@ -13,6 +13,7 @@ from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
 from evaluation_assets.core.report.distributions import statistic
 from evaluation_assets.core.report.headline import Change, criterion_rate, headline, rate
+from evaluation_assets.core.report.process_summary import ProcessSummary
 from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets_tests.conftest import command
 
@@ -24,8 +25,22 @@ def test_success_comes_before_the_suite_and_a_score_is_no_outcome() -> None:
     assert (both.measure, both.text, both.rates) == ("success", success.text, [success, passed])
     neither = headline([None, rate("passed", {}), None], statistic([0.9]), by_rules_only=True)
     assert (neither.measure, neither.rates) == ("score", [])
-    assert neither.text == "process score (rules) 0.900 over 1 trajectory; no outcome is known"
+    assert neither.text == "score of the embedded judge 0.900 over 1 trajectory; no outcome is known"
     assert headline([], statistic([]), by_rules_only=False).score_name == "overall score"
+
+
+def test_the_process_score_goes_before_the_score_of_rules_and_after_that_of_other_judges() -> None:
+    process = ProcessSummary(statistic=statistic([0.5, None]), success=None)
+    own, judged = "process score 0.500 over 1 of 2 trajectories", "0.900 over 1 trajectory"
+    rules = headline([], statistic([0.9]), by_rules_only=True, process=process)
+    assert (rules.is_process, rules.score, rules.text) == (True, 0.5, f"{own}; no outcome is known")
+    assert rules.scores == [own, f"score of the embedded judge {judged}"]
+    models = headline([], statistic([0.9]), by_rules_only=False, process=process)
+    assert (models.is_process, models.score, models.scores) == (False, 0.9, [f"overall score {judged}", own])
+    unchecked = ProcessSummary(statistic=statistic([None]), success=None)
+    asked = HeadlineSettings(by="overall")
+    assert headline([], statistic([0.9]), by_rules_only=True, process=unchecked).score == 0.9
+    assert headline([], statistic([0.9]), by_rules_only=True, process=process, settings=asked).score == 0.9
 
 
 def test_a_rate_in_words() -> None:
@@ -137,7 +152,7 @@ def test_every_form_of_the_report_opens_with_success(evaluated: tuple[str, Path]
     assert markdown.splitlines()[2] == "**Success 1 of 10 (10.0%, 95% CI 1.8% to 40.4%)**"
     assert [row["correct"] for row in data["trajectories"]] == [False] * 9 + [True]
     page = (reports / "report.html").read_text()
-    assert page.index("Recorded success rate") < page.index("Process score (rules)")
+    assert page.index("Recorded success rate") < page.index("Score of the embedded judge")
     assert '<p class="figure"><a href="#/runs?q=recorded%3Apass">10.0%</a></p>' in page
 
 

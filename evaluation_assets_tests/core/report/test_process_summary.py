@@ -1,4 +1,4 @@
-"""The process score from findings in reports."""
+"""The process score in reports."""
 
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,10 @@ def outcomes(tmp_path: Path, *values: bool) -> Stored:
 def test_runs_without_a_score_are_counted_and_left_out_of_the_mean(tmp_path: Path) -> None:
     found = process_summary(scores(tmp_path, 1.0, 0.5, None), outcomes(tmp_path))
     assert found is not None
-    assert found.text == "process score from findings 0.750 over 2 of 3 trajectories"
+    assert found.text == "process score 0.750 over 2 of 3 trajectories"
     none = process_summary(scores(tmp_path, None, None), outcomes(tmp_path))
     assert none is not None
-    assert none.text == "no process score from findings: nothing could be checked in 2 trajectories"
+    assert none.text == "no process score: nothing could be checked in 2 trajectories"
     assert process_summary(scores(tmp_path), outcomes(tmp_path)) is None
 
 

@@ -33,7 +33,7 @@ FINDINGS = Table(
 
 PROCESS_SCORES = Table(
     "process_scores",
-    "a trajectory with its process score from findings",
+    "a trajectory with its process score",
     (
         DROP,
         TRAJECTORY_ID,

@@ -15,7 +15,7 @@ REVIEW_QUEUE = Table(
             NAME,
             "Why it is in the queue: `violation` of a constraint with severity `error`, `failed_case` of its suite, "
             "a `finding` of severity HIGH, `likely_failure` that claims success, `unscored`, `undecided` by the "
-            "cascade, `low` score (of the judges, its test case, or its process score from findings), `disagreement` "
+            "cascade, `low` score (of the judges, its test case, or its process score), `disagreement` "
             "of the judges, score close to the `threshold`, or `random`.",
         ),
         Column(

@@ -39,6 +39,7 @@ _OVERALL = "mean over scored clips of the mean over their scored criteria of the
 NOT_RECOMPUTED: Mapping[str, str] = {
     "clips_asked": "follows from the levels and samples that the panel chooses, not from verdicts",
     "panel": "compares judges with each other; the table `panel_reliability` has the rows",
+    "headline/score": "repeats `process/mean` where rules alone judged, else `overall/mean`; these are recomputed",
     "headline/change": "compares with the baseline, as `gate`",
     "gate/tests": "are results of tests, or settings of the gate; `gate DROP` repeats the comparison",
     "gate/fallen_tasks": "are rows of the table `task_metrics` beside the values of the baseline",
@@ -86,9 +87,6 @@ class _Figures:
         yield from self._outcomes()
         about = "overall scores of trajectories"
         yield from statistic(("drop", "overall"), self._overall.values(), about, _ROWS_CLIP, self._tasks())
-        overall = known_of(self._overall.values())
-        score = fmean(overall) if overall else None
-        yield Figure(address("drop", "headline", "score"), score, len(overall), f"mean of {_OVERALL}", _ROWS_CLIP)
         yield from self._criteria()
         yield from self._tools()
         for judge in self._evidence.judges:

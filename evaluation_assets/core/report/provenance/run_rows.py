@@ -1,6 +1,6 @@
 """What is known of each run without a judge, made again from the drop's files.
 
-These are the suite, constraints, work on code, and the process score from findings.
+These are the suite, constraints, work on code, and the process score.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ class SuiteRows:
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """A run with its process score from findings."""
+    """A run with its process score."""
 
     task_id: str
     success: bool | None

@@ -55,7 +55,7 @@ def constraint_figures(rows: Sequence[Row]) -> Iterator[Figure]:
 
 
 def process_figures(runs: Sequence[ScoredRun]) -> Iterator[Figure]:
-    """The process score from findings, and its relation to success."""
+    """The process score, and its relation to success."""
     at = ("drop", "process")
     yield from statistic(at, [run.score for run in runs], "process scores", _PROCESS, [run.task_id for run in runs])
     found = success_relation((run.score, run.success, run.task_id) for run in runs)
