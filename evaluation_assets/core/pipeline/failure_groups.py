@@ -4,9 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import get_args
 
 from evaluation_assets.core.gating.evaluated_drops import evaluated_at, metrics_of, without_damaged
+from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.scoring.intervals import rate_interval
@@ -14,15 +15,16 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
     UNEXPLAINED,
     GroupKey,
     Occurrence,
-    chance_of_so_many,
     grouped,
 )
-from evaluation_assets.core.sections.failure_groups.states import KeptState, state_of
+from evaluation_assets.core.sections.failure_groups.states import KeptState, State, state_of
+from evaluation_assets.core.sections.failure_groups.trends import DropCount, change_in_last
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.text.counted import percent
+from evaluation_assets.core.text.plain_text import markdown_cell
 
-_CHANCE_OF_CHANGE = 0.05 / 20
-"""Of any group that is `new` or `grown` without a cause, in a drop: 5% in twenty drops of a suite."""
+_LARGEST = 10
+"""Groups that the UI shows."""
 
 _EXCERPT = 300
 _GRAVITY = ("HIGH", "MEDIUM", "LOW")
@@ -41,6 +43,14 @@ class EvaluatedRuns:
     tasks: dict[str, str] = field(default_factory=dict)
     successes: dict[str, bool] = field(default_factory=dict)
 
+    def count(self, affected: int) -> DropCount:
+        """The drop with so many affected runs."""
+        return DropCount(self.drop, self.suite, self.agent, self.version, len(self.tasks), affected)
+
+    def count_of(self, runs: Set[str], affected: Set[str]) -> DropCount:
+        """The drop with some of its runs, and those of them that are affected."""
+        return self.count(len(runs & affected))._replace(n_runs=len(runs))
+
 
 @dataclass
 class AllRuns:
@@ -56,48 +66,28 @@ class AllRuns:
         return grouped(self.occurrences, self.calls)
 
     @cached_property
-    def comparisons(self) -> list["_Comparison"]:
-        """The last drop of each agent in each suite with those before. Drops without a suite may be of anything."""
-        series: dict[tuple[str, str | None], list[EvaluatedRuns]] = defaultdict(list)
+    def compared(self) -> dict[str, set[str]]:
+        """The runs of each drop that count for a change in the last drop of an agent in a suite.
+
+        These are the runs of tasks that the last drop and those before have in common, and all if they share none: a
+        suite to which failing cases are added has no failure that grew.
+        """
+        series: dict[tuple[str | None, str | None], list[EvaluatedRuns]] = defaultdict(list)
         for drop in self.drops:
-            if drop.suite is not None:
-                series[drop.suite, drop.agent].append(drop)
-        return [_compared(last, earlier) for *earlier, last in series.values() if earlier]
-
-
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    """A drop with its runs, and the runs of the drops before, of the tasks that both have; of all if they share none.
-
-    So a suite to which failing cases are added has no failure that grew.
-    """
-
-    drop: str
-    runs: set[str]
-    before: Mapping[str, set[str]]
-
-
-def _compared(last: EvaluatedRuns, earlier: Sequence[EvaluatedRuns]) -> _Comparison:
-    now, before = set(last.tasks.values()), {task for drop in earlier for task in drop.tasks.values()}
-    tasks = now & before or now | before
-    runs = {drop.drop: {run for run, task in drop.tasks.items() if task in tasks} for drop in (*earlier, last)}
-    return _Comparison(last.drop, runs.pop(last.drop), runs)
+            series[drop.suite, drop.agent].append(drop)
+        found: dict[str, set[str]] = {}
+        for *earlier, last in series.values():
+            now, before = set(last.tasks.values()), {task for drop in earlier for task in drop.tasks.values()}
+            tasks = now & before or now | before
+            for drop in (*earlier, last):
+                found[drop.drop] = {run for run, task in drop.tasks.items() if task in tasks}
+        return found
 
 
 def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
     """The findings and runs of all evaluated drops. A damaged file is reported and its drop skipped."""
     found = AllRuns()
-
-    def read(drop: str) -> tuple[EvaluatedRuns, list[Occurrence], Counter[str]]:
-        runs = evaluated_runs(home, drop)
-        findings = [Occurrence(drop=drop, **row) for row in home.table(drop, "findings").rows(list(_PLACED))]
-        explained = {each.trajectory_id for each in findings}
-        failed = [run for run, succeeded in runs.successes.items() if not succeeded and run not in explained]
-        findings += _unexplained(home.table(drop, "raw_trajectories"), runs, set(failed)) if failed else []
-        calls = Counter(row["tool_name"] for row in home.table(drop, "clips").rows(["tool_name"]) if row["tool_name"])
-        return runs, findings, calls
-
-    everything = list(without_damaged(home.drops_with("findings"), read, damaged))
+    everything = list(without_damaged(home.drops_with("findings"), lambda drop: read_drop(home, drop), damaged))
     for runs, findings, calls in sorted(everything, key=lambda each: (each[0].evaluated_at, each[0].drop)):
         found.drops.append(runs)
         found.occurrences += findings
@@ -105,15 +95,31 @@ def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
     return found
 
 
+def read_drop(home: Installation, drop: str) -> tuple[EvaluatedRuns, list[Occurrence], Counter[str]]:
+    """The runs of a drop, its findings with the failed runs without any, and its calls by tool."""
+    runs = evaluated_runs(home, drop)
+    found = occurrences(runs, home.table(drop, "findings"), home.table(drop, "raw_trajectories"))
+    calls = Counter(row["tool_name"] for row in home.table(drop, "clips").rows(["tool_name"]) if row["tool_name"])
+    return runs, found, calls
+
+
+def occurrences(runs: EvaluatedRuns, findings: Stored, raw: Stored) -> list[Occurrence]:
+    """The findings of a drop in the order of the table, then the failed runs without any."""
+    found = [Occurrence(drop=runs.drop, **row) for row in findings.rows(list(_PLACED))]
+    explained = {each.trajectory_id for each in found}
+    failed = {run for run, succeeded in runs.successes.items() if not succeeded and run not in explained}
+    return [*found, *(_unexplained(raw, runs, failed) if failed else ())]
+
+
 def evaluated_runs(home: Installation, drop: str) -> EvaluatedRuns:
     """The runs of an evaluated drop. Whether a run succeeded is what its source recorded, else what its suite says."""
     metrics = metrics_of(home, drop)
-    name = " ".join(part for part in (metrics.agent or metrics.model, metrics.agent_version) if part)
+    agent = metrics.agent or metrics.model
     runs = EvaluatedRuns(
         drop=drop,
         suite=metrics.suite,
-        agent=metrics.agent,
-        version=name,
+        agent=agent,
+        version=" ".join(part for part in (agent, metrics.agent_version) if part),
         evaluated_at=evaluated_at(home, drop),
     )
     for row in home.table(drop, "raw_trajectories").rows(["trajectory_id", "task_id", "success"]):
@@ -180,14 +186,16 @@ def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: Kep
     affected: dict[str, set[str]] = defaultdict(set)
     for each in members:
         affected[each.drop].add(each.trajectory_id)
-    seen = [drop for drop in drops if drop.drop in affected]
+    trend = [drop.count(len(affected.get(drop.drop, ()))) for drop in drops]
+    seen = [each for each in trend if each.n_affected]
+    compared = [drop.count_of(found.compared[drop.drop], affected.get(drop.drop, set())) for drop in drops]
+    change = change_in_last(compared, len(found.groups))
+    state = state_of(kept, affected, change and change.state)
     by_task: dict[str, list[bool]] = defaultdict(list)
     for drop in drops:
         for run, task in drop.tasks.items():
             by_task[task].append(run in affected.get(drop.drop, ()))
     low, high = rate_interval(by_task.values())
-    change, changed_in = _change(found, affected)
-    state = state_of(kept, affected, change)
     n_runs, n_all = sum(map(len, affected.values())), sum(map(len, by_task.values()))
     return {
         "group_id": key.id,
@@ -197,7 +205,7 @@ def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: Kep
         "words": key.words,
         "severity": min((each.severity for each in members), key=_GRAVITY.index),
         "state": state,
-        "changed_in": changed_in if state == change else None,
+        "changed_in": change.drop if change and state == change.state else None,
         "n_findings": len(members),
         "n_runs": n_runs,
         "n_tasks": len({each.task_id for each in members}),
@@ -206,27 +214,22 @@ def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: Kep
         "ci_high": high,
         "first_drop": seen[0].drop,
         "last_drop": seen[-1].drop,
-        "versions": list(dict.fromkeys(drop.version for drop in seen if drop.version)),
+        "versions": list(dict.fromkeys(each.version for each in seen if each.version)),
         "success_with": _success(drops, affected, is_affected=True),
         "success_without": _success(drops, affected, is_affected=False),
-        "by_drop": [
-            {"drop": drop.drop, "n_runs": len(drop.tasks), "n_affected": len(affected.get(drop.drop, ()))}
-            for drop in drops
-        ],
+        "by_drop": [{"drop": each.drop, "n_runs": each.n_runs, "n_affected": each.n_affected} for each in trend],
     }
 
 
-def _change(
-    found: AllRuns, affected: Mapping[str, Set[str]]
-) -> tuple[Literal["new", "grown"], str] | tuple[None, None]:
-    """Whether the last drop of an agent in a suite has a group more often than chance and the drops before explain."""
-    for each in found.comparisons:
-        now = len(each.runs & affected.get(each.drop, set()))
-        before = sum(len(runs & affected.get(drop, set())) for drop, runs in each.before.items())
-        chance = chance_of_so_many(now, len(each.runs), before, sum(map(len, each.before.values())))
-        if now and chance < _CHANCE_OF_CHANGE / len(found.groups):
-            return "grown" if before else "new", each.drop
-    return None, None
+def group_facts(drops: Sequence[EvaluatedRuns]) -> GroupsFacts:
+    """What the table of groups notes: the drops that were grouped."""
+    return GroupsFacts(drops=[drop.count(0)[:-1] for drop in drops])
+
+
+def state_in(trend: Sequence[DropCount], kept: KeptState | None, groups: int) -> State:
+    """The state of a group with these runs in all drops, the oldest first, of so many groups."""
+    change = change_in_last(trend, groups)
+    return state_of(kept, [each.drop for each in trend if each.n_affected], change and change.state)
 
 
 def _success(drops: Sequence[EvaluatedRuns], affected: Mapping[str, set[str]], *, is_affected: bool) -> float | None:
@@ -240,7 +243,18 @@ def _success(drops: Sequence[EvaluatedRuns], affected: Mapping[str, set[str]], *
     return sum(known) / len(known) if known else None
 
 
-def group_figures(rows: Sequence[Row]) -> dict[str, int | str]:
-    """How many groups there are by state, and the names of the largest, for the UI."""
+def group_figures(rows: Sequence[Row]) -> dict[str, int | float]:
+    """Numbers that the UI plots over materialisations: groups, those in each state, and the shares of the largest."""
     states = Counter(row["state"] for row in rows)
-    return {"groups": len(rows), **states, "largest": first_of([row["name"] for row in rows], 3)}
+    shares = {f"share_{row['group_id']}": row["share"] for row in rows[:_LARGEST]}
+    return {"groups": len(rows), **{state: states[state] for state in get_args(State)}, **shares}
+
+
+def group_table(rows: Sequence[Row]) -> str:
+    """The largest groups as a Markdown table."""
+    cells = [
+        (row["group_id"], markdown_cell(row["name"]), row["state"], f"{row['n_runs']:,}", percent(row["share"]))
+        for row in rows[:_LARGEST]
+    ]
+    lines = [("group", "name", "state", "runs", "share of all runs"), ("---", "---", "---", "---:", "---:"), *cells]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -7,7 +7,15 @@ from random import Random
 import pytest
 
 from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures, states_of_groups
-from evaluation_assets.core.pipeline.failure_groups import AllRuns, EvaluatedRuns, group_rows, member_rows, with_drops
+from evaluation_assets.core.pipeline.failure_groups import (
+    AllRuns,
+    EvaluatedRuns,
+    group_figures,
+    group_rows,
+    group_table,
+    member_rows,
+    with_drops,
+)
 from evaluation_assets.core.sections.failure_groups.grouping import GroupKey, Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState
 
@@ -145,3 +153,12 @@ def test_a_state_of_an_unknown_group_is_named_with_a_near_one() -> None:
     found = states_of_groups([near, "elsewhere"], rows)
     assert (found.passed, found.severity) == (False, "warn")
     assert f"{near} (did you mean {known}?), elsewhere. Correct" in (found.description or "")
+
+
+def test_the_ui_gets_numbers_for_every_state_and_a_table_without_markup() -> None:
+    rows = group_rows(nights(5, 1000, 1, unkept_promise=0.02), {})
+    figures = group_figures(rows)
+    assert {"new": 1, "reopened": 0, "open": len(rows) - 1}.items() <= figures.items()
+    assert figures["groups"] == len(rows) and figures[f"share_{rows[0]['group_id']}"] == rows[0]["share"]
+    hostile = group_table([rows[0] | {"name": "<img src=x> | [x](javascript:1)"}])
+    assert hostile.count("|") - hostile.count("\\|") == 18 and "<img" not in hostile and "[x](" not in hostile

@@ -5,7 +5,7 @@ A group's ID follows from its key alone, so that it stays when runs are added an
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "2"
+GROUPING_VERSION = "3"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""
@@ -92,6 +92,28 @@ def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict
     return dict(found)
 
 
+def assigned(
+    occurrences: Sequence[Occurrence], known: Collection[GroupKey], calls: Mapping[str, int]
+) -> list[GroupKey]:
+    """The group of each finding of a drop, among the groups of all drops: the closest of its kind.
+
+    Findings of a kind that has no group yet form groups by themselves.
+    """
+    kinds_known = {key.kind for key in known}
+    keys = {*known, *grouped((each for each in occurrences if each.kind not in kinds_known), calls)}
+
+    def closest(each: Occurrence) -> GroupKey:
+        words = pattern_of(each.evidence)
+        finer = (
+            GroupKey(each.kind, each.tool, words),
+            GroupKey(each.kind, each.tool),
+            GroupKey(each.kind, None, words),
+        )
+        return next((key for key in finer if key in keys), GroupKey(each.kind))
+
+    return list(map(closest, occurrences))
+
+
 def pattern_of(evidence: str) -> str:
     """The words of a message that its instances share: without values that vary, the first twelve, in lower case."""
     return " ".join(_VARYING.sub("#", evidence).lower().split()[:_WORDS])
@@ -126,12 +148,3 @@ def _frequent_words(members: Sequence[Occurrence]) -> set[str]:
         if len(own) >= _LEAST_RUNS and len(own) >= _LEAST_SHARE * everyone and _WORD.search(words)
     }
     return found if len(runs) > 1 else set()
-
-
-def chance_of_so_many(affected: int, runs: int, affected_before: int, runs_before: int) -> float:
-    """How likely at least `affected` of the runs have it, if all runs, also those before, are equally likely to.
-
-    One-sided exact test of Fisher.
-    """
-    everyone, with_it = runs + runs_before, affected + affected_before
-    return float(scipy.stats.hypergeom.sf(affected - 1, everyone, with_it, runs))

@@ -1,15 +1,11 @@
 """Which findings are one failure."""
 
-from math import comb
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.sections.failure_groups.grouping import (
     GroupKey,
     Occurrence,
-    chance_of_so_many,
     grouped,
     pattern_of,
 )
@@ -91,15 +87,3 @@ def test_every_finding_is_in_one_group_whatever_their_order(given_: list[Occurre
     for key, own in groups.items():
         assert {each.kind for each in own} == {key.kind}
         assert key.tool is None or {each.tool for each in own} == {key.tool}
-
-
-@pytest.mark.parametrize(
-    ("affected", "runs", "affected_before", "runs_before"),
-    [(1, 10, 0, 0), (3, 10, 0, 30), (10, 10, 0, 5), (0, 10, 3, 5), (4, 10, 3, 30), (10, 10, 5, 5)],
-)
-def test_the_chance_of_so_many_affected_runs(affected: int, runs: int, affected_before: int, runs_before: int) -> None:
-    everyone, with_it = runs + runs_before, affected + affected_before
-    at_least = range(affected, min(runs, with_it) + 1)
-    ways = sum(comb(with_it, count) * comb(everyone - with_it, runs - count) for count in at_least)
-    found = chance_of_so_many(affected, runs, affected_before, runs_before)
-    assert found == pytest.approx(ways / comb(everyone, runs))

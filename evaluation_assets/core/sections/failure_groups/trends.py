@@ -1,0 +1,105 @@
+"""How many runs of each drop have a failure group: where it is new or grew, and what came and went with a version."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import scipy
+
+_CHANCE = 0.05
+"""Of any change without a cause, among all groups of a suite: between versions, or in twenty drops."""
+
+_DROPS = 20
+
+
+class DropCount(NamedTuple):
+    """The runs of a drop, and those that have the group. `version` is the agent with its version; empty if unknown."""
+
+    drop: str
+    suite: str | None
+    agent: str | None
+    version: str
+    n_runs: int
+    n_affected: int
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChange:
+    """The groups that came with a version of the agent, and those that it has no more, each beyond chance."""
+
+    version: str
+    since: str
+    appeared: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+
+
+def by_suite(trend: Sequence[DropCount]) -> dict[str | None, list[DropCount]]:
+    """The drops of each suite, in their order."""
+    found: dict[str | None, list[DropCount]] = {}
+    for each in trend:
+        found.setdefault(each.suite, []).append(each)
+    return found
+
+
+class Change(NamedTuple):
+    """A group is `new` in a drop, which has its first runs, or has `grown`."""
+
+    state: Literal["new", "grown"]
+    drop: str
+
+
+def change_in_last(trend: Sequence[DropCount], groups: int) -> Change | None:
+    """Whether the last drop of an agent in a suite has the group more often than chance and the drops before explain.
+
+    `trend` has all drops, the oldest first; `groups` is the number of all groups. Drops without a suite may be of
+    anything, and are not compared.
+    """
+    for suite, drops in by_suite(trend).items():
+        for agent in dict.fromkeys(each.agent for each in drops) if suite is not None else ():
+            *earlier, last = [each for each in drops if each.agent == agent]
+            before = sum(each.n_affected for each in earlier)
+            chance = chance_of_so_many(last.n_affected, last.n_runs, before, sum(each.n_runs for each in earlier))
+            if last.n_affected and chance < _CHANCE / _DROPS / groups:
+                return Change("grown" if before else "new", last.drop)
+    return None
+
+
+def version_changes(trends: Sequence[tuple[str, Sequence[DropCount]]]) -> list[VersionChange]:
+    """What each version of an agent brought and ended, against the version before it, the newest first.
+
+    `trends` are the groups by name, each with the drops of the suite. Drops without a version are left out.
+    """
+    drops = [each for each in trends[0][1] if each.version] if trends else []
+    versions = list(dict.fromkeys(each.version for each in drops))
+    before: dict[str, str] = {}
+    for agent in {each.agent for each in drops}:
+        own = dict.fromkeys(each.version for each in drops if each.agent == agent)
+        before |= {version: since for since, version in pairwise(own)}
+    found = [VersionChange(version, before[version]) for version in versions if version in before]
+    for name, trend in trends:
+        counts = {version: [each for each in trend if each.version == version] for version in versions}
+        for change in found:
+            earlier, later = counts[change.since], counts[change.version]
+            if _is_only_in(later, earlier, len(trends)):
+                change.appeared.append(name)
+            elif _is_only_in(earlier, later, len(trends)):
+                change.gone.append(name)
+    return found[::-1]
+
+
+def _is_only_in(some: Sequence[DropCount], others: Sequence[DropCount], groups: int) -> bool:
+    affected = sum(each.n_affected for each in some)
+    if not affected or not others or any(each.n_affected for each in others):
+        return False
+    chance = chance_of_so_many(affected, sum(each.n_runs for each in some), 0, sum(each.n_runs for each in others))
+    return chance < _CHANCE / groups
+
+
+def chance_of_so_many(affected: int, runs: int, affected_before: int, runs_before: int) -> float:
+    """How likely at least `affected` of the runs have it, if all runs, also those before, are equally likely to.
+
+    One-sided exact test of Fisher.
+    """
+    everyone, with_it = runs + runs_before, affected + affected_before
+    return float(scipy.stats.hypergeom.sf(affected - 1, everyone, with_it, runs))
