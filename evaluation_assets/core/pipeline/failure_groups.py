@@ -227,7 +227,10 @@ def group_facts(drops: Sequence[EvaluatedRuns]) -> GroupsFacts:
 
 
 def state_in(trend: Sequence[DropCount], kept: KeptState | None, groups: int) -> State:
-    """The state of a group with these runs in all drops, the oldest first, of so many groups."""
+    """The state of a group with these runs in all drops, the oldest first, of so many groups.
+
+    A report has it from counts alone: unlike in the table, runs of tasks that earlier drops lack count for a change.
+    """
     change = change_in_last(trend, groups)
     return state_of(kept, [each.drop for each in trend if each.n_affected], change and change.state)
 
