@@ -21,7 +21,8 @@ from sklearn.metrics import adjusted_rand_score, v_measure_score
 
 from benchmarks.injected import DATA_SETS, _runs
 from evaluation_assets.core.pipeline.failure_groups import AllRuns, EvaluatedRuns, group_rows
-from evaluation_assets.core.sections.failure_groups.grouping import Occurrence, grouped
+from evaluation_assets.core.sections.failure_groups.grouping import grouped
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.faults.operator import NotApplicable, injected
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
@@ -77,7 +78,7 @@ def separated(runs: list[Trajectory], random: Random) -> str:
 
 
 def _occurrence(row: dict[str, object], run: str) -> Occurrence:
-    names = ("drop", "task_id", "kind", "severity", "tool", "evidence")
+    names = ("drop", "task_id", "kind", "severity", "tool", "evidence", "clip_index", "start", "end")
     return Occurrence(trajectory_id=run, **{name: row[name] for name in names})  # type: ignore[arg-type]
 
 

@@ -13,7 +13,8 @@ from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import FAILURE_GROUPS
 from evaluation_assets.core.pipeline.failure_groups import occurrences, read_drop, state_in
-from evaluation_assets.core.sections.failure_groups.grouping import GroupKey, Occurrence, assigned
+from evaluation_assets.core.sections.failure_groups.grouping import GroupKey, assigned
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import State, read_states
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, by_suite
 from evaluation_assets.core.sections.findings.summary import Alike

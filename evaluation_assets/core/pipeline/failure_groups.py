@@ -14,9 +14,9 @@ from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.sections.failure_groups.grouping import (
     UNEXPLAINED,
     GroupKey,
-    Occurrence,
     grouped,
 )
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState, State, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, change_in_last
 from evaluation_assets.core.system.installation import Installation

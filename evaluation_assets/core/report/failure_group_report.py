@@ -3,7 +3,8 @@
 from collections.abc import Collection
 
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
-from evaluation_assets.core.sections.failure_groups.grouping import GroupKey, Occurrence
+from evaluation_assets.core.sections.failure_groups.grouping import GroupKey
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import State
 from evaluation_assets.core.sections.failure_groups.trends import VersionChange, version_changes
 from evaluation_assets.core.system.frozen import Frozen

@@ -16,7 +16,8 @@ from evaluation_assets.core.pipeline.failure_groups import (
     member_rows,
     with_drops,
 )
-from evaluation_assets.core.sections.failure_groups.grouping import GroupKey, Occurrence
+from evaluation_assets.core.sections.failure_groups.grouping import GroupKey
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState
 
 RATES = {

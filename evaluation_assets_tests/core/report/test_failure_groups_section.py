@@ -57,7 +57,12 @@ def test_a_failure_is_new_in_the_report_of_the_night_that_brings_it(report: Drop
     assert found.text == "2 groups, 2 new; since helper v1: 2 new, 0 gone"
     assert (found.compared, found.last) == (2, "nights/2")
     (ignored, _) = found.groups
-    assert (ignored.name, ignored.state, ignored.runs, ignored.share) == ("Ignored error", "new", BAD, BAD / TASKS)
+    assert (ignored.name, ignored.state, ignored.runs, ignored.share) == (
+        "Ignored error: any tool",
+        "new",
+        BAD,
+        BAD / TASKS,
+    )
     assert [point.share for point in ignored.points] == [0, 0, BAD / TASKS]
     assert [(each.trajectory_id, each.evidence) for each in ignored.examples] == [
         (f"task-{task}", "Error: timeout") for task in (3, 4, 5)
@@ -79,14 +84,14 @@ def test_the_ui_plots_the_groups_of_each_materialization(home: Path) -> None:
     assert (last["new"].value, last["groups"].value, before["new"].value, before["groups"].value) == (2, 2, 0, 0)
     (group, _) = Installation.at(str(home)).whole_table("failure_groups").rows()
     assert last[f"share_{group['group_id']}"].value == BAD / (3 * TASKS)
-    assert "| Ignored error | new | 7 |" in last["largest"].value
+    assert "| Ignored error&#58; any tool | new | 7 |" in last["largest"].value
 
 
 def test_a_drop_counts_once_although_the_table_has_it_already(home: Path, report: DropReport) -> None:
     again = groups(home, "nights/3")
     names = {group.group_id: [point.drop for point in group.points] for group in report.failure_groups.groups}  # type: ignore[union-attr]
     assert {key.id: [each.drop for each in again.trends[key]] for key in again.states} == names
-    assert set(again.names.values()) == {"IGNORED ERROR", "MISSING ANSWER"}, "names are covered as texts are"
+    assert set(again.names.values()) == {"IGNORED ERROR: ANY TOOL", "MISSING ANSWER"}, "names are covered as texts are"
 
 
 def test_a_resolved_group_is_reopened_in_the_report(home: Path) -> None:
@@ -102,7 +107,7 @@ def test_a_drop_without_a_group_tells_what_versions_changed(home: Path) -> None:
     assert found is not None and found.groups == []
     (change,) = found.changes
     assert (change.version, change.since, change.gone) == ("helper v2", "helper v1", [])
-    assert sorted(change.appeared) == ["IGNORED ERROR", "MISSING ANSWER"]
+    assert sorted(change.appeared) == ["IGNORED ERROR: ANY TOOL", "MISSING ANSWER"]
 
 
 def test_a_damaged_table_of_groups_is_reported_and_the_drop_is_grouped_alone(home: Path, tmp_path: Path) -> None:

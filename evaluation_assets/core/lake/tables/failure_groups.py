@@ -29,8 +29,8 @@ FAILURE_GROUPS = Table(
     (
         _GROUP,
         Column("name", NAME, "Kind, tool and words, for people."),
-        Column("kind", NAME, "Kind of the findings."),
-        Column("tool", NAME, "Tool in which they gather; null: they differ in it."),
+        Column("kind", NAME, "Kind of the findings; those that follow from them may have others."),
+        Column("tool", NAME, "Tool in which they gather; `any tool`: calls of any; null: they are at no call."),
         Column("words", NAME, "Words of their evidence, where many have the same; null: they differ in it."),
         Column("severity", NAME, "Of the gravest finding."),
         Column(
