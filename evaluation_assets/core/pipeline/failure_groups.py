@@ -17,8 +17,8 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
     grouped,
 )
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
-from evaluation_assets.core.sections.failure_groups.states import KeptState, State, state_of
-from evaluation_assets.core.sections.failure_groups.trends import DropCount, change_in_last
+from evaluation_assets.core.sections.failure_groups.states import Change, KeptState, State, state_of
+from evaluation_assets.core.sections.failure_groups.trends import DropCount, change
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import percent
 from evaluation_assets.core.text.plain_text import markdown_cell
@@ -47,10 +47,6 @@ class EvaluatedRuns:
         """The drop with so many affected runs."""
         return DropCount(self.drop, self.suite, self.agent, self.version, len(self.tasks), affected)
 
-    def count_of(self, runs: Set[str], affected: Set[str]) -> DropCount:
-        """The drop with some of its runs, and those of them that are affected."""
-        return self.count(len(runs & affected))._replace(n_runs=len(runs))
-
 
 @dataclass
 class AllRuns:
@@ -66,22 +62,32 @@ class AllRuns:
         return grouped(self.occurrences, self.calls)
 
     @cached_property
-    def compared(self) -> dict[str, set[str]]:
-        """The runs of each drop that count for a change in the last drop of an agent in a suite.
-
-        These are the runs of tasks that the last drop and those before have in common, and all if they share none: a
-        suite to which failing cases are added has no failure that grew.
-        """
-        series: dict[tuple[str | None, str | None], list[EvaluatedRuns]] = defaultdict(list)
+    def comparisons(self) -> list["_Comparison"]:
+        """The last drop of each agent in each suite with those before. Drops without a suite may be of anything."""
+        series: dict[tuple[str, str | None], list[EvaluatedRuns]] = defaultdict(list)
         for drop in self.drops:
-            series[drop.suite, drop.agent].append(drop)
-        found: dict[str, set[str]] = {}
-        for *earlier, last in series.values():
-            now, before = set(last.tasks.values()), {task for drop in earlier for task in drop.tasks.values()}
-            tasks = now & before or now | before
-            for drop in (*earlier, last):
-                found[drop.drop] = {run for run, task in drop.tasks.items() if task in tasks}
-        return found
+            if drop.suite is not None:
+                series[drop.suite, drop.agent].append(drop)
+        return [_compared(last, earlier) for *earlier, last in series.values() if earlier]
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A drop with its runs, and the runs of the drops before, of the tasks that both have; of all if they share none.
+
+    So a suite to which failing cases are added has no failure that grew.
+    """
+
+    drop: str
+    runs: set[str]
+    before: Mapping[str, set[str]]
+
+
+def _compared(last: EvaluatedRuns, earlier: Sequence[EvaluatedRuns]) -> _Comparison:
+    now, before = set(last.tasks.values()), {task for drop in earlier for task in drop.tasks.values()}
+    tasks = now & before or now | before
+    runs = {drop.drop: {run for run, task in drop.tasks.items() if task in tasks} for drop in (*earlier, last)}
+    return _Comparison(last.drop, runs.pop(last.drop), runs)
 
 
 def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
@@ -188,14 +194,13 @@ def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: Kep
         affected[each.drop].add(each.trajectory_id)
     trend = [drop.count(len(affected.get(drop.drop, ()))) for drop in drops]
     seen = [each for each in trend if each.n_affected]
-    compared = [drop.count_of(found.compared[drop.drop], affected.get(drop.drop, set())) for drop in drops]
-    change = change_in_last(compared, len(found.groups))
-    state = state_of(kept, affected, change and change.state)
     by_task: dict[str, list[bool]] = defaultdict(list)
     for drop in drops:
         for run, task in drop.tasks.items():
             by_task[task].append(run in affected.get(drop.drop, ()))
     low, high = rate_interval(by_task.values())
+    own_change, changed_in = _change(found, affected)
+    state = state_of(kept, affected, own_change)
     n_runs, n_all = sum(map(len, affected.values())), sum(map(len, by_task.values()))
     return {
         "group_id": key.id,
@@ -205,7 +210,7 @@ def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: Kep
         "words": key.words,
         "severity": min((each.severity for each in members), key=_GRAVITY.index),
         "state": state,
-        "changed_in": change.drop if change and state == change.state else None,
+        "changed_in": changed_in if state == own_change else None,
         "n_findings": len(members),
         "n_runs": n_runs,
         "n_tasks": len({each.task_id for each in members}),
@@ -226,13 +231,15 @@ def group_facts(drops: Sequence[EvaluatedRuns]) -> GroupsFacts:
     return GroupsFacts(drops=[drop.count(0)[:-1] for drop in drops])
 
 
-def state_in(trend: Sequence[DropCount], kept: KeptState | None, groups: int) -> State:
-    """The state of a group with these runs in all drops, the oldest first, of so many groups.
-
-    A report has it from counts alone: unlike in the table, runs of tasks that earlier drops lack count for a change.
-    """
-    change = change_in_last(trend, groups)
-    return state_of(kept, [each.drop for each in trend if each.n_affected], change and change.state)
+def _change(found: AllRuns, affected: Mapping[str, Set[str]]) -> tuple[Change, str] | tuple[None, None]:
+    """What the last drop of an agent in a suite says of a group, and which drop that is."""
+    for each in found.comparisons:
+        now = len(each.runs & affected.get(each.drop, set()))
+        before = sum(len(runs & affected.get(drop, set())) for drop, runs in each.before.items())
+        found_change = change(now, len(each.runs), before, sum(map(len, each.before.values())), len(found.groups))
+        if found_change is not None:
+            return found_change, each.drop
+    return None, None
 
 
 def _success(drops: Sequence[EvaluatedRuns], affected: Mapping[str, set[str]], *, is_affected: bool) -> float | None:

@@ -136,6 +136,15 @@ def test_a_resolved_group_that_is_seen_again_fails_the_check() -> None:
     assert again.description == f"Seen again after they were resolved: {key.id} (Repeated call) in s/02."
 
 
+def test_the_ui_gets_numbers_for_every_state_and_a_table_without_markup() -> None:
+    rows = group_rows(nights(5, 1000, 1, unkept_promise=0.02), {})
+    figures = group_figures(rows)
+    assert {"new": 1, "reopened": 0, "open": len(rows) - 1}.items() <= figures.items()
+    assert figures["groups"] == len(rows) and figures[f"share_{rows[0]['group_id']}"] == rows[0]["share"]
+    hostile = group_table([rows[0] | {"name": "<img src=x> | [x](javascript:1)"}])
+    assert hostile.count("|") - hostile.count("\\|") == 18 and "<img" not in hostile and "[x](" not in hostile
+
+
 def test_a_group_that_is_resolved_by_hand_is_resolved_in_the_drops_so_far() -> None:
     key, other = GroupKey("repeated_call"), GroupKey("unkept_promise")
     by_hand = {key.id: KeptState(state="resolved", by="ada"), other.id: KeptState(state="resolved")}
@@ -154,12 +163,3 @@ def test_a_state_of_an_unknown_group_is_named_with_a_near_one() -> None:
     found = states_of_groups([near, "elsewhere"], rows)
     assert (found.passed, found.severity) == (False, "warn")
     assert f"{near} (did you mean {known}?), elsewhere. Correct" in (found.description or "")
-
-
-def test_the_ui_gets_numbers_for_every_state_and_a_table_without_markup() -> None:
-    rows = group_rows(nights(5, 1000, 1, unkept_promise=0.02), {})
-    figures = group_figures(rows)
-    assert {"new": 1, "reopened": 0, "open": len(rows) - 1}.items() <= figures.items()
-    assert figures["groups"] == len(rows) and figures[f"share_{rows[0]['group_id']}"] == rows[0]["share"]
-    hostile = group_table([rows[0] | {"name": "<img src=x> | [x](javascript:1)"}])
-    assert hostile.count("|") - hostile.count("\\|") == 18 and "<img" not in hostile and "[x](" not in hostile

@@ -16,7 +16,7 @@ from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "4"
+GROUPING_VERSION = "3"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""

@@ -16,6 +16,10 @@ State = Literal["new", "grown", "open", "acknowledged", "resolved", "reopened"]
 after it was resolved."""
 
 
+Change = Literal["new", "grown"]
+"""What the last drop of an agent in a suite may say of a group."""
+
+
 class KeptState(Section):
     """What a person said about a group.
 
@@ -74,7 +78,7 @@ def write_states(file: UPath, states: Mapping[str, KeptState]) -> None:
     publish_bytes(file, text.encode())
 
 
-def state_of(kept: KeptState | None, drops: Iterable[str], change: Literal["new", "grown"] | None) -> State:
+def state_of(kept: KeptState | None, drops: Iterable[str], change: Change | None) -> State:
     """The state of a group that was seen in `drops`. `change` is what the last drop of a suite says of it."""
     if kept is None:
         return change or "open"

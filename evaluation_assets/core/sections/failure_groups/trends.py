@@ -1,16 +1,19 @@
-"""How many runs of each drop have a failure group: where it is new or grew, and what came and went with a version."""
+"""How many runs of each drop have a failure group: where it is new, and what came and went with a version."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import scipy
 
+from evaluation_assets.core.sections.failure_groups.states import Change
+
 _CHANCE = 0.05
-"""Of any change without a cause, among all groups of a suite: between versions, or in twenty drops."""
+"""Of any change without a cause, among all groups of a suite."""
 
 _DROPS = 20
+"""Drops of a suite over which that chance holds."""
 
 
 class DropCount(NamedTuple):
@@ -42,27 +45,39 @@ def by_suite(trend: Sequence[DropCount]) -> dict[str | None, list[DropCount]]:
     return found
 
 
-class Change(NamedTuple):
-    """A group is `new` in a drop, which has its first runs, or has `grown`."""
+def change(now: int, runs: int, before: int, runs_before: int, groups: int) -> Change | None:
+    """Whether a drop has a group more often than chance and the drops before explain.
 
-    state: Literal["new", "grown"]
-    drop: str
-
-
-def change_in_last(trend: Sequence[DropCount], groups: int) -> Change | None:
-    """Whether the last drop of an agent in a suite has the group more often than chance and the drops before explain.
-
-    `trend` has all drops, the oldest first; `groups` is the number of all groups. Drops without a suite may be of
-    anything, and are not compared.
+    Args:
+        now: affected runs of the drop.
+        runs: runs of the drop.
+        before: affected runs of the drops before.
+        runs_before: runs of the drops before.
+        groups: number of all groups.
     """
-    for suite, drops in by_suite(trend).items():
-        for agent in dict.fromkeys(each.agent for each in drops) if suite is not None else ():
-            *earlier, last = [each for each in drops if each.agent == agent]
-            before = sum(each.n_affected for each in earlier)
-            chance = chance_of_so_many(last.n_affected, last.n_runs, before, sum(each.n_runs for each in earlier))
-            if last.n_affected and chance < _CHANCE / _DROPS / groups:
-                return Change("grown" if before else "new", last.drop)
+    if not now or chance_of_so_many(now, runs, before, runs_before) >= _CHANCE / _DROPS / groups:
+        return None
+    return "grown" if before else "new"
+
+
+def change_in(trend: Sequence[DropCount], groups: int) -> Change | None:
+    """What the last drop of an agent in a suite says of a group. `trend` has all drops, the oldest first.
+
+    Drops without a suite may be of anything.
+    """
+    series: dict[tuple[str, str | None], list[DropCount]] = {}
+    for each in trend:
+        if each.suite is not None:
+            series.setdefault((each.suite, each.agent), []).append(each)
+    for *earlier, last in series.values():
+        if earlier and (found := _change(earlier, last, groups)) is not None:
+            return found
     return None
+
+
+def _change(earlier: Sequence[DropCount], last: DropCount, groups: int) -> Change | None:
+    before, runs_before = sum(each.n_affected for each in earlier), sum(each.n_runs for each in earlier)
+    return change(last.n_affected, last.n_runs, before, runs_before, groups)
 
 
 def version_changes(trends: Sequence[tuple[str, Sequence[DropCount]]]) -> list[VersionChange]:

@@ -5,10 +5,9 @@ from math import comb
 import pytest
 
 from evaluation_assets.core.sections.failure_groups.trends import (
-    Change,
     DropCount,
     chance_of_so_many,
-    change_in_last,
+    change_in,
     version_changes,
 )
 
@@ -36,15 +35,15 @@ def test_the_chance_of_so_many_affected_runs(affected: int, runs: int, affected_
     assert found == pytest.approx(ways / comb(everyone, runs))
 
 
-def test_a_group_is_new_or_has_grown_in_the_last_drop_of_an_agent_in_any_suite() -> None:
+def test_a_group_is_new_or_has_grown_in_the_last_drop_of_an_agent_in_a_suite() -> None:
     last = trend(0, 0, 20)
-    assert change_in_last(last, 10) == Change("new", "s/2")
-    assert change_in_last([*trend(5, 5, suite="other"), *last], 10) == Change("new", "s/2")
-    assert change_in_last(trend(0, 1, 20), 10) == Change("grown", "s/2")
-    assert change_in_last(trend(0, 0, 1), 10) is None, "may be chance"
-    assert change_in_last(trend(20), 10) is None, "there is nothing before it"
-    assert change_in_last(trend(0, 0, 20, agents="a a b"), 10) is None, "of another agent"
-    assert change_in_last(trend(0, 0, 20, suite=None), 10) is None, "of anything"
+    assert change_in(last, 10) == "new"
+    assert change_in([*trend(5, 5, suite="other"), *last], 10) == "new"
+    assert change_in(trend(1, 1, 20), 10) == "grown"
+    assert change_in(trend(0, 0, 20, agents="a a b"), 10) is None, "the first drop of another agent"
+    assert change_in(trend(0, 0, 1), 10) is None, "may be chance"
+    assert change_in(trend(20), 10) is None, "there is nothing before it"
+    assert change_in(trend(0, 0, 20, suite=None), 10) is None, "drops without a suite may be of anything"
 
 
 def test_versions_bring_and_end_groups_beyond_chance() -> None:
