@@ -62,7 +62,7 @@ def failure_group_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
         url = os.environ.get(settings.url_env)
         if not url:
             return dg.SkipReason(f"{settings.url_env} is not set; no notifications are sent")
-        changed = [row for row in home.home.whole_table("failure_groups").rows() if row["changed_in"] is not None]
+        changed = [row for row in home.home.whole_table("failure_groups").rows() if row.get("changed_in")]
         told = json.loads(context.cursor or "[]")
         untold = [row for row in changed if [row["group_id"], row["state"]] not in told]
         if untold:

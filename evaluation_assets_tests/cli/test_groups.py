@@ -15,41 +15,43 @@ def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
 
     def evaluate(name: str, *, bad: int) -> None:
-        (folder / f"{name}.jsonl").write_bytes(runs(TASKS - bad, bad=bad))
+        (folder / f"{name}.jsonl").write_bytes(runs(2 * TASKS - bad, bad=bad))
         done = command("evaluate", tmp_path / "in", "--quiet", home=home)
         assert done.returncode == 0, done.stderr
 
     nothing = command("groups", "list", home=home)
     assert nothing.returncode == 2 and "no drop has been evaluated" in nothing.stderr
-    for name in ("1", "2", "3"):
-        (folder / f"{name}.jsonl").write_bytes(runs(TASKS))
-    evaluate("4", bad=6)
+    (folder / "1.jsonl").write_bytes(runs(2 * TASKS))
+    evaluate("2", bad=TASKS)
     listed = json.loads(command("groups", "list", "--format", "json", home=home).stdout)
     states = {row["group_id"]: row["state"] for row in listed}
     assert "new" in states.values(), listed
     worst = next(row for row in listed if row["state"] == "new")
-    assert (worst["n_runs"], worst["first_drop"], worst["last_drop"]) == (6, "nights/4", "nights/4")
+    assert (worst["n_runs"], worst["first_drop"], worst["last_drop"]) == (TASKS, "nights/2", "nights/2")
     assert (worst["success_with"], worst["success_without"]) == (0, 1)
 
     shown = command("groups", "show", worst["group_id"], home=home).stdout
-    assert worst["name"] in shown and re.search(r"6 of 10 +nights/4", shown) and "0.0% with it, 100.0% without" in shown
+    assert (
+        worst["name"] in shown and re.search(r"10 of 20 +nights/2", shown) and "0.0% with it, 100.0% without" in shown
+    )
     unknown = command("groups", "show", "none", home=home)
     assert unknown.returncode == 2 and worst["group_id"] in unknown.stderr
 
-    for row in listed:
-        done = command("groups", "resolve", row["group_id"], "--note", "fixed", home=home)
-        assert done.returncode == 0, done.stderr
+    done = command("groups", "resolve", worst["group_id"], "--note", "fixed", home=home)
+    assert done.returncode == 0, done.stderr
     kept = yaml.safe_load((home / "groups.yaml").read_text())
-    assert kept[worst["group_id"]]["note"] == "fixed" and kept[worst["group_id"]]["drops"] == ["nights/4"]
-    evaluate("5", bad=0)
+    assert kept[worst["group_id"]]["note"] == "fixed" and kept[worst["group_id"]]["drops"] == ["nights/2"]
+    with (home / "groups.yaml").open("a") as file:
+        file.write("'00000000': {state: acknowledged}  # by hand\n")
     calm = command("groups", "list", home=home)
     assert calm.returncode == 0 and "resolved" in calm.stdout and "reopened" not in calm.stdout
+    assert "groups.yaml has states of groups that no run has: 00000000" in calm.stderr
 
-    evaluate("6", bad=3)
+    evaluate("3", bad=3)
     again = command("groups", "list", home=home)
     assert again.returncode == 1
     assert f"{worst['group_id']}  reopened" in again.stdout
     assert "Seen again after they were resolved" in again.stderr
     known = command("groups", "acknowledge", worst["group_id"], home=home)
     assert known.returncode == 0
-    assert f"{worst['group_id']}  acknowledged" in command("groups", "list", home=home).stdout
+    assert yaml.safe_load((home / "groups.yaml").read_text())[worst["group_id"]]["state"] == "acknowledged"
