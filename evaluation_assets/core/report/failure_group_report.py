@@ -63,7 +63,7 @@ class FailureGroupsSummary(Frozen):
     def text(self) -> str:
         """What stands out: `12 groups, 1 new, 1 reopened; since agent v3: 1 new, 2 gone`."""
         states = [group.state for group in self.groups]
-        named = [f"{states.count(state):,} {state}" for state in ("new", "reopened") if state in states]
+        named = [f"{states.count(state):,} {state}" for state in ("new", "grown", "reopened") if state in states]
         text = ", ".join([counted(len(states), "group"), *named])
         if not self.changes:
             return text
