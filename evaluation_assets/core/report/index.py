@@ -59,6 +59,7 @@ def write_index(home: Installation, redaction: Redaction | None = None) -> UPath
     reports = home.root / "reports"
     listed = sorted(_listed(reports), key=lambda report: report.written_at, reverse=True)
     addresses = {report.drop: report.address for report in listed}
+    sizes = {report.drop: report.trajectories_total for report in listed}
     groups, problem = _groups(home, redaction, addresses)
     members = home.whole_table("grouped_findings").rows(["group_id", "drop", "trajectory_id"]) if groups else ()
     page = (
@@ -66,7 +67,7 @@ def write_index(home: Installation, redaction: Redaction | None = None) -> UPath
         .get_template("index.html.j2")
         .render(reports=listed, groups=groups, problem=problem, at=addresses, script_source=script_hash("overview"))
     )
-    runs = listed_runs(reports, addresses, members)
+    runs = listed_runs(reports, addresses, sizes, members)
     write_texts(reports, {INDEX: "".join(with_search(plain(page), runs))})
     return reports / INDEX
 

@@ -15,12 +15,15 @@ MAX_RUNS = 20_000
 _COLUMNS = ("id", "task_id", "task", "success", "passed", "score", "errors", "tools", "agents", "models", "flags")
 
 
-def listed_runs(reports: UPath, addresses: Mapping[str, str], members: Iterable[Row]) -> JsonObject:
+def listed_runs(
+    reports: UPath, addresses: Mapping[str, str], sizes: Mapping[str, int], members: Iterable[Row]
+) -> JsonObject:
     """The runs of reports, column by column, each with the number of its drop; and how many reports are left out.
 
     Args:
         reports: the folder of all reports.
         addresses: the page of each drop's report below it, the last written first.
+        sizes: the runs of each report; one that has too many is not read.
         members: rows of `grouped_findings`, for the failure groups of each run.
     """
     groups = _groups(members)
@@ -28,11 +31,11 @@ def listed_runs(reports: UPath, addresses: Mapping[str, str], members: Iterable[
     drops = list(addresses)
     searched = 0
     for number, (drop, address) in enumerate(addresses.items()):
+        if len(columns["id"]) + sizes[drop] > MAX_RUNS:
+            continue
         index = read_index(reports / unquote(address))
         if index is None:
             continue
-        if len(columns["id"]) + len(index["rows"]) > MAX_RUNS:
-            break
         searched += 1
         for row in index["rows"]:
             for name in _COLUMNS:

@@ -1,5 +1,6 @@
 """The list of reports: failure groups of each suite, and the search of runs, with hostile texts in both."""
 
+import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,6 @@ from evaluation_assets.core.report.headline import Headline
 from evaluation_assets.core.report.index import write_index
 from evaluation_assets.core.report.listed_runs import listed_runs
 from evaluation_assets.core.report.suite_groups import SuiteGroups, suite_groups
-from evaluation_assets.core.report.viewer.archive import compressed
 from evaluation_assets.core.report.viewer.page import ViewerData, read_index, with_viewer
 from evaluation_assets.core.sections.failure_groups.grouping import Occurrence
 from evaluation_assets.core.system.installation import Installation
@@ -81,9 +81,10 @@ def home(tmp_path: Path) -> Installation:
             "drop": drop,
             "headline": Headline(measure="score", text=HOSTILE, rates=[], score_name="score", score=None).model_dump(),
             "sidecar": {"suite": HOSTILE},
-            "trajectories_total": 1,
+            "trajectories_total": RUNS,
         }
-        data = ViewerData(compressed({"drop": drop, "rows": [row(run, affected) for run in range(RUNS)]}), ())
+        index = json.dumps({"drop": drop, "rows": [row(run, affected) for run in range(RUNS)]}).encode()
+        data = ViewerData(gzip.compress(index), ())
         folder = tmp_path / "home" / "reports" / f"s/{number}"
         folder.mkdir(parents=True)
         (folder / "report.json").write_text(json.dumps(report))
@@ -120,7 +121,7 @@ def test_examples_are_three_runs_of_the_last_drops_covered(home: Installation) -
 def test_versions_of_an_agent_say_what_came(home: Installation) -> None:
     summary = groups(home)["s"].summary
     assert [(each.version, each.since, len(each.appeared)) for each in summary.changes] == [("a 2", "a 1", 1)]
-    assert summary.text == "1 group; since a 1: 1 new, 0 gone"
+    assert summary.text.endswith("; since a 1: 1 new, 0 gone")
     assert (summary.compared, summary.last) == (4, f"s/{HOSTILE[:8]}")
 
 
@@ -144,10 +145,11 @@ def test_the_runs_of_a_report_are_those_that_it_shows(home: Installation) -> Non
 def test_runs_of_older_reports_are_left_out(home: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     reports = home.root / "reports"
     addresses = {drop: f"s/{number}/report.html" for number, drop in enumerate(NIGHTS)}
-    assert listed_runs(reports, addresses, ())["left_out"] == 0
+    sizes = dict.fromkeys(addresses, RUNS)
+    assert listed_runs(reports, addresses, sizes, ())["left_out"] == 0
     monkeypatch.setattr("evaluation_assets.core.report.listed_runs.MAX_RUNS", 2 * RUNS)
-    runs = listed_runs(reports, addresses, ())
-    assert (len(runs["columns"]["id"]), runs["left_out"]) == (2 * RUNS, 2)
+    runs = listed_runs(reports, addresses, sizes | {"s/1": 3 * RUNS}, ())
+    assert (runs["columns"]["drop"], runs["left_out"]) == ([1] * RUNS + [2] * RUNS, 2)
 
 
 def test_without_groups_or_with_damaged_ones_the_reports_are_listed(home: Installation) -> None:

@@ -63,7 +63,7 @@ function show() {
   const query = parts.query.value.trim();
   const { matches, words } = parsed(query);
   const found = query === "" ? [] : rows.filter((row) => matches(row) && words.every((word) => row.text.includes(word)));
-  const of = `${counted(rows.length, "run")}${leftOut ? `; ${counted(leftOut, "older report")} left out` : ""}`;
+  const of = `${counted(rows.length, "run")}${leftOut ? `; ${counted(leftOut, "report")} left out` : ""}`;
   parts.status.textContent = query === "" ? `Search IDs, tasks, tools and findings of ${of}.` : `${count(found.length)} of ${of}`;
   fill(parts.command, words.length > 0 && ["Search the transcripts, too: ", element("code", {}, `evaluation-assets search ${words.map(quoted).join(" ")}`)]);
   draw(found, SHOWN);
