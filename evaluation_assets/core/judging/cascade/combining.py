@@ -11,9 +11,10 @@ _CLIP = 0.01
 """A judge that was always right so far is not sure."""
 
 _OWN_WEIGHT = 1e-3
-"""Prior variance of the weights of single judges, of silence and of kinds; that of the mean of all judges has 1.
+"""Prior variance of the weights of single judges, of silence and of kinds; that of the mean of all judges is 1.
 
-The evidence of each judge is calibrated, so weights only have to tell how much judges repeat each other."""
+The evidence of each judge is calibrated, so weights only have to tell how much judges repeat each other.
+"""
 
 
 class Curve(Section):
