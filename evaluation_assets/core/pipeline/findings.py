@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from evaluation_assets.core.intake.facts import FindingsFacts
 from evaluation_assets.core.lake.stored import Aligned, Spool, Stored, Stream, batched
@@ -12,6 +12,7 @@ from evaluation_assets.core.sections.findings.gathering import findings_of
 from evaluation_assets.core.sections.findings.process_score import process_score
 from evaluation_assets.core.sections.findings.versions import DETECTOR_VERSIONS
 from evaluation_assets.core.sections.sessions.analysis import PANEL
+from evaluation_assets.core.traces.trajectories.model import JsonObject
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 _CODING = (
@@ -36,11 +37,7 @@ def drop_findings(
     counts: Counter[str] = Counter()
 
     def rows() -> Iterator[Row]:
-        issues = {
-            row["session_id"]: json.loads(row["analysis"])["issues"]
-            for row in sessions.rows(["session_id", "analyst", "analysis"])
-            if row["analyst"] == PANEL
-        }
+        analyses = Aligned(sessions.rows(["session_id", "analyst", "analysis"]), "session_id")
         cases = {
             row["trajectory_id"]: row["issues"]
             for row in tool_use.rows(["trajectory_id", "issues"])
@@ -53,7 +50,7 @@ def drop_findings(
             constrained = outcomes.at(trajectory.id)
             found = findings_of(
                 trajectory,
-                session_issues=issues.get(trajectory.id, []),
+                session_issues=_issues(analyses.at(trajectory.id)),
                 case_issues=cases.get(trajectory.id, []),
                 constraints=constrained,
                 coding_work=work.at(trajectory.id),
@@ -69,3 +66,8 @@ def drop_findings(
         lambda: {"findings": counts.total(), **dict(counts)},
         FindingsFacts(detectors=DETECTOR_VERSIONS).footer,
     )
+
+
+def _issues(analyses: Sequence[Row]) -> list[JsonObject]:
+    """What the panel's analysis of a session found; nothing for a trajectory that is no session."""
+    return [issue for row in analyses if row["analyst"] == PANEL for issue in json.loads(row["analysis"])["issues"]]

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,8 +62,7 @@ def neighbouring_cosines(texts: Sequence[str]) -> NDArray[np.float64]:
 
 
 def _weights(texts: Sequence[str]) -> _Weights | None:
-    numbers: defaultdict[str, int] = defaultdict()
-    numbers.default_factory = numbers.__len__
+    numbers = defaultdict[str, int](count().__next__)
     of_words: dict[str, list[int]] = {}
     of_texts: list[list[int]] = []
     for text in texts:

@@ -95,28 +95,35 @@ class UnmappedFields:
 
 
 @dataclass(slots=True)
-class _Shared:
-    """What the fields of one record have in common: all of them by the ID of their data, and what was noted."""
+class _Object:
+    """A JSON object with its path, the fields that were taken, and the paths of those of a wrong type."""
 
-    members: dict[int, "Fields"] = field(default_factory=dict)
+    data: Mapping[str, Any]
+    path: str
+    taken: set[str] = field(default_factory=set)
+    wrong: dict[str, list[str]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What the fields of one record have in common: its objects by the ID of their data, and what was noted.
+
+    It holds no `Fields`, which refer to it: such cycles stay in memory until Python looks for them.
+    """
+
+    objects: dict[int, _Object] = field(default_factory=dict)
     unknown_parts: Counter[str] = field(default_factory=Counter)
     estimates: int = 0
     stated: Comparisons = field(default_factory=Comparisons)
 
 
 class Fields:
-    """The fields of a JSON object, taken by expected type.
-
-    A nested object yields the same `Fields` instance every time it is taken.
-    """
+    """The fields of a JSON object, taken by expected type. All `Fields` of an object know what any of them took."""
 
     def __init__(self, data: Mapping[str, Any], path: str = "", shared: _Shared | None = None) -> None:
-        self._data = data
-        self._path = path
-        self._taken: set[str] = set()
-        self._wrong: dict[str, list[str]] = {}
         self._shared = _Shared() if shared is None else shared
-        self._shared.members[id(data)] = self
+        own = self._shared.objects.setdefault(id(data), _Object(data, path))
+        self._data, self._path, self._taken, self._wrong = own.data, own.path, own.taken, own.wrong
 
     def __contains__(self, key: str) -> bool:
         """Whether the field is present and not null."""
@@ -288,11 +295,11 @@ class Fields:
 
     def paths(self) -> Iterator[str]:
         """Paths of fields that were not taken or had the wrong type, including those of nested objects."""
-        for fields in self._shared.members.values():
-            yield from chain.from_iterable(fields._wrong.values())
-            for key, value in fields._data.items():
-                if key not in fields._taken and _is_something(value):
-                    yield f"{fields._path}{key}"
+        for each in self._shared.objects.values():
+            yield from chain.from_iterable(each.wrong.values())
+            for key, value in each.data.items():
+                if key not in each.taken and _is_something(value):
+                    yield f"{each.path}{key}"
 
     def _parts_of(self, key: str, items: list[Any]) -> list["str | Fields"]:
         strange = [item for item in items if not isinstance(item, str | dict) and item is not None]
@@ -304,7 +311,7 @@ class Fields:
         ]
 
     def _child(self, data: dict[str, Any], key: str) -> "Fields":
-        return self._shared.members.get(id(data)) or Fields(data, f"{self._path}{key}.", self._shared)
+        return Fields(data, f"{self._path}{key}.", self._shared)
 
     def _take(self, key: str) -> Any:
         self._taken.add(key)

@@ -1,5 +1,6 @@
 """What holds for the reader of every format, tried on its fixtures whole and damaged."""
 
+import gc
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,7 +18,7 @@ from upath import UPath
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection, UnreadableDrop
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.registry import FORMATS, format_of, read_trajectories
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, check, check_is_stored, files_of, trajectories
 
 NAMES = sorted(folder.name for folder in FIXTURES.iterdir() if folder.is_dir())
@@ -53,6 +54,18 @@ def test_a_fixture_is_read_whole(name: str) -> None:
     for trajectory in trajectories(FIXTURES / name):
         assert trajectory.format == name
         check(trajectory)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fields_of_records_are_freed_without_a_search_for_cycles(name: str) -> None:
+    gc.collect()
+    gc.disable()  # as while a table is written
+    try:
+        trajectories(FIXTURES / name)
+        left = [each for each in gc.get_objects() if isinstance(each, Fields)]
+    finally:
+        gc.enable()
+    assert not left
 
 
 @pytest.mark.parametrize("name", NAMES)
