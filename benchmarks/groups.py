@@ -5,13 +5,15 @@
 For each data set, every run gets one fault, drawn by seed. Its findings that the run itself does not have are grouped;
 each counts with the group it is in and the fault it is due to. Printed are V-measure and adjusted Rand index, and the
 share of faults with a finding: a fault without one is in no group. `--runs` groups so many made-up runs with two
-findings each, and prints seconds and peak memory.
+findings each, and prints seconds and peak memory. `--suites` simulates so many suites of twenty nights, and prints how
+many have a group that is new or has grown: unchanged ones, and those in whose last night a share has doubled.
 """
 
 import argparse
 import resource
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -19,7 +21,8 @@ from sklearn.metrics import adjusted_rand_score, v_measure_score
 
 from benchmarks.injected import DATA_SETS, _runs
 from evaluation_assets.core.pipeline.failure_groups import AllRuns, EvaluatedRuns, group_rows
-from evaluation_assets.core.sections.failure_groups.grouping import Occurrence, grouped
+from evaluation_assets.core.sections.failure_groups.grouping import grouped
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.faults.operator import NotApplicable, injected
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
@@ -36,12 +39,14 @@ def main() -> None:
     arguments.add_argument("data", type=Path, nargs="?", default=Path(__file__).parents[2] / "shared" / "data")
     arguments.add_argument("--seeds", type=int, default=3)
     arguments.add_argument("--runs", type=int, default=100_000)
+    arguments.add_argument("--suites", type=int, default=200)
     options = arguments.parse_args()
     for name, pattern in DATA_SETS.items():
         runs = list(_runs(options.data, pattern)) if options.data.is_dir() else []
         for seed in range(options.seeds if runs else 0):
             print(f"{name:<20} seed {seed}: {separated(runs, Random(seed))}", flush=True)
     print(size(options.runs))
+    print(nights(options.suites))
 
 
 def separated(runs: list[Trajectory], random: Random) -> str:
@@ -73,7 +78,7 @@ def separated(runs: list[Trajectory], random: Random) -> str:
 
 
 def _occurrence(row: dict[str, object], run: str) -> Occurrence:
-    names = ("drop", "task_id", "kind", "severity", "tool", "evidence")
+    names = ("drop", "task_id", "kind", "severity", "tool", "evidence", "clip_index", "start", "end")
     return Occurrence(trajectory_id=run, **{name: row[name] for name in names})  # type: ignore[arg-type]
 
 
@@ -86,7 +91,7 @@ def size(count: int) -> str:
         drop = f"s/{start}"
         tasks = {f"run {start + each}": f"task {each % 100}" for each in range(min(1000, count - start))}
         everything.drops.append(
-            EvaluatedRuns(drop=drop, suite="s", version="a 1", evaluated_at=f"{start:09}", tasks=tasks)
+            EvaluatedRuns(drop=drop, suite="s", agent="a", version="a 1", evaluated_at=f"{start:09}", tasks=tasks)
         )
         for run, task in tasks.items():
             for _ in range(2):
@@ -108,6 +113,46 @@ def size(count: int) -> str:
     seconds = time.process_time() - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return f"{count} runs, {len(everything.occurrences)} findings, {len(rows)} groups: {seconds:.1f} s, {memory:.0f} MB"
+
+
+_NIGHTS, _RUNS = 20, 200
+_SHARES = (0.1, 0.05, 0.03, 0.02, 0.02, 0.01, 0.01, 0.01, 0.005, 0.005)
+
+
+def nights(suites: int) -> str:
+    """How many suites have a change in any night; and for each share, in how many its doubling is noticed."""
+    alarms, noticed = 0, Counter[float]()
+    for seed in range(suites):
+        random, suite, had_change = Random(seed), AllRuns(), False
+        for number in range(_NIGHTS):
+            _add_night(suite, number, random, _SHARES)
+            had_change |= bool(_changes(suite))
+        alarms += had_change
+        for index, share in enumerate(_SHARES[:3]):
+            doubled = AllRuns(list(suite.drops), list(suite.occurrences))
+            _add_night(doubled, _NIGHTS, random, [*_SHARES[:index], 2 * share, *_SHARES[index + 1 :]])
+            noticed[share] += sorted(kinds())[index] in _changes(doubled)
+    told = ", ".join(f"of {share:.0%} in {count}" for share, count in noticed.items())
+    return (
+        f"{suites} suites of {_NIGHTS} nights of {_RUNS} runs: {alarms} unchanged with a change; doubled share {told}"
+    )
+
+
+def _add_night(suite: AllRuns, number: int, random: Random, shares: Sequence[float]) -> None:
+    tasks = {f"run {run}": f"task {run % 100}" for run in range(_RUNS)}
+    drop = EvaluatedRuns(drop=f"s/{number}", suite="s", agent="a", version="", evaluated_at=f"{number:02}", tasks=tasks)
+    suite.drops.append(drop)
+    suite.occurrences += [
+        Occurrence(drop=drop.drop, trajectory_id=run, task_id=task, kind=kind, severity="LOW", tool=None, evidence=kind)
+        for run, task in tasks.items()
+        for kind, share in zip(sorted(kinds()), shares, strict=False)
+        if random.random() < share
+    ]
+
+
+def _changes(suite: AllRuns) -> set[str]:
+    found = AllRuns(suite.drops, suite.occurrences)
+    return {row["kind"] for row in group_rows(found, {}) if row["changed_in"]}
 
 
 if __name__ == "__main__":

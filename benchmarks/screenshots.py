@@ -1,11 +1,17 @@
-"""Make the pictures of the documentation from the sample: `make screenshots`. That of the lineage is taken by hand."""
+"""Make the pictures of the documentation from the samples: `make screenshots`."""
 
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from evaluation_assets.defs.groups import REPORT
 from evaluation_assets_tests.browser import chromium
+from evaluation_assets_tests.test_ui import Server, wait_for
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -13,7 +19,7 @@ SAMPLE = ROOT / "examples" / "sessions" / "teams.json"
 
 
 def main() -> None:
-    """Evaluate the sample, and take a picture of its findings, of a transcript, and of the review."""
+    """Evaluate the sample, and take a picture of its findings, of a transcript, of the review, and of the lineage."""
     with tempfile.TemporaryDirectory() as folder:
         evaluate = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", str(SAMPLE), "--home", folder, "--quiet"]
         subprocess.run(evaluate, check=False)  # a check may fail
@@ -27,6 +33,21 @@ def main() -> None:
                 page.goto(report + view)
                 page.wait_for_selector(".item")
                 page.screenshot(path=IMAGES / f"{name}.png")
+            lineage(browser, Path(folder))
+
+
+def lineage(browser: "Browser", home: Path) -> None:
+    """The groups of an installation in Dagster's UI."""
+    server = Server(home)
+    try:
+        wait_for(lambda: server.ask("{version}"), 120)
+        page = browser.new_page(viewport={"width": 1500, "height": 760})
+        page.goto(f"{server.url}/asset-groups")
+        page.locator("svg").get_by_text(REPORT).wait_for(timeout=60_000)
+        page.wait_for_timeout(5_000)  # edges are drawn last
+        page.screenshot(path=IMAGES / "lineage.png")
+    finally:
+        server.stop()
 
 
 if __name__ == "__main__":

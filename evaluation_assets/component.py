@@ -1,9 +1,13 @@
 """The assets of an installation as a Dagster component, for the code location of another project."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated, Any
 
 import dagster as dg
+from dagster.components.utils.translation import TranslationFnResolver
+from pydantic import Field
 from upath import UPath
 
 from evaluation_assets.core.intake.copying.folders import prepare
@@ -12,6 +16,13 @@ from evaluation_assets.core.suites.agents.settings import agent_files, load_agen
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs.dropped import dropped_asset, write_drop
+from evaluation_assets.defs.freshness import RAW
+
+Translation = Annotated[
+    Callable[[dg.AssetSpec, dg.AssetSpec], dg.AssetSpec],
+    TranslationFnResolver[dg.AssetSpec](lambda _: {}),
+]
 
 
 class EvaluationScaffolder(dg.Scaffolder):
@@ -24,6 +35,20 @@ class EvaluationScaffolder(dg.Scaffolder):
         dg.scaffold_component(request, {"home": home})
 
 
+class EvaluationInput(dg.Model, dg.Resolvable):
+    """An asset of your project whose trajectories are evaluated.
+
+    Attributes:
+        asset: its key. Its value is a list of records (dictionaries) or the path of a file.
+        path: the file that the asset writes, relative to the folder of defs.yaml; its value is not loaded then.
+        drop: name of the drop (default: the last part of the key).
+    """
+
+    asset: dg.ResolvedAssetKey
+    path: str | None = None
+    drop: str | None = None
+
+
 @dg.scaffold_with(EvaluationScaffolder)
 class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
     """Evaluates AI agents: the assets, checks and jobs of an installation, with its sensors and schedules.
@@ -33,12 +58,32 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
         panel: path of the panel.yaml (default: panel.yaml in the home folder; without one, the embedded judge).
         lake: where the tables are stored (default: in the home folder).
         automation: whether sensors and schedules are added too. With false, only assets, checks and jobs are.
+        inputs: assets of your project whose trajectories are evaluated.
+        translation: attributes of all assets, such as group_name, tags and owners; `spec` is the asset as it would be.
     """
 
-    home: str
-    panel: str | None = None
-    lake: str | None = None
-    automation: bool = True
+    home: str = Field(description="Home folder: a path relative to the folder of defs.yaml, or an fsspec URL.")
+    panel: str | None = Field(default=None, description="Path of the panel.yaml. Default: in the home folder.")
+    lake: str | None = Field(default=None, description="Where the tables are stored. Default: in the home folder.")
+    automation: bool = Field(default=True, description="Whether sensors and schedules are added.")
+    inputs: list[EvaluationInput] = Field(default=[], description="Assets whose trajectories are evaluated.")
+    translation: Translation | None = Field(
+        default=None, description="Attributes of all assets, such as group_name, tags and owners."
+    )
+
+    def get_asset_spec(self, spec: dg.AssetSpec) -> dg.AssetSpec:
+        """An asset as your project shows it. Override it to give some assets other groups, owners, tags or conditions.
+
+        The key has to stay: runs find tables by it.
+        """
+        return spec if self.translation is None else self.translation(spec, spec)
+
+    def execute(self, home: Installation, drop: str, trajectories: Any) -> str:
+        """Write what an asset of `inputs` gives into the drop of this name, and return the drop's key.
+
+        Override it to convert tables or objects of your own into records.
+        """
+        return write_drop(home, drop, trajectories)
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """The definitions of the installation, without an executor: that of the other project holds."""
@@ -47,10 +92,35 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
         prepare(home)
         panel = load_panel(home.panel_file if self.panel is None else _existing(_placed(self.panel, context.path)))
         made = build_definitions(home, panel, agents=load_agents(agent_files(home.agents)), executor=None)
-        if self.automation:
-            return made
+        dropped = [
+            dropped_asset(
+                given.asset,
+                given.drop or given.asset.path[-1],
+                None if given.path is None else _placed(given.path, context.path),
+                self.execute,
+            )
+            for given in self.inputs
+        ]
+        sources = [asset.key for asset in dropped]
+
+        def shown(spec: dg.AssetSpec) -> dg.AssetSpec:
+            own = spec.replace_attributes(deps=[*spec.deps, *sources]) if spec.key == RAW else spec
+            translated = self.get_asset_spec(own)
+            if translated.key != spec.key:
+                raise dg.DagsterInvalidDefinitionError(
+                    f"{spec.key.to_user_string()} cannot be called {translated.key.to_user_string()}: runs find tables "
+                    "by the keys of assets. Use group_name, tags or owners to mark assets as yours."
+                )
+            return translated
+
+        assets = [*(made.assets or []), *dropped]
         return dg.Definitions(
-            assets=made.assets, asset_checks=made.asset_checks, jobs=made.jobs, resources=made.resources
+            assets=[asset.map_asset_specs(shown) for asset in assets if isinstance(asset, dg.AssetsDefinition)],
+            asset_checks=made.asset_checks,
+            jobs=made.jobs,
+            resources=made.resources,
+            sensors=made.sensors if self.automation else None,
+            schedules=made.schedules if self.automation else None,
         )
 
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 ONE: dict[str, Any] = {"judges": [{"name": "old", "provider": "rules"}]}
 BOTH: dict[str, Any] = {"judges": [*ONE["judges"], {"name": "stub", "provider": "rules"}]}
 DROPS = ("a", "b")
-SELECTION = 'key:"*/stub_*"+ and not (group:"9_overview" or key:"labels" or key:"judge_cards" or key:"baseline")'
+SELECTION = 'key:"*/stub_*"+ and not (group:"8_all_drops" or key:"labels" or key:"judge_cards" or key:"baseline")'
 LAUNCH = """mutation($params: LaunchBackfillParams!) {
   launchPartitionBackfill(backfillParams: $params) {
     __typename ... on LaunchBackfillSuccess {backfillId} ... on PythonError {message}

@@ -20,6 +20,7 @@ from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs.groups import INGEST
 from evaluation_assets.resources.parquet import TABLES_IO
 from evaluation_assets_tests.conftest import SAMPLE
 
@@ -141,6 +142,7 @@ def test_attributes_choose_panel_tables_and_automation(project: Path, tmp_path: 
     [
         ({"panel": "judges.yaml"}, "judges.yaml; correct `panel` in defs.yaml"),
         ({"judges": []}, "judges"),
+        ({"translation": {"key_prefix": "ours"}}, "cannot be called ours/"),
     ],
 )
 def test_an_attribute_that_cannot_be_used_is_named(project: Path, attributes: dict[str, object], said: str) -> None:
@@ -148,6 +150,97 @@ def test_an_attribute_that_cannot_be_used_is_named(project: Path, attributes: di
     with pytest.raises(Exception, match="EvaluationComponent") as problem:
         loaded(project)
     assert said in "".join(traceback.format_exception(problem.value))
+
+
+AGENT = """
+from pathlib import Path
+
+import dagster as dg
+from evaluation_assets import EvaluationComponent
+
+@dg.asset(key=["my_project", "agent_runs"], io_manager_key="files")
+def agent_runs() -> list[dict[str, str]]:
+    return [{"task_id": "t1", "task_description": "2 + 2?", "raw_response": "<answer>4</answer>", "final": "4"}]
+
+class Ours(EvaluationComponent):
+    def get_asset_spec(self, spec):
+        shown = super().get_asset_spec(spec)
+        return shown.replace_attributes(owners=["team:evals"]) if spec.key.path[0] == "clips" else shown
+
+    def execute(self, home, drop, trajectories):
+        return super().execute(home, drop, [record | {"task_id": "renamed"} for record in trajectories])
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    files = dg.FilesystemIOManager(base_dir=str(Path(__file__).parent / "stored"))
+    return dg.Definitions(assets=[agent_runs], resources={"files": files})
+"""
+
+
+def with_agent(project: Path) -> Path:
+    (project / "src" / "team" / "defs" / "own" / "agent.py").write_text(AGENT)
+    return project
+
+
+def test_what_an_asset_of_the_team_produces_is_evaluated(project: Path) -> None:
+    folder = component(with_agent(project), home="home", inputs=[{"asset": "my_project/agent_runs"}])
+    definitions = loaded(project)
+    graph = definitions.resolve_asset_graph()
+    dropped, runs = dg.AssetKey(["dropped", "agent_runs_dropped"]), dg.AssetKey(["my_project", "agent_runs"])
+    assert graph.get(dropped).parent_keys == {runs}
+    assert dropped in graph.get_ancestor_asset_keys(dg.AssetKey("evaluation_report"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        both = definitions.resolve_implicit_global_asset_job_def()
+        assert both.execute_in_process(instance=instance, asset_selection=[runs, dropped]).success
+        instance.add_dynamic_partitions("drops", ["agent_runs"])
+        job = definitions.resolve_job_def("evaluate")
+        assert job.execute_in_process(partition_key="agent_runs", instance=instance).success
+    assert evaluation_assets.load_home(folder / "home").drops == ["agent_runs"]
+
+
+def test_a_file_that_an_asset_of_the_team_writes_is_evaluated(project: Path) -> None:
+    folder = component(project, home="home", inputs=[{"asset": "customers", "path": "runs.jsonl", "drop": "today"}])
+    shutil.copy(SAMPLE, folder / "runs.jsonl")
+    job = loaded(project).resolve_implicit_global_asset_job_def()
+    asked = [dg.AssetKey(["dropped", "today_dropped"])]
+    assert job.execute_in_process(asset_selection=asked).success
+    assert (folder / "home" / "drops" / "today.jsonl").read_bytes() == SAMPLE.read_bytes()
+
+
+def test_groups_tags_and_owners_are_the_teams_own_and_jobs_stay_whole(project: Path) -> None:
+    folder = component(
+        with_agent(project),
+        home="home",
+        inputs=[{"asset": "my_project/agent_runs"}],
+        translation={"group_name": "evaluation", "tags": {"was": "{{ spec.group_name }}"}},
+    )
+    written = yaml.safe_load((folder / "defs.yaml").read_text())
+    written |= {
+        "type": "team.defs.own.agent.Ours",
+        "post_processing": {"assets": [{"target": "key:labels", "attributes": {"owners": ["ada@example.com"]}}]},
+    }
+    (folder / "defs.yaml").write_text(yaml.safe_dump(written))
+    definitions = loaded(project)
+    specs = {spec.key.to_user_string(): spec for spec in definitions.resolve_all_asset_specs()}
+    assert {spec.group_name for key, spec in specs.items() if spec.key not in OWN and "my_project" not in key} == {
+        "evaluation"
+    }
+    assert specs["clips"].tags["was"] == INGEST
+    assert (specs["clips"].owners, specs["labels"].owners) == (["team:evals"], ["ada@example.com"])
+    evaluated = definitions.resolve_job_def("evaluate").asset_layer.selected_asset_keys
+    assert dg.AssetKey("evaluation_report") in evaluated and not evaluated & OWN
+    runs, dropped = dg.AssetKey(["my_project", "agent_runs"]), dg.AssetKey(["dropped", "agent_runs_dropped"])
+    job = definitions.resolve_implicit_global_asset_job_def()
+    assert job.execute_in_process(asset_selection=[runs, dropped]).success
+    assert '"renamed"' in (folder / "home" / "drops" / "agent_runs.jsonl").read_text()
+
+
+def test_a_new_judge_needs_a_reload_alone(project: Path) -> None:
+    folder = component(project, home="home")
+    loaded(project)
+    (folder / "home" / "panel.yaml").write_text("judges: [{name: strict, provider: rules}]")
+    keys = {key.to_user_string() for key in loaded(project).resolve_asset_graph().get_all_asset_keys()}
+    assert "clip_verdicts/strict_clip_verdicts" in keys
 
 
 def test_dg_lists_the_component() -> None:

@@ -4,13 +4,17 @@ import ast
 import json
 import os
 import re
+import runpy
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import evaluation_assets
 from evaluation_assets_tests.conftest import SAMPLE
 from evaluation_assets_tests.installed_plugin import with_pytest_plugin
 
@@ -40,6 +44,36 @@ def test_the_tests_of_an_agent_pass(tmp_path: Path) -> None:
     done = run("-m", "pytest", "-p", "no:cacheprovider", EXAMPLES / "pytest", folder=tmp_path)
     assert done.returncode == 0, done.stdout
     assert "3 passed" in done.stdout
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the Dagster project, which can be imported."""
+    copied = shutil.copytree(EXAMPLES / "dagster_project", tmp_path / "project")
+    monkeypatch.syspath_prepend(str(copied / "src"))
+    yield copied
+    for name in [name for name in sys.modules if name.split(".")[0] == "support_bot"]:
+        del sys.modules[name]
+
+
+def test_the_dagster_project_evaluates_what_its_agent_does(project: Path) -> None:
+    test = runpy.run_path(str(project / "tests" / "test_project.py"))
+    test["test_runs_of_the_agent_are_evaluated"]()
+    assert evaluation_assets.load_home(project / ".evaluation").drops == ["agent_runs"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("dg") is None, reason="dagster-dg-cli is not installed")
+def test_dg_checks_the_dagster_project(project: Path) -> None:
+    checked = subprocess.run(
+        ["dg", "check", "defs"],
+        cwd=project,
+        env=os.environ | {"PYTHONPATH": str(project / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "All definitions loaded successfully" in checked.stdout + checked.stderr
 
 
 def executed(code: str, names: dict[str, Any]) -> object:

@@ -196,7 +196,7 @@ def test_the_browser_shows_lineage_and_metadata(server: Server, tmp_path: Path) 
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1600, "height": 1000})
         page.goto(f"{server.url}/asset-groups")
-        for group in ("1_ingest", "2_clips", "7_report"):
+        for group in ("1_read_runs", "2_score_clips", "7_report"):
             page.get_by_text(group).first.wait_for(timeout=60_000)
         page.goto(f"{server.url}/assets/clip_scores?partition=assistants")
         page.get_by_text("mean_code_correctness").first.wait_for(timeout=60_000)

@@ -111,6 +111,6 @@ def test_a_hostile_page_in_a_browser_changes_nothing_and_the_ui_works_beside_it(
         sockets: list[str] = []
         own.on("websocket", lambda socket: sockets.append(socket.url))
         own.goto(f"{server.url}/asset-groups")
-        own.get_by_text("1_ingest").first.wait_for(timeout=60_000)
+        own.get_by_text("1_read_runs").first.wait_for(timeout=60_000)
         wait_for(lambda: sockets or None, 60)
     assert not {"shown", "sent"} & set(drops(server))

@@ -1,7 +1,7 @@
 """A drop compared with a baseline or with another drop, task by task, as the gate does."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from upath import UPath
 from evaluation_assets.api.errors import GateFailed, UnknownName, as_unusable
 from evaluation_assets.api.html import comparison_html
 from evaluation_assets.core.gating.baselines import Baseline, as_baseline, baseline_file, read_baseline
-from evaluation_assets.core.gating.evaluated_drops import baseline_of, bridges_of, gate_metrics, metrics_of
+from evaluation_assets.core.gating.evaluated_drops import baseline_for, bridges_of, gate_metrics, metrics_of
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateVerdict
 from evaluation_assets.core.gating.task_metrics import DropMetrics, lower_is_better
@@ -137,12 +137,8 @@ def compared(home: Installation, drop: str, against: EvaluatedDrop | str | Path 
         settings = load_settings(home.gate_file)
         found = _baseline(home, drop, against)
         metrics = metrics_of(home, drop)
-        suite = metrics.suite
-        if found is not None and not (found.suite and metrics.suite):
-            # The caller named both sides; that only one of them belongs to a suite makes them no less comparable.
-            found, metrics = found.model_copy(update={"suite": ""}), replace(metrics, suite=None)
         disqualified = disqualified_judges(home, settings.review)
-        bridges = bridges_of(home, suite)
+        bridges = bridges_of(home, metrics.suite)
         outcome = gate_metrics(found, metrics, settings.gate, disqualified, bridges)
     if outcome is None:
         raise UnknownName(
@@ -159,7 +155,7 @@ def compared(home: Installation, drop: str, against: EvaluatedDrop | str | Path 
 
 def _baseline(home: Installation, drop: str, against: EvaluatedDrop | str | Path | None) -> Baseline | None:
     if against is None:
-        return baseline_of(home, metrics_of(home, drop).suite)
+        return baseline_for(home, drop, metrics_of(home, drop).suite)
     if not isinstance(against, str | Path):
         return as_baseline([metrics_of(*against)])
     if isinstance(against, Path) or against.endswith(".json"):

@@ -87,7 +87,7 @@ def evaluate(
         for_suite = _Suite.of(suite)
         check_ledger(installation, chosen)
         check_evaluators(chosen)
-        paid = PaidEvaluation(installation, chosen, settings, for_suite.name)
+        paid = PaidEvaluation(installation, chosen.asking(), settings, for_suite.name)
         paid.check_budget(budget, budget_calls)
         looked_at = _looked_at(source, one_drop, format)
         paid.check_keys([looked_at])

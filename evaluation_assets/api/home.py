@@ -1,6 +1,5 @@
 """An installation as a Python object, and its evaluated drops: tables as data frames, the report, the gate."""
 
-import getpass
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -187,16 +186,18 @@ class StoredResult:
     def promote(self, *, reason: str = "", by: str | None = None) -> Path:
         """Accept this drop as the baseline of its suite, and return the file. Commit it.
 
+        A drop without a suite gets a baseline of its own name.
+
         Args:
             reason: why the drop is accepted; stored in the file.
             by: who accepts it (default: the name of the system user).
 
         Raises:
-            UnusableInput: the drop has no suite, or no evaluated tasks.
+            UnusableInput: the drop has no evaluated tasks.
         """
         from evaluation_assets.runs.own_loop import quiet  # noqa: PLC0415  (Dagster: 1 s to import)
 
-        config = {"promoted_by": by or getpass.getuser(), "reason": reason, "with_drops": []}
+        config = {"promoted_by": by or "", "reason": reason}
         with as_unusable(), quiet():
             from evaluation_assets.core.judging.panel import load_panel  # noqa: PLC0415
             from evaluation_assets.defs.names import PROMOTE_BASELINE  # noqa: PLC0415

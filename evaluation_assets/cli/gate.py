@@ -1,8 +1,5 @@
 """`gate`, `baseline`: compare a drop with its baseline, and promote baselines."""
 
-import getpass
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,7 +12,8 @@ from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, read_baseline
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.pipeline.settings import InvalidSettings, Settings, load_settings
+from evaluation_assets.core.pipeline.named_metrics import settings_of
+from evaluation_assets.core.pipeline.settings import InvalidSettings, Settings
 from evaluation_assets.core.report.gate_formats import (
     as_github,
     as_json,
@@ -52,7 +50,7 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | No
     The exit status is 1 if the verdict blocks (`blocks` in gate.yaml; default: only `fail`, which includes missing
     tasks).
     """
-    settings = _settings(home)
+    settings = _settings(home, panel)
     if calibrate and form not in CALIBRATION_FORMATS:
         refuse(f"--calibrate is printed as {' or '.join(CALIBRATION_FORMATS)}")
     if calibrate and drop is not None and form == "json":
@@ -89,16 +87,6 @@ def _outcome(home: Installation, panel: Panel, drop: str, file: Path | None) -> 
     return GateOutcome.model_validate(said.value)
 
 
-def _user() -> str:
-    """Name of the system user; in a container without one, of the git user."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        git = shutil.which("git")
-        done = git and subprocess.run([git, "config", "user.name"], capture_output=True, text=True, check=False)
-        return (done.stdout.strip() if done else "") or "unknown"
-
-
 @click.group("baseline")
 def baseline_commands() -> None:
     """Promote and show baselines."""
@@ -108,16 +96,22 @@ def baseline_commands() -> None:
 @click.argument("drops", nargs=-1, required=True)
 @with_panel
 @click.option("--reason", default="", help="Why the baseline is accepted; stored in the file.")
-@click.option("--by", "promoted_by", default=_user, show_default="your user name", help="Who accepts the baseline.")
-def promote(drops: tuple[str, ...], home: Installation, panel: Panel, reason: str, promoted_by: str) -> None:
-    """Accept an evaluated drop, or the mean of several, as the suite's baseline."""
-    _settings(home)
+@click.option("--by", "promoted_by", default="", show_default="your user name", help="Who accepts the baseline.")
+@click.option("--suite", default="", show_default="the drop's; else the drop's name", help="What it is a baseline of.")
+def promote(
+    drops: tuple[str, ...], home: Installation, panel: Panel, reason: str, promoted_by: str, suite: str
+) -> None:
+    """Accept an evaluated drop, or the mean of several, as the suite's baseline.
+
+    A drop without a suite gets a baseline of its own name; what arrives under that name later is compared with it.
+    """
+    _settings(home, panel)
     for drop in drops:
         check_evaluated(home, drop)
     silence_previews()
     from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
-    config = {"promoted_by": promoted_by, "reason": reason, "with_drops": list(drops[1:])}
+    config = {"promoted_by": promoted_by, "reason": reason, "with_drops": list(drops[1:]), "suite": suite}
     result = run_job(home, panel, PROMOTE_BASELINE, drop=drops[0], ops={"baseline": {"config": config}})
     if not result.success:
         refuse("; ".join(result.failures))
@@ -148,8 +142,8 @@ def show(suite: str, home: Installation, panel: Panel) -> None:
         echo(f"  {name:<13} {metric.mean:.3f}{interval} over {counted(metric.n_tasks, 'task')}")
 
 
-def _settings(home: Installation) -> Settings:
+def _settings(home: Installation, panel: Panel) -> Settings:
     try:
-        return load_settings(home.gate_file)
+        return settings_of(home, panel)
     except InvalidSettings as problem:
         refuse(str(problem))

@@ -12,6 +12,7 @@ import click
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from evaluation_assets.cli.align import align
 from evaluation_assets.cli.attack import attack
 from evaluation_assets.cli.bridge import bridge
 from evaluation_assets.cli.options import with_home, with_judges
@@ -19,7 +20,6 @@ from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import (
     EMBEDDED,
-    NOT_FITTED,
     PYTHON,
     InvalidPanel,
     JudgeSettings,
@@ -31,6 +31,7 @@ from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.models.addresses import Address
 from evaluation_assets.core.models.endpoints import AssetName
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
+from evaluation_assets.core.report.cascade_text import NOT_FITTED
 from evaluation_assets.core.system.configuration import VariableName
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.prices import Price
@@ -44,6 +45,7 @@ def panel_commands() -> None:
 
 
 panel_commands.add_command(attack)
+panel_commands.add_command(align)
 panel_commands.add_command(bridge)
 
 

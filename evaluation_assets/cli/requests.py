@@ -54,4 +54,4 @@ class RequestedEvaluation:
     def asked_panel(self) -> Panel:
         """The judges that are asked."""
         asked = tuple(judge for judge in self.panel.judges if not self.judges or judge.name in self.judges)
-        return self.panel.model_copy(update={"judges": asked})
+        return self.panel.asking(self.judges).model_copy(update={"judges": asked})

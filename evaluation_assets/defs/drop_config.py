@@ -9,7 +9,7 @@ from evaluation_assets.core.models.budget import Budget
 
 
 class DropConfig(dg.Config):
-    """Settings of an evaluation: preprocessing, budget, split files, and the baseline of the gate.
+    """Settings of an evaluation: preprocessing, budget, split files, judges, and the baseline of the gate.
 
     `drops` are evaluated by a run without a partition, one after the other. Dagster writes 23 events for each partition
     of a run before it launches it, which takes longer than to evaluate the drop.
@@ -34,6 +34,7 @@ class DropConfig(dg.Config):
     )
     split_size: int = Field(default=0, ge=0, description="Records per numbered file; 0 writes one file only.")
     baseline: str = Field(default="", description="Baseline file to compare with. Default: the suite's baseline.")
+    ask_also: list[str] = Field(default=[], description="Judges that panel.yaml leaves out of `everyday`, to ask too.")
     drops: list[str] = Field(default=[])
 
     @property

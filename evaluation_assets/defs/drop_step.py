@@ -1,6 +1,6 @@
 """All assets of a drop as one step, of one drop or of many: each step costs a start and events of its own."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -8,17 +8,18 @@ import dagster as dg
 
 from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
 from evaluation_assets.core.intake.drops import InvalidDrop
+from evaluation_assets.core.judging.panel import InvalidPanel
 from evaluation_assets.core.lake.stored import DamagedTable, DiskFull, Stream
 from evaluation_assets.core.system.cancellation import raise_if_told
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.defs.big_drops import judge_in_parts
 from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.evaluation import Evaluation
 from evaluation_assets.defs.freshness import REPORT
-from evaluation_assets.defs.names import EVALUATE_DROP, EVALUATED, RETRY_TAG
+from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, EVALUATED, RETRY_TAG
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import explained
-from evaluation_assets.defs.stage import Stage
 from evaluation_assets.defs.storage_outage import is_outage
 from evaluation_assets.resources.dagster_private import CHECKS_MISSED
 from evaluation_assets.resources.data_versions import DropRecords
@@ -37,12 +38,14 @@ _EXPLAINED = (InvalidDrop, UnreadableDrop, InvalidToolTypes, DamagedTable, DiskF
 Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
 
 
-def drop_step(stages: Sequence[Stage], levels: Sequence[Stage], clips_per_part: int | None) -> dg.AssetsDefinition:
+def drop_step(
+    everyday: Evaluation, asking: Callable[[Sequence[str]], Evaluation], clips_per_part: int | None
+) -> dg.AssetsDefinition:
     """A subsettable step that materialises the assets of all stages, in this order, and evaluates their checks.
 
     A stage of which nothing is selected does not run. Tables are written as soon as they are yielded, so that later
-    stages and checks can read them. `levels` are the stages that judge; drops of more than `clips_per_part` clips are
-    judged in parts, with `None` no drop is.
+    stages and checks can read them. `asking` makes the evaluation that asks some judges beside those of `everyday`; it
+    has the same assets. Drops of more than `clips_per_part` clips are judged in parts, with `None` no drop is.
 
     A drop that fails does not keep the others of its run from being evaluated. What was materialised is therefore
     reported drop by drop, and not as outputs of the step, which would stand for all drops or none.
@@ -53,11 +56,13 @@ def drop_step(stages: Sequence[Stage], levels: Sequence[Stage], clips_per_part: 
         partitions_def=DROPS,
         can_subset=True,
         backfill_policy=dg.BackfillPolicy.multi_run(DROPS_PER_RUN),
-        specs=[spec.replace_attributes(skippable=True) for stage in stages for spec in stage.assets],
-        check_specs=[_EVALUATED, *(spec for stage in stages for spec in stage.checks)],
+        specs=[spec.replace_attributes(skippable=True) for stage in everyday.stages for spec in stage.assets],
+        check_specs=[_EVALUATED, *(spec for stage in everyday.stages for spec in stage.checks)],
     )
     def evaluate_drop(context: dg.AssetExecutionContext, config: DropConfig, home: HomeResource) -> Iterator[Event]:
         drops, failures = config.drops or context.partition_keys, dict[str, Exception]()
+        with explained(InvalidPanel):
+            evaluation = asking(config.ask_also) if config.ask_also else everyday
         context.log.addFilter(lambda record: CHECKS_MISSED not in record.getMessage())
         done = _done_before(context)
         for number, name in enumerate(drops, 1):
@@ -73,19 +78,23 @@ def drop_step(stages: Sequence[Stage], levels: Sequence[Stage], clips_per_part: 
                 assets=context.selected_asset_keys,
                 checks=context.selected_asset_check_keys,
             )
-            records, problem = DropRecords(context, name), None
+            records, problem, behind = DropRecords(context, name, config.ask_also), None, list[dg.AssetKey]()
             try:
                 with home.left_with_the_run() as entered, explained(*_EXPLAINED):
                     entered.enter_context(alone(home.home, name, context.log.info))
-                    events = _evaluated(stages, levels, clips_per_part, drop, config, home, records)
+                    events = _evaluated(evaluation, clips_per_part, drop, config, home, records)
                     yield from entered.enter_context(closing(events))
+                behind = records.behind(REPORT)
                 done = done.with_finished(name)
             except Exception as raised:
                 if is_outage(raised):
                     raise  # the other drops would meet it too; the run is retried, and goes on with this one
                 problem = failures[name] = raised
+            outcome = records.evaluated(_EVALUATED.key, _outcome(problem, behind))
             if _EVALUATED.key in drop.checks:
-                yield records.evaluated(_EVALUATED.key, _outcome(problem))
+                yield outcome
+            elif behind:  # this run has left the report behind; a check that was not selected is no output of the step
+                context.instance.report_runless_asset_event(outcome)
             if problem is not None and len(drops) > 1:
                 context.log.error(f"{name}: {problem}", exc_info=problem)
         if len(drops) == 1 and failures:
@@ -104,18 +113,28 @@ _EVALUATED = dg.AssetCheckSpec(
     EVALUATED,
     asset=REPORT,
     partitions_def=DROPS,
-    description="The drop was evaluated. Fails if it cannot be, or if each of the runs that tried was killed.",
+    description="The drop was evaluated, and its report is up to date. Fails if it cannot be evaluated, if each of the "
+    "runs that tried was killed, or if tables that the report is made from are stale.",
 )
 
 
-def _outcome(problem: Exception | None) -> dg.AssetCheckResult:
+def _outcome(problem: Exception | None, behind: Sequence[dg.AssetKey]) -> dg.AssetCheckResult:
     """Whether a drop was evaluated: the state of a run of many is that of none of them."""
-    return dg.AssetCheckResult(passed=problem is None, metadata={} if problem is None else {"problem": str(problem)})
+    if problem is not None:
+        return dg.AssetCheckResult(passed=False, metadata={"problem": str(problem)})
+    if not behind:
+        return dg.AssetCheckResult(passed=True)
+    stale = ", ".join(key.path[-1] for key in behind)
+    return dg.AssetCheckResult(
+        passed=False,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"The report is older than the tables are now. Stale: {stale}. Run the job {EVALUATE}.",
+        metadata={"stale": stale},
+    )
 
 
 def _evaluated(
-    stages: Sequence[Stage],
-    levels: Sequence[Stage],
+    evaluation: Evaluation,
     clips_per_part: int | None,
     drop: DropRun,
     config: DropConfig,
@@ -123,7 +142,8 @@ def _evaluated(
     records: DropRecords,
 ) -> Generator[Event]:
     """Run the stages for one drop, write its tables, and record them."""
-    chosen = [stage for stage in stages if stage.is_chosen(drop)]
+    levels = evaluation.levels
+    chosen = [stage for stage in evaluation.stages if stage.is_chosen(drop)]
     first_level = next((stage for stage in chosen if stage in levels), None)
     try:
         for stage in chosen:
@@ -139,7 +159,8 @@ def _evaluated(
                 if isinstance(result.value, Stream):
                     metadata |= write_table(home.home, key, drop.key, result.value)
                 if key in drop.assets:
-                    yield records.materialized(key, metadata, result.data_version)
+                    from_stale = key == REPORT and bool(records.stale_upstream(key))
+                    yield records.materialized(key, metadata, result.data_version, from_stale)
     finally:
         if drop.parts is not None:
             drop.parts.remove()

@@ -11,22 +11,22 @@ from evaluation_assets.core.lake.tables import (
 AGENTS = "0_agents"
 """Agents that are run on suites. They write the drops that the other stages read."""
 
-INGEST = "1_ingest"
-CLIPS = "2_clips"
-CATEGORIES = "3_categories"
-TRAJECTORIES = "4_trajectories"
-SESSIONS_AND_SUITES = "5_sessions_suites"
+INGEST = "1_read_runs"
+CLIPS = "2_score_clips"
+CATEGORIES = "3_score_tools"
+TRAJECTORIES = "4_score_runs"
+SESSIONS_AND_SUITES = "5_find_failures"
 
-GATE = "6_gate"
+GATE = "6_compare"
 """Metrics and baseline, and what decides which judges count: canary clips, labels, judge cards."""
 
 REPORT = "7_report"
-SINKS = "8_sinks"
 
-OVERVIEW = "9_overview"
+OVERVIEW = "8_all_drops"
 """Tables over all drops."""
 
-ALL = (AGENTS, INGEST, CLIPS, CATEGORIES, TRAJECTORIES, SESSIONS_AND_SUITES, GATE, REPORT, SINKS, OVERVIEW)
+SINKS = "9_send"
+"""Deliveries to sinks. Most installations have none, and no agents: the groups in between have no gap."""
 
 _OF_VERDICTS = {
     CLIP_VERDICTS: CLIPS,

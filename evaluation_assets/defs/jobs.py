@@ -1,11 +1,15 @@
 """Jobs: the evaluation of a drop, parts of it, agents on a suite, and overviews over all drops."""
 
+from collections.abc import Iterable
+
 import dagster as dg
 
 from evaluation_assets.core.lake.tables import CANARY_VERDICTS
-from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import (
+    AGENT_COMPARISON,
+    AGENT_RUNS,
     COLLECTED_LABELS,
+    DELIVERIES,
     EVALUATE,
     GATE,
     OVERVIEW,
@@ -14,10 +18,12 @@ from evaluation_assets.defs.names import (
     RESCORE,
     RUN_AGENTS,
     SEND_SCORES,
+    TASK_SUITES,
 )
 from evaluation_assets.defs.per_judge import LEVELS
 from evaluation_assets.defs.regression import GATE_CHECK
 from evaluation_assets.defs.storage_outage import retry_after_outage
+from evaluation_assets.resources.dagster_private import UnresolvedAssetJobDefinition
 
 OVER_ALL_DROPS = (
     "labels",
@@ -30,33 +36,36 @@ OVER_ALL_DROPS = (
     "grouped_findings",
     "failure_groups",
 )
-OURS = dg.AssetSelection.groups(*groups.ALL)
-"""All assets of an installation; a project that uses the component has others too."""
-AGENTS = dg.AssetSelection.groups(groups.AGENTS)
+AGENTS = dg.AssetSelection.assets(TASK_SUITES, AGENT_COMPARISON) | dg.AssetSelection.key_prefixes(AGENT_RUNS)
 COLLECTED = dg.AssetSelection.key_prefixes(COLLECTED_LABELS)
-SINKS = dg.AssetSelection.groups(groups.SINKS)
+SINKS = dg.AssetSelection.key_prefixes(DELIVERIES)
 VERDICTS = dg.AssetSelection.key_prefixes(*(table.name for table in (*LEVELS, CANARY_VERDICTS)))
 
-evaluate_job = dg.define_asset_job(
-    EVALUATE,
-    selection=OURS - dg.AssetSelection.assets("preprocessed_files", "baseline", *OVER_ALL_DROPS) - AGENTS - COLLECTED,
-    description="Evaluate one drop, from the file to the report.",
-    executor_def=dg.in_process_executor,
-    hooks={retry_after_outage},
-)
 
-rescore_job = dg.define_asset_job(
-    RESCORE,
-    selection=(
-        (VERDICTS.downstream() & OURS | dg.AssetSelection.assets("constraint_results"))
-        - dg.AssetSelection.assets("baseline", *OVER_ALL_DROPS)
-        - AGENTS
-        - COLLECTED
-    ),
-    description="Run all verdicts and constraints of ingested drops, and everything downstream of them.",
-    executor_def=dg.in_process_executor,
-    hooks={retry_after_outage},
-)
+def drop_jobs(of_a_drop: Iterable[dg.AssetKey]) -> list[UnresolvedAssetJobDefinition]:
+    """The jobs that evaluate a drop, with all of its assets or from the verdicts on.
+
+    They are selected by key: a project that uses the component has other assets, and gives ours groups of its own.
+    """
+    assets = dg.AssetSelection.assets(*of_a_drop) - dg.AssetSelection.assets("preprocessed_files")
+    from_verdicts = VERDICTS.downstream() | dg.AssetSelection.assets("constraint_results")
+    return [
+        dg.define_asset_job(
+            EVALUATE,
+            selection=assets,
+            description="Evaluate one drop, from the file to the report.",
+            executor_def=dg.in_process_executor,
+            hooks={retry_after_outage},
+        ),
+        dg.define_asset_job(
+            RESCORE,
+            selection=from_verdicts & assets,
+            description="Run all verdicts and constraints of ingested drops, and everything downstream of them.",
+            executor_def=dg.in_process_executor,
+            hooks={retry_after_outage},
+        ),
+    ]
+
 
 preprocess_job = dg.define_asset_job(
     PREPROCESS_ONLY,

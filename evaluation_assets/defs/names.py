@@ -31,12 +31,16 @@ CONSTRAINT_WARNINGS = "constraint_warnings"
 QUOTATIONS = "quotations"
 NO_DRIFT = "no_drift"
 NO_REOPENED_FAILURES = "no_reopened_failures"
+STATES_OF_GROUPS = "states_of_groups"
 READABLE = "readable"
 MAY_GATE = "may_gate"
 DELIVERED = "delivered"
 
 AGENT_RUNS = "agent_runs"
 """First part of the keys of agents' assets, and the name of the op that runs them, which its configuration goes to."""
+
+TASK_SUITES = "task_suites"
+AGENT_COMPARISON = "agent_comparison"
 
 DELIVERIES = "deliveries"
 """First part of the keys of sinks' assets."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import dagster as dg
+from pydantic import Field
 from upath import UPath
 
 from evaluation_assets.core.gating import evaluated_drops
@@ -24,6 +25,7 @@ from evaluation_assets.core.pipeline.checks.gating import regression_gate as reg
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.review.judge_cards import disqualified_judges
+from evaluation_assets.core.system.user import user_name
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import NO_DRIFT
@@ -47,9 +49,10 @@ GATE_CHECK = dg.AssetCheckKey(dg.AssetKey("evaluation_report"), REGRESSION_GATE)
 class PromotionConfig(dg.Config):
     """Who promotes the drop, and why. The baseline is the mean of the drop and `with_drops`."""
 
-    promoted_by: str
-    reason: str = ""
-    with_drops: list[str] = []  # noqa: RUF012  (a pydantic default)
+    promoted_by: str = Field(default="", description="Default: the user that Dagster runs as.")
+    reason: str = Field(default="", description="Why the baseline is accepted; stored in its file.")
+    with_drops: list[str] = Field(default=[], description="Drops that the baseline is the mean of, beside this one.")
+    suite: str = Field(default="", description="Default: the suite of the drop; without one, the drop's own name.")
 
 
 def regression_assets(settings: Settings) -> list[dg.AssetsDefinition]:
@@ -132,7 +135,7 @@ def score_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.Materi
     group_name=groups.GATE,
     deps=["task_metrics"],
     kinds={"json"},
-    description="The drop accepted as baseline of its suite. Written to baselines/; commit the file.",
+    description="The drop accepted as baseline of its suite, or else of its own name. Commit its file in baselines/.",
 )
 def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: HomeResource) -> dg.MaterializeResult:
     """Promote the drop. Baselines are never promoted automatically."""
@@ -140,7 +143,8 @@ def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: H
     with explained(InvalidBaseline):
         made = make_baseline(
             [evaluated_drops.metrics_of(home.home, name) for name in names],
-            promoted_by=config.promoted_by,
+            suite=config.suite or None,
+            promoted_by=config.promoted_by or user_name(),
             promoted_at=datetime.now(UTC).isoformat(timespec="seconds"),
             reason=config.reason,
             run_id=context.run.run_id,
@@ -150,6 +154,7 @@ def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: H
     return dg.MaterializeResult(
         metadata={
             "path": dg.MetadataValue.path(str(file)),
+            "dagster/uri": str(file),
             **baseline_figures(made),
         }
     )

@@ -1,6 +1,7 @@
 """Schedules."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import dagster as dg
@@ -14,7 +15,7 @@ from evaluation_assets.core.system.automation import NightlyRunSettings
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.drop_step import DROPS_PER_RUN
 from evaluation_assets.defs.evaluation_runs import past_evaluations, request, step_config
-from evaluation_assets.defs.freshness import is_stale, run_config_of
+from evaluation_assets.defs.freshness import is_stale
 from evaluation_assets.defs.names import AGENT_RUNS, EVALUATE, OVERVIEW, RUN_AGENTS
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
 from evaluation_assets.resources.installation import HomeResource
@@ -58,8 +59,8 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
     return nightly_stale_drops
 
 
-def weekly_schedule(cron: str) -> dg.ScheduleDefinition:
-    """Evaluates the newest drop of every suite with every judge, stale or not.
+def weekly_schedule(cron: str, not_everyday: Sequence[str]) -> dg.ScheduleDefinition:
+    """Evaluates the newest drop of every suite, and of every agent without one, with every judge, stale or not.
 
     What failed or was over the budget is asked then; what the ledger has is not paid for again. It is off until
     somebody turns it on.
@@ -69,19 +70,18 @@ def weekly_schedule(cron: str) -> dg.ScheduleDefinition:
         name="weekly_full_panel",
         cron_schedule=cron,
         job_name=EVALUATE,
-        description="Evaluates the newest drop of every suite with the whole panel, stale or not.",
+        description="Evaluates the newest drop of every suite, and of every agent without one, with the whole panel.",
     )
     def weekly_full_panel(
         context: dg.ScheduleEvaluationContext, home: HomeResource
     ) -> Iterator[dg.RunRequest | dg.SkipReason]:
         newest = newest_drops(home.home)
         if not newest:
-            yield dg.SkipReason("no suite has an evaluated drop")
+            yield dg.SkipReason("no drop is evaluated yet")
         for drop in newest:
-            yield dg.RunRequest(
-                run_key=f"weekly {context.scheduled_execution_time:%Y-%m-%d}:{drop}",
-                partition_key=drop,
-                run_config=run_config_of(context.instance, drop),
+            config = json.loads(step_config(context.instance, drop)) | {"ask_also": list(not_everyday)}
+            yield request(
+                [drop], [f"weekly {context.scheduled_execution_time:%Y-%m-%d}:{drop}"], json.dumps(config), {}
             )
 
     return weekly_full_panel

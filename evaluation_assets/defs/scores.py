@@ -27,6 +27,8 @@ from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
+_STATISTICS = ("mean", "adjusted_mean", "median", "min", "max", "std", "n_scored")
+
 
 def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> list[Stage]:
     """Scores of clips, categories and trajectories, and how far the judges agree."""
@@ -71,7 +73,11 @@ def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> lis
                 value=Stream(
                     table,
                     batched(summary.over(rows), table),
-                    lambda: {"scores": dg.MetadataValue.md(summary.markdown()), **summary.figures()},
+                    lambda: {
+                        "scores": dg.MetadataValue.md(summary.markdown()),
+                        "dagster/column_lineage": _columns_of(table, inputs, judge_keys([verdicts], judges)),
+                        **summary.figures(),
+                    },
                 )
             )
             for name, (_description, found_in) in checks.items():
@@ -120,6 +126,22 @@ def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> lis
         ),
         _panel_reliability(judges),
     ]
+
+
+def _columns_of(table: Table, inputs: Sequence[str], verdicts: Sequence[dg.AssetKey]) -> dg.TableColumnLineage:
+    """Where the columns come from: statistics from scores, the others from those of the same name in the inputs."""
+    scores = [dg.TableColumnDep(key, "scores") for key in verdicts]
+    if tables.CLIP_SCORES.name in inputs:
+        scores.append(dg.TableColumnDep(dg.AssetKey(tables.CLIP_SCORES.name), "mean"))
+    own = [(name, {column.name for column in tables.TABLES[name].columns}) for name in inputs]
+    return dg.TableColumnLineage(
+        {
+            column.name: scores
+            if column.name in _STATISTICS
+            else [dg.TableColumnDep(dg.AssetKey(name), column.name) for name, columns in own if column.name in columns]
+            for column in table.columns
+        }
+    )
 
 
 def _panel_reliability(judges: Sequence[Judge]) -> Stage:

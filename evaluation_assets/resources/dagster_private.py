@@ -26,6 +26,9 @@ from dagster._core.definitions.data_version import (
     get_input_event_pointer_tag,
 )
 
+# The type of what `define_asset_job` returns.
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+
 # An instance with a storage that no `dagster.yaml` names, and its run launcher: `DagsterInstance.get` reads only files.
 from dagster._core.instance.ref import InstanceRef
 

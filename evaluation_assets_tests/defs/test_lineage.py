@@ -6,12 +6,14 @@ import dagster as dg
 import pytest
 
 from evaluation_assets.core.judging.panel import Panel, panel_of
+from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.pipeline.settings import InvalidSettings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.lineage import readable
 from evaluation_assets.defs.per_judge import LEVELS, judge_key
+from evaluation_assets_tests.conftest import Workspace, materialization, record
 
 JUDGES = ("one", "two")
 
@@ -60,28 +62,41 @@ def assembled(tmp_path_factory: pytest.TempPathFactory) -> dg.Definitions:
     return build_definitions(home, panel)
 
 
-def test_the_report_stands_behind_every_table_that_it_reads(assembled: dg.Definitions) -> None:
-    graph = assembled.resolve_asset_graph()
-    report = dg.AssetKey("evaluation_report")
-    assert len(graph.get(report).parent_keys) < 9
-    assert dg.AssetKey("raw_trajectories") in graph.get(report).parent_keys
-    behind = graph.get_ancestor_asset_keys(report)
+def test_the_report_depends_on_every_table_that_it_reads(assembled: dg.Definitions) -> None:
+    parents = assembled.resolve_asset_graph().get(dg.AssetKey("evaluation_report")).parent_keys
     read = {"raw_trajectories", "clips", "clip_scores", "trajectory_scores", "session_analyses", "task_metrics"}
-    assert {dg.AssetKey(name) for name in read} <= behind
-    assert {judge_key(table, judge) for table in LEVELS for judge in JUDGES} <= behind
+    assert {dg.AssetKey(name) for name in read} <= parents
+    assert {judge_key(table, judge) for table in LEVELS for judge in JUDGES} <= parents
 
 
 def test_every_table_has_its_columns_with_their_meaning(assembled: dg.Definitions) -> None:
     specs = assembled.resolve_all_asset_specs()
     shown = {spec.key.path[0]: spec.metadata.get("dagster/column_schema") for spec in specs}
-    tables = {name: TABLES[name] for name in shown if name in TABLES}
-    assert len(tables) > 20
-    for name, table in tables.items():
+    known = {name: TABLES[name] for name in shown if name in TABLES}
+    assert len(known) > 20
+    for name, table in known.items():
         schema = shown[name]
         assert isinstance(schema, dg.TableSchema)
         assert [(column.name, column.description) for column in schema.columns] == [
             (column.name, column.meaning) for column in table.columns
         ]
+
+
+def test_columns_of_scores_lead_to_those_of_verdicts(installation: Workspace) -> None:
+    installation.drop("d", record())
+    result = installation.run("d")
+    shown = materialization(result, "trajectory_scores").metadata["dagster/column_lineage"].value
+    assert isinstance(shown, dg.TableColumnLineage)
+    verdicts = judge_key(tables.TRAJECTORY_VERDICTS, "rules")
+    of_means = shown.deps_by_column["mean"]
+    assert {(dep.asset_key, dep.column_name) for dep in of_means} == {
+        (verdicts, "scores"),
+        (dg.AssetKey("clip_scores"), "mean"),
+    }
+    parents = installation.definitions.resolve_asset_graph().get(dg.AssetKey("trajectory_scores")).parent_keys
+    assert verdicts in parents
+    for key, column in {(dep.asset_key, dep.column_name) for deps in shown.deps_by_column.values() for dep in deps}:
+        assert column in [each.name for each in TABLES[key.path[0]].columns]
 
 
 def test_every_asset_leads_to_its_own_code_and_has_the_owners_of_the_installation(tmp_path: Path) -> None:

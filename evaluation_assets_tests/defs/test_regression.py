@@ -1,12 +1,9 @@
-"""Baselines, the gate, history, reviews and notifications in real Dagster runs."""
+"""Baselines, the gate, history and reviews in real Dagster runs."""
 
 import csv
 import json
 import shutil
-import threading
-from collections.abc import Iterator
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,10 +11,13 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.judging.panel import JudgeSettings, Panel
+from evaluation_assets.core.intake.drops import find
+from evaluation_assets.core.judging.panel import JudgeSettings, Panel, panel_of
 from evaluation_assets.core.pipeline.settings import InvalidSettings
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.definitions import build_definitions
+from evaluation_assets.core.system.user import user_name
+from evaluation_assets.definitions import build_definitions, current_key
+from evaluation_assets.defs.freshness import is_stale
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace, call, materialization, record
 from evaluation_assets_tests.pages import without_viewer
@@ -84,14 +84,29 @@ def test_a_promotion_is_a_materialisation_and_a_file_to_review(accepted: Workspa
     assert len(written["metrics"]["overall"]["values"]) == TASKS
 
 
-def test_a_drop_without_a_suite_is_not_promoted_and_says_why(installation: Workspace) -> None:
-    installation.drop("alone", runs(3))
+def test_a_drop_without_a_suite_is_compared_with_what_was_accepted_under_its_name(installation: Workspace) -> None:
+    installation.drop("alone", runs(TASKS))
     assert installation.run("alone").success
-    result = promote(installation, "alone")
-    assert not result.success
-    failure = next(event for event in result.all_events if event.is_step_failure).step_failure_data
-    assert failure.user_failure_data is not None
-    assert "has no suite" in (failure.user_failure_data.description or "")
+    assert installation.run("alone", "promote_baseline").success, "a promotion in the UI needs no configuration"
+    accepted = json.loads((installation.home.baselines / "alone.json").read_text())
+    assert (accepted["suite"], accepted["promoted_by"]) == ("alone", user_name())
+    installation.drop("alone", runs(0, bad=TASKS))
+    assert not check_of(installation.run("alone")).passed
+    installation.drop("other", runs(0, bad=TASKS))
+    assert check_of(installation.run("other")).passed
+
+
+def test_a_baseline_of_a_suite_is_none_of_a_drop_that_has_its_name(accepted: Workspace) -> None:
+    accepted.drop("s", runs(0, bad=TASKS))
+    assert check_of(accepted.run("s")).passed
+
+
+def test_a_drop_is_promoted_to_the_baseline_of_the_suite_that_is_given(installation: Workspace) -> None:
+    installation.drop("first", runs(TASKS))
+    assert installation.run("first").success
+    assert promote(installation, "first", suite="s").success
+    installation.drop("s/next", runs(0, bad=TASKS))
+    assert not check_of(installation.run("s/next")).passed
 
 
 def test_the_same_runs_again_pass(accepted: Workspace) -> None:
@@ -393,19 +408,46 @@ def test_judges_of_a_panel_are_compared_with_each_other(tmp_path: Path) -> None:
     assert all(row["alpha"] == pytest.approx(1) and abs(row["leniency"]) < 1e-9 for row in varying)
 
 
-def test_the_weekly_schedule_takes_the_newest_drop_of_every_suite(kept: Workspace) -> None:
-    for key in ("s/older", "s/newer", "alone"):
-        kept.drop(key, runs(1))
-        assert kept.run(key).success
-    schedule = kept.definitions.resolve_schedule_def("weekly_full_panel")
+def weekly(kept: Workspace, panel: Panel) -> list[dg.RunRequest]:
+    definitions = build_definitions(kept.home, panel)
     with dg.build_schedule_context(
         instance=kept.instance,
         scheduled_execution_time=datetime(2026, 1, 4),
         resources={"home": HomeResource(url=str(kept.home.root))},
-        repository_def=kept.definitions.get_repository_def(),
+        repository_def=definitions.get_repository_def(),
     ) as context:
-        requests = schedule.evaluate_tick(context).run_requests or []
-    assert [request.partition_key for request in requests] == ["s/newer"]
+        return list(definitions.resolve_schedule_def("weekly_full_panel").evaluate_tick(context).run_requests or [])
+
+
+def test_the_weekly_schedule_takes_the_newest_drop_of_every_suite_and_agent(kept: Workspace) -> None:
+    for key in ("s/older", "s/newer", "alone", "later"):
+        kept.drop(key, runs(1))
+        assert kept.run(key).success
+    assert [request.partition_key for request in weekly(kept, Panel())] == ["later", "s/newer"]
+
+
+def test_the_weekly_schedule_asks_judges_that_are_not_asked_every_day(kept: Workspace) -> None:
+    judges = [{"name": name, "provider": "rules"} for name in ("cheap", "dear")]
+    panel = panel_of({"judges": judges, "everyday": ["cheap"]}, "test")
+    workspace = Workspace(kept.home, build_definitions(kept.home, panel), kept.instance)
+    workspace.drop("d", runs(1))
+    assert workspace.run("d").success
+    asked = {name: workspace.table("d", "clip_verdicts", name).count for name in ("cheap", "dear")}
+    assert asked["cheap"] and not asked["dear"]
+    assert {row["n_judges"] for row in workspace.rows("d", "clip_scores")} == {1}
+    (request,) = weekly(kept, panel)
+    assert workspace.run("d", **request.run_config).success
+    assert workspace.table("d", "clip_verdicts", "dear").count == asked["cheap"]
+    assert {row["n_judges"] for row in workspace.rows("d", "clip_scores")} == {2}
+    assert not is_stale(kept.instance, find(kept.home.drops, "d"), current_key(kept.home, panel))
+
+
+def test_a_run_that_asks_an_unknown_judge_says_who_there_is(installation: Workspace) -> None:
+    installation.drop("d", runs(1))
+    result = installation.run("d", ops={"evaluate_drop": {"config": {"ask_also": ["nobody"]}}})
+    failure = next(event for event in result.all_events if event.is_step_failure).step_failure_data
+    assert failure.user_failure_data is not None
+    assert "unknown judge nobody; judges of the panel: rules" in (failure.user_failure_data.description or "")
 
 
 def test_cron_is_configured(tmp_path: Path) -> None:
@@ -414,77 +456,3 @@ def test_cron_is_configured(tmp_path: Path) -> None:
     definitions = build_definitions(home, Panel())
     assert definitions.resolve_schedule_def("nightly_stale_drops").cron_schedule == "15 1 * * *"
     assert definitions.resolve_schedule_def("weekly_full_panel").cron_schedule == "0 0 * * 1"
-
-
-@pytest.fixture
-def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
-    """A local server that keeps the JSON it is sent; its address is where notifications go."""
-    received: list[dict[str, Any]] = []
-
-    class Receiver(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            received.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Receiver)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    monkeypatch.setenv("EVALUATION_NOTIFY_URL", f"http://127.0.0.1:{server.server_port}/hook")
-    yield received
-    server.shutdown()
-    server.server_close()
-
-
-def notify(installation: Workspace, result: dg.ExecuteInProcessResult) -> Any:
-    sensor = installation.definitions.resolve_sensor_def("notify_failures")
-    event = next(event for event in result.all_events if event.event_type == dg.DagsterEventType.RUN_FAILURE)
-    context = dg.build_run_status_sensor_context(
-        sensor_name="notify_failures",
-        dagster_event=event,
-        dagster_instance=installation.instance,
-        dagster_run=result.dagster_run,
-    ).for_run_failure()
-    return sensor(context)
-
-
-def test_a_regression_is_told_to_the_url(accepted: Workspace, receiver: list[dict[str, Any]]) -> None:
-    accepted.drop("s/worse", runs(1, bad=TASKS - 1))
-    notify(accepted, accepted.run("s/worse"))
-    (message,) = receiver
-    assert message["text"].startswith("Regression in s/worse (success 1 of 10 ")
-    assert ": regression_gate: fail: success -0.900 on 10 tasks" in message["text"]
-    assert (message["kind"], message["job"], message["drop"]) == ("regression", "evaluate", "s/worse")
-    assert [check["check"] for check in message["checks"]] == [GATE]
-
-
-def test_a_run_that_breaks_is_told_to_the_url(installation: Workspace, receiver: list[dict[str, Any]]) -> None:
-    installation.drop("bad", b"\x00 no JSON\n")
-    notify(installation, installation.run("bad"))
-    assert receiver[0]["kind"] == "failure"
-    assert receiver[0]["text"].startswith("Run evaluate of bad failed: bad.jsonl is not valid JSON")
-
-
-def test_a_run_of_many_drops_tells_of_each_that_failed(accepted: Workspace, receiver: list[dict[str, Any]]) -> None:
-    accepted.drop("s/worse", runs(1, bad=TASKS - 1))
-    accepted.drop("s/zz", b"\x00 no JSON\n")
-    names = ("s/worse", "s/zz")
-    accepted.instance.add_dynamic_partitions("drops", list(names))
-    ends = zip(("dagster/asset_partition_range_start", "dagster/asset_partition_range_end"), names, strict=True)
-    job = accepted.definitions.resolve_job_def("evaluate")
-    notify(accepted, job.execute_in_process(instance=accepted.instance, tags=dict(ends), raise_on_error=False))
-    (message,) = receiver
-    assert (message["drop"], message["headline"]) == (None, None)
-    assert "s/zz: s/zz.jsonl is not valid JSON" in message["text"]
-    assert message["text"].startswith("Regression in s/worse: 1 drop of 2 failed")
-    assert "s/worse: regression_gate: fail" in message["text"]
-    assert [check["drop"] for check in message["checks"]] == ["s/worse"]
-
-
-def test_without_a_url_nobody_is_told(installation: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("EVALUATION_NOTIFY_URL", raising=False)
-    installation.drop("bad", b"\x00 no JSON\n")
-    assert isinstance(notify(installation, installation.run("bad")), dg.SkipReason)

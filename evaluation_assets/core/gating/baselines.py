@@ -161,24 +161,34 @@ def _providers(parts: Mapping[str, str]) -> dict[str, str]:
 
 
 def make_baseline(
-    drops: Sequence[DropMetrics], *, promoted_by: str, promoted_at: str, reason: str, run_id: str
+    drops: Sequence[DropMetrics],
+    *,
+    promoted_by: str,
+    promoted_at: str,
+    reason: str,
+    run_id: str,
+    suite: str | None = None,
 ) -> Baseline:
     """The baseline of a drop, or the mean of several: each task's value is the mean over the drops that have it.
 
+    It is that of `suite`; default: the suite of the first drop, or else its own name.
+
     Raises:
-        InvalidBaseline: a drop without suite or scores, or drops that cannot be compared with each other.
+        InvalidBaseline: a drop without scores, or drops that cannot be compared with each other.
     """
     first = drops[0]
-    if first.suite is None:
-        raise InvalidBaseline(
-            f"{first.drop} has no suite: put it into a folder, or set `suite` in {first.drop}.drop.yaml"
-        )
     for other in drops[1:]:
         parts = [(each.suite, scored_with(each), each.tasks.keys()) for each in (first, other)]
         if parts[0] != parts[1]:
             raise InvalidBaseline(f"{other.drop} and {first.drop} differ in suite, judges, settings or tasks")
     made = as_baseline(drops)
-    promotion = {"promoted_by": promoted_by, "promoted_at": promoted_at, "reason": reason, "run_id": run_id}
+    promotion = {
+        "suite": suite or first.suite or first.drop,
+        "promoted_by": promoted_by,
+        "promoted_at": promoted_at,
+        "reason": reason,
+        "run_id": run_id,
+    }
     return made.model_copy(update=promotion)
 
 

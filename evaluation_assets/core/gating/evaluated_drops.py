@@ -53,13 +53,23 @@ def metrics_of(home: Installation, drop: str) -> DropMetrics:
     return read_metrics(drop, home.table(drop, "task_metrics"))
 
 
-def baseline_of(home: Installation, suite: str | None) -> Baseline | None:
+def baseline_of(home: Installation, suite: str) -> Baseline | None:
     """The accepted baseline of a suite; `None` if there is none.
 
     Raises:
         InvalidBaseline: its file cannot be read.
     """
-    return None if suite is None else read_baseline(baseline_file(home.baselines, suite))
+    return read_baseline(baseline_file(home.baselines, suite))
+
+
+def baseline_for(home: Installation, drop: str, suite: str | None) -> Baseline | None:
+    """The baseline that a drop is compared with: its suite's; without a suite, one that was made of this very drop.
+
+    Raises:
+        InvalidBaseline: its file cannot be read.
+    """
+    found = baseline_of(home, suite or drop)
+    return found if suite or found is None or drop in [run.drop for run in found.runs] else None
 
 
 def bridges_of(home: Installation, suite: str | None) -> Bridges | None:
@@ -91,7 +101,7 @@ def gate_drop(
             raise InvalidBaseline(f"{file}: {said}") from None
         limits = settings.model_copy(update={"floors": settings.floors | floors_of(figures, settings)})
         return gate_metrics(None, metrics, limits, disqualified)
-    baseline = baseline_of(home, metrics.suite) if file is None else read_baseline(file)
+    baseline = baseline_for(home, drop, metrics.suite) if file is None else read_baseline(file)
     return gate_metrics(baseline, metrics, settings, disqualified, bridges_of(home, metrics.suite))
 
 
@@ -144,19 +154,27 @@ def without_damaged(drops: Iterable[str], read: Callable[[str], Read], damaged: 
 
 def suites(home: Installation, damaged: Tell = _log.warning) -> Iterator[tuple[str, list[DropMetrics]]]:
     """Every suite with its evaluated drops, oldest first."""
-    evaluated = of_each_drop(
-        home, "task_metrics", lambda drop: (metrics_of(home, drop), evaluated_at(home, drop)), damaged
-    )
-    placed = [(metrics, when) for metrics, when in evaluated if metrics.suite is not None]
-    placed.sort(key=lambda each: (each[0].suite or "", each[1], each[0].drop))
-    for suite, group in groupby(placed, key=lambda each: each[0].suite or ""):
-        yield suite, [metrics for metrics, _ in group]
+    placed = [metrics for metrics in _oldest_first(home, damaged) if metrics.suite is not None]
+    placed.sort(key=lambda metrics: metrics.suite or "")
+    for suite, group in groupby(placed, key=lambda metrics: metrics.suite or ""):
+        yield suite, list(group)
 
 
 def newest_drops(home: Installation) -> list[str]:
-    """The last evaluated drop of every suite, if it is still in the drops folder."""
+    """The last evaluated drop of every suite, and without suite of every agent, if it is still in the drops folder."""
     there = scan(home.drops).drops
-    return [drops[-1].drop for _, drops in suites(home) if drops[-1].drop in there]
+    newest = {
+        (metrics.suite, metrics.agent if metrics.suite is None else None): metrics.drop
+        for metrics in _oldest_first(home, _log.warning)
+    }
+    return sorted(drop for drop in newest.values() if drop in there)
+
+
+def _oldest_first(home: Installation, damaged: Tell) -> list[DropMetrics]:
+    evaluated = of_each_drop(
+        home, "task_metrics", lambda drop: (metrics_of(home, drop), evaluated_at(home, drop)), damaged
+    )
+    return [metrics for metrics, _ in sorted(evaluated, key=lambda each: (each[1], each[0].drop))]
 
 
 def evaluated_at(home: Installation, drop: str) -> str:

@@ -117,8 +117,9 @@ class _Tasks:
 
 
 def _differences(baseline: Baseline, current: DropMetrics) -> dict[str, Difference]:
-    before = baseline.comparability | ({"suite name": baseline.suite} if baseline.suite else {})
-    now = scored_with(current) | ({} if current.suite is None else {"suite name": current.suite})
+    before, now = baseline.comparability, scored_with(current)
+    if baseline.suite and current.suite is not None:
+        before, now = before | {"suite name": baseline.suite}, now | {"suite name": current.suite}
     return differences(before, now)
 
 

@@ -11,6 +11,7 @@ from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.replies import Evaluation
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.models.messages import DecisionQuestion, Reply
+from evaluation_assets.core.models.providers.capabilities import capabilities_of
 from evaluation_assets.core.models.sizes import size_of, text_of_question
 
 
@@ -68,3 +69,12 @@ class Form(Protocol):
     def line(self, judgement: Judgement) -> str:
         """The same in one line, once the conversation outgrows the window."""
         ...
+
+
+def form_of(provider: str, model: str) -> Form:
+    """How a model of a provider is asked."""
+    # Both modules import this one.
+    from evaluation_assets.core.judging.decisions.form import DECIDED  # noqa: PLC0415
+    from evaluation_assets.core.judging.prompts import WRITTEN  # noqa: PLC0415
+
+    return DECIDED if capabilities_of(provider, model).decides else WRITTEN

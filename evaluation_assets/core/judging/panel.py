@@ -1,5 +1,7 @@
 """The panel: read `panel.yaml` and create its judges."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
@@ -14,6 +16,7 @@ from evaluation_assets.core.judging.own.checks import settings_of
 from evaluation_assets.core.judging.own.judge import OwnJudge
 from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rubrics.model import Level
+from evaluation_assets.core.judging.score_map import ScoreMap
 from evaluation_assets.core.judging.selection import Preset, Selection
 from evaluation_assets.core.models.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS, capabilities_of
@@ -25,7 +28,6 @@ from evaluation_assets.core.system.own_code import InvalidFunction, OwnFunction,
 from evaluation_assets.core.system.plugins import JUDGES, InvalidPlugin, plugin
 
 if TYPE_CHECKING:
-    from evaluation_assets.core.judging.forms import Form
     from evaluation_assets.core.judging.model_judge import ModelJudge
 
 EMBEDDED = "rules"
@@ -44,12 +46,6 @@ Stage = Annotated[
     tuple[str, ...], BeforeValidator(lambda names: (names,) if isinstance(names, str) else names), Field(min_length=1)
 ]
 """The judges of one stage of a cascade; a file may name a single one without a list."""
-
-NOT_FITTED = (
-    "The cascade is not fitted, so its errors have no bound and every judge is asked about everything. Label some "
-    "trajectories and run: evaluation-assets cascade fit DROP..."
-)
-"""What is said where there is no cascade.json."""
 
 
 class InvalidPanel(InvalidConfiguration):
@@ -82,6 +78,8 @@ class JudgeSettings(EndpointSettings):
             less and take longer.
         probability: `true` also asks, with each score, how likely a person would let the subject pass; a cascade
             calibrates and uses it.
+        map: How the mean score of a whole trajectory counts: pairs of a score and what it counts as, both rising, with
+            straight lines between. `panel align` writes it. `null`: as it is.
         redaction: What is replaced in texts before they are sent to the judge. `null`: what the panel says; `false`:
             nothing.
     """
@@ -98,13 +96,18 @@ class JudgeSettings(EndpointSettings):
     sample: float | None = Field(default=None, gt=0, le=1)
     mode: Literal["interactive", "batch"] = "interactive"
     probability: bool = False
+    map: ScoreMap | None = Field(default=None, min_length=1)
     redaction: OwnRedaction = None
 
     @property
     def selection(self) -> Selection:
         """Which subjects the judge is asked about; a function says its levels itself."""
+        return replace(self._asked, score_map=self.map or ())
+
+    @property
+    def _asked(self) -> Selection:
         if self.evaluator is not None:
-            return Selection.of(self.levels or ("trajectory",), None, self.sample)
+            return Selection.of(("trajectory",) if self.levels is None else self.levels, None, self.sample)
         if self.provider == PYTHON and self.levels is None:
             return Selection.of(settings_of(self.own_function().function).levels, None, self.sample)
         return Selection.of(self.levels, self.preset, self.sample, probability=self.probability)
@@ -201,6 +204,7 @@ class Panel(BaseModel):
         embeddings: Model that compares the messages of a session by their meaning. `null`: character n-grams.
         cascade: Stages, cheapest first, each with the name of a judge or a list of names. A stage is asked about what
             no stage before it accepts. Default: no cascade.
+        everyday: Judges that every evaluation asks; `weekly_full_panel` asks the others too. Default: all.
         redaction: What is replaced in texts before they are sent to a provider.
         redact_reports: Whether reports cover what `redaction` replaces, too.
     """
@@ -212,6 +216,7 @@ class Panel(BaseModel):
     judges: tuple[JudgeSettings, ...] = (JudgeSettings(name=EMBEDDED, provider=EMBEDDED),)
     embeddings: EmbeddingSettings | None = None
     cascade: tuple[Stage, ...] = ()
+    everyday: tuple[str, ...] = ()
     redaction: Redaction = Redaction()
     redact_reports: bool = False
 
@@ -224,6 +229,18 @@ class Panel(BaseModel):
     def asks_in_batches(self) -> bool:
         """Whether a judge waits for batches, which take hours."""
         return any(judge.mode == "batch" for judge in self.judges)
+
+    @property
+    def not_everyday(self) -> tuple[str, ...]:
+        """The judges that are not asked every day."""
+        return tuple(judge.name for judge in self.judges if self.everyday and judge.name not in self.everyday)
+
+    def asking(self, names: Iterable[str] = ()) -> Self:
+        """The panel of one evaluation: `names` are asked beside those of every day; the tables of others stay empty."""
+        self._check_known(names, "ask_also")
+        skipped, nothing = {*self.not_everyday} - {*names}, {"levels": (), "preset": None}
+        judges = (judge.model_copy(update=nothing) if judge.name in skipped else judge for judge in self.judges)
+        return self.model_copy(update={"judges": tuple(judges), "everyday": ()})
 
     def with_preset(self, preset: Preset) -> Self:
         """The panel with this preset for all judges that are models."""
@@ -239,13 +256,16 @@ class Panel(BaseModel):
         """The panel with another `max_concurrency`, `requests_per_minute` or `tokens_per_minute` for all its judges."""
         return self.model_copy(update={"judges": tuple(judge.model_copy(update=limits) for judge in self.judges)})
 
+    def _check_known(self, names: Iterable[str], place: str) -> None:
+        known = [judge.name for judge in self.judges]
+        if unknown := sorted({*names} - {*known}):
+            raise InvalidPanel(f"{place}: unknown judge {', '.join(unknown)}; judges of the panel: {', '.join(known)}")
+
     @model_validator(mode="after")
     def _quorum_can_be_reached(self) -> Self:
-        if self.quorum > len(self.judges):
-            raise ValueError(
-                f"quorum {self.quorum} cannot be reached by a panel of {len(self.judges)}, so there would be no "
-                "scores; lower quorum or add judges"
-            )
+        if self.quorum > (count := len(self.judges)):
+            said = f"quorum {self.quorum} cannot be reached by a panel of {count}, so there would be no scores"
+            raise ValueError(f"{said}; lower quorum or add judges")
         return self
 
     @field_validator("judges")
@@ -273,14 +293,15 @@ class Panel(BaseModel):
     @model_validator(mode="after")
     def _stages_name_judges(self) -> Self:
         named = [judge for stage in self.cascade for judge in stage]
-        known = [judge.name for judge in self.judges]
-        if unknown := sorted({*named} - {*known}):
-            raise ValueError(f"cascade: unknown judge {', '.join(unknown)}; judges of the panel: {', '.join(known)}")
+        self._check_known(named, "cascade")
+        self._check_known(self.everyday, "everyday")
+        if named and self.everyday:
+            raise ValueError("everyday: the cascade decides which judges are asked; remove one of them")
         if len(set(named)) < len(named):
             raise ValueError("cascade: a judge can be in one stage only")
         if len(self.cascade) == 1:
             raise ValueError("cascade: name at least two stages, cheapest first, or remove it")
-        always = len(known) - len(named) + len(self.cascade[0]) if self.cascade else len(known)
+        always = len(self.judges) - (len(named) - len(self.cascade[0]) if self.cascade else 0)
         if self.quorum > always:
             raise ValueError(
                 f"quorum {self.quorum} cannot be reached where the first stage of the cascade decides: {always} judges "
@@ -358,6 +379,7 @@ def _judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> Judge:
 
 
 def _model_judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> "ModelJudge":
+    from evaluation_assets.core.judging.forms import form_of  # noqa: PLC0415
     from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
     from evaluation_assets.core.models.ledger import Ledger  # noqa: PLC0415
 
@@ -371,15 +393,5 @@ def _model_judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> "
         own.selection,
         in_batches=own.mode == "batch",
         redaction=own.redaction or redaction,
-        form=_form(own),
+        form=form_of(own.provider, own.model_name),
     )
-
-
-def _form(own: JudgeSettings) -> "Form":
-    if capabilities_of(own.provider, own.model_name).decides:
-        from evaluation_assets.core.judging.decisions.form import DECIDED  # noqa: PLC0415  (as above)
-
-        return DECIDED
-    from evaluation_assets.core.judging.prompts import WRITTEN  # noqa: PLC0415
-
-    return WRITTEN

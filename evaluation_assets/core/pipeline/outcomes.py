@@ -36,12 +36,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Runs with a recorded outcome, whose they are, their model, and the `reason` for which it may not be shown."""
+    """Runs with a recorded outcome, whose they are, their model, and the `reason` for which it may not be shown.
+
+    `left_out` counts those that are not used, because a run without an outcome has the same text.
+    """
 
     pool: str
     runs: list[Traits]
     model: OutcomeModel | None
     reason: str | None
+    left_out: int = 0
 
 
 def predicted_outcomes(home: Installation, drop: str) -> Stream:
@@ -79,19 +83,20 @@ def training_of(home: Installation, drop: str) -> Training:
     del known[MOST_RUNS:]
     if why := too_few([success for success, _ in known], [task for _, task in known]):
         return Training(pool, [], None, why)
-    found: list[_Run] = []
+    read: list[_Run] = []
+    for runs in without_damaged(chosen, lambda each: list(islice(_known(home, each), MOST_RUNS)), _log.warning):
+        read += runs
+    # A run may be dropped again once its outcome is known. A model that was fitted on it has nothing to say of it.
     unknown = _texts_without_outcome(home.table(drop, RAW_TRAJECTORIES.name))
-    for runs in without_damaged(
-        chosen, lambda each: list(islice(_known(home, each, unknown), MOST_RUNS)), _log.warning
-    ):
-        found += runs
+    found = [run for run in read if run.digest not in unknown]
+    left_out = len(read) - len(found)
     del found[MOST_RUNS:]
     traits, succeeded = [run.traits for run in found], [run.success is True for run in found]
     if why := too_few(succeeded, [run.task_id for run in traits]):
-        return Training(pool, [], None, why)
+        return Training(pool, [], None, why, left_out)
     model = fit(traits, succeeded)
     reached = f"the AUROC is at least {model.auroc.low:.2f}, and has to be above {LEAST_AUROC}"
-    return Training(pool, traits, model, None if model.is_trusted else reached)
+    return Training(pool, traits, model, None if model.is_trusted else reached, left_out)
 
 
 def _pool(home: Installation, drop: str) -> tuple[str, list[str]]:
@@ -138,13 +143,9 @@ def _digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _known(home: Installation, drop: str, unknown: Set[bytes]) -> Iterator[_Run]:
-    """The runs of a drop with a recorded outcome; not those that are `unknown` in the drop that is predicted.
-
-    A run may be dropped again once its outcome is known. A model that was fitted on it has nothing to say of it.
-    """
-    runs = _runs(home.table(drop, RAW_TRAJECTORIES.name), home.table(drop, FINDINGS.name), has_outcome=True)
-    return (run for run in runs if run.digest not in unknown)
+def _known(home: Installation, drop: str) -> Iterator[_Run]:
+    """The runs of a drop with a recorded outcome."""
+    return _runs(home.table(drop, RAW_TRAJECTORIES.name), home.table(drop, FINDINGS.name), has_outcome=True)
 
 
 def _runs(raw: Stored, findings: Stored, *, has_outcome: bool) -> Iterator[_Run]:
@@ -191,4 +192,5 @@ def _told(training: Training) -> Row:
         }
     )
     reason = {} if training.reason is None else {"reason": f"no predictions: {training.reason}"}
-    return {"model": training.pool, **fitted, **reason}
+    left_out = {"left_out_of_training": training.left_out} if training.left_out else {}
+    return {"model": training.pool, **fitted, **left_out, **reason}

@@ -8,13 +8,14 @@ from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish, publish_bytes
 from evaluation_assets.core.report.paths import JUDGE_FILES, ReportFiles, report_files
-from evaluation_assets.core.report.provenance.replies import ReplyOf
+from evaluation_assets.core.report.provenance.replies import RepliesTo
 from evaluation_assets.core.report.render import as_html, as_json, as_markdown
 from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.report.results import result_records
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.report.viewer.documents import documents
 from evaluation_assets.core.report.viewer.page import DATA_FOLDER, OtherRun, pack, with_viewer
+from evaluation_assets.core.sections.findings.summary import Alike
 
 
 def write_report(
@@ -23,20 +24,21 @@ def write_report(
     tables: DropTables,
     other: OtherRun | None = None,
     queue: Sequence[tuple[str, str]] = (),
-    reply_of: ReplyOf = lambda _: None,
+    replies_to: RepliesTo = lambda _: {},
+    alike: Sequence[Alike] = (),
 ) -> ReportFiles:
     """Write all files, each atomically. Files of judges and trajectories that no longer exist are removed.
 
-    `other` is the run that the viewer compares the drop with, `queue` what people are to review, `reply_of` gives raw
-    replies of models.
+    `other` is the run that the viewer compares the drop with, `queue` what people are to review, `replies_to` gives
+    raw replies of models, `alike` is the failure group of each finding.
     """
     paths = report_files(folder, report.drop)
     write_texts(folder, {paths.json.name: as_json(report), paths.markdown.name: as_markdown(report)})
-    write_page(paths.html, report, tables, other, queue)
+    write_page(paths.html, report, tables, other, queue, alike)
     written: set[str] = set()
 
     def records() -> Iterator[dict[str, Any]]:
-        for record, judge_files in result_records(tables, reply_of):
+        for record, judge_files in result_records(tables, replies_to):
             for name, content in judge_files.items():
                 written.add(name)
                 document = orjson.dumps(content, option=orjson.OPT_INDENT_2)
@@ -52,10 +54,15 @@ def write_report(
 
 
 def write_page(
-    path: UPath, report: DropReport, tables: DropTables, other: OtherRun | None, queue: Sequence[tuple[str, str]]
+    path: UPath,
+    report: DropReport,
+    tables: DropTables,
+    other: OtherRun | None,
+    queue: Sequence[tuple[str, str]],
+    alike: Sequence[Alike] = (),
 ) -> None:
     """Write the page with its viewer, and beside it the data that does not fit in."""
-    viewer = pack(report.drop, documents(tables), path.parent / DATA_FOLDER, other, queue)
+    viewer = pack(report.drop, documents(tables, alike), path.parent / DATA_FOLDER, other, queue)
     publish(path, lambda sink: _write_all(sink, with_viewer(as_html(report), viewer)))
 
 

@@ -28,7 +28,8 @@ class ScheduleSettings(Section):
         overview: The schedule `nightly_overview`, which updates what is computed over all drops, such as judge cards
             and leaderboard.
         prune: The schedule `nightly_prune_history`, which deletes old runs.
-        weekly: The schedule `weekly_full_panel`, which evaluates the newest drop of every suite, stale or not.
+        weekly: The schedule `weekly_full_panel`, which evaluates the newest drop of every suite, and of every agent
+            without one, with all judges of the panel, stale or not.
     """
 
     suites: Cron = "0 22 * * *"
@@ -56,7 +57,7 @@ class NightlyRunSettings(Section):
 
 
 class NotificationSettings(Section):
-    """Where failed runs and regressions are posted.
+    """Where failed runs, regressions, and failure groups that are new or have grown are posted.
 
     Attributes:
         url_env: Environment variable with the URL of a Slack-compatible webhook. If it is not set, nothing is sent.

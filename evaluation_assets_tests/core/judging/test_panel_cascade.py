@@ -29,3 +29,16 @@ def test_a_stage_of_one_judge_needs_no_list() -> None:
 def test_stages_that_cannot_work_are_refused(cascade: list[Any], quorum: int, message: str) -> None:
     with pytest.raises(InvalidPanel, match=message):
         panel(cascade, quorum)
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ({"everyday": ["cheep"]}, "everyday: unknown judge cheep; judges of the panel: cheap, dear"),
+        ({"everyday": ["cheap"], "cascade": ["cheap", "dear"]}, "everyday: the cascade decides"),
+    ],
+)
+def test_judges_of_every_day_that_cannot_be_are_refused(written: dict[str, Any], message: str) -> None:
+    judges = [{"name": name, "provider": "recorded"} for name in ("cheap", "dear")]
+    with pytest.raises(InvalidPanel, match=message):
+        panel_of({"judges": judges, **written}, "panel.yaml")

@@ -29,16 +29,17 @@ FAILURE_GROUPS = Table(
     (
         _GROUP,
         Column("name", NAME, "Kind, tool and words, for people."),
-        Column("kind", NAME, "Kind of the findings."),
-        Column("tool", NAME, "Tool in which they gather; null: they differ in it."),
+        Column("kind", NAME, "Kind of the findings; those that follow from them may have others."),
+        Column("tool", NAME, "Tool in which they gather; `any tool`: calls of any; null: they are at no call."),
         Column("words", NAME, "Words of their evidence, where many have the same; null: they differ in it."),
         Column("severity", NAME, "Of the gravest finding."),
         Column(
             "state",
             NAME,
-            "`new` (only in the last drop of a suite, beyond chance), `open`, `acknowledged`, `resolved`, or "
-            "`reopened` (seen in a drop after it was resolved).",
+            "`new` or `grown` (the last drop of an agent in a suite has the first runs, or a larger share of them, "
+            "beyond chance), `open`, `acknowledged`, `resolved`, or `reopened` (seen in a drop after it was resolved).",
         ),
+        Column("changed_in", NAME, "Drop in which it is `new` or has `grown`; null in other states."),
         Column("n_findings", INT, "Number of findings."),
         Column("n_runs", INT, "Number of runs with such a finding."),
         Column("n_tasks", INT, "Number of tasks of these runs."),

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from evaluation_assets.core.gating.evaluated_drops import baseline_of, metrics_of, without_damaged
+from evaluation_assets.core.gating.evaluated_drops import baseline_for, metrics_of, without_damaged
 from evaluation_assets.core.gating.linked_history import Shift
 from evaluation_assets.core.gating.task_metrics import RELATIVE, SUCCESS
 from evaluation_assets.core.report.provenance.figure import Figure, Value, address
@@ -60,7 +60,7 @@ class TaskMeans:
             for metrics in without_damaged(stored, lambda name: metrics_of(home, name), left_out)
         }
         gate = report["gate"]
-        accepted = None if gate is None or gate["baseline"] is None else baseline_of(home, gate["suite"])
+        accepted = None if gate is None or gate["baseline"] is None else baseline_for(home, drop, gate["suite"])
         baseline = None if accepted is None else {name: each.values for name, each in accepted.metrics.items()}
         bridge = None if gate is None else gate["comparability"].get("linked")
         shifts = {

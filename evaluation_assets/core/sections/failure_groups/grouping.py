@@ -1,25 +1,28 @@
 """Which findings are the same failure: the same kind, and the same tool or words where the kind gathers there.
 
-A group's ID follows from its key alone, so that it stays when runs are added and grouping is repeated.
+A finding that follows from another one of its run is in the group of that one. A group's ID follows from its key alone,
+so that it stays when runs are added and grouping is repeated.
 """
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import exp, lgamma
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import scipy
 
-from evaluation_assets.core.sections.findings.finding import Severity
+from evaluation_assets.core.sections.failure_groups.following import with_roots
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "1"
+GROUPING_VERSION = "3"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""
+
+ANY_TOOL = "any tool"
+"""In the key of a group: its findings are at calls, and do not gather in one tool."""
 
 _LEAST_RUNS = 5
 _LEAST_SHARE = 0.3
@@ -33,29 +36,8 @@ _VARYING = re.compile(r"\S*\d\S*|\"[^\"]*\"|'[^']*'|`[^`]*`")
 """What differs between instances of one message: numbers, IDs, paths with digits, quoted values."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Occurrence:
-    """A finding in its drop. `tool` is the tool of the call at its step; a failed run without finding has none."""
-
-    drop: str
-    trajectory_id: str
-    task_id: str
-    kind: str
-    severity: Severity
-    tool: str | None
-    evidence: str
-    clip_index: int | None = None
-    start: int | None = None
-    end: int | None = None
-
-    @property
-    def run(self) -> tuple[str, str]:
-        """The run that it is in."""
-        return self.drop, self.trajectory_id
-
-
 class GroupKey(NamedTuple):
-    """What the findings of a group have in common; `None`: they differ in it, or it tells nothing."""
+    """What the findings of a group have in common. Without `tool` they are at no call; without `words` these differ."""
 
     kind: str
     tool: str | None = None
@@ -75,22 +57,60 @@ class GroupKey(NamedTuple):
 
 def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict[GroupKey, list[Occurrence]]:
     """The groups. `calls` counts all calls of the runs by tool: some tools are called more often, and fail as often."""
+    rooted = _with_roots(occurrences)
     by_kind: dict[str, list[Occurrence]] = defaultdict(list)
-    for occurrence in occurrences:
-        by_kind[occurrence.kind].append(occurrence)
+    for each, root in rooted:
+        if each is root:
+            by_kind[each.kind].append(each)
     total = sum(calls.values())
-    found: dict[GroupKey, list[Occurrence]] = defaultdict(list)
+    key_of: dict[int, GroupKey] = {}
     for kind, own in by_kind.items():
         tools = _failing_tools(own, calls, total)
         by_tool: dict[str | None, list[Occurrence]] = defaultdict(list)
         for each in own:
-            by_tool[each.tool if each.tool in tools else None].append(each)
+            by_tool[each.tool if each.tool is None or each.tool in tools else ANY_TOOL].append(each)
         for tool, members in by_tool.items():
             words = _frequent_words(members)
             for each in members:
-                said = pattern_of(each.evidence)
-                found[GroupKey(kind, tool, said if said in words else None)].append(each)
+                said = _message(each)
+                key_of[id(each)] = GroupKey(kind, tool, said if said in words else None)
+    found: dict[GroupKey, list[Occurrence]] = defaultdict(list)
+    for each, root in rooted:
+        found[key_of[id(root)]].append(each)
     return dict(found)
+
+
+def assigned(
+    occurrences: Sequence[Occurrence], known: Collection[GroupKey], calls: Mapping[str, int]
+) -> list[GroupKey]:
+    """The group of each finding of a drop, among the groups of all drops: the closest of its kind.
+
+    Findings of a kind that has no group yet form groups by themselves.
+    """
+    rooted = _with_roots(occurrences)
+    root_of = {id(each): root for each, root in rooted}
+    kinds_known = {key.kind for key in known}
+    keys = {*known, *grouped((each for each, root in rooted if each is root and each.kind not in kinds_known), calls)}
+
+    def closest(each: Occurrence) -> GroupKey:
+        tools, said = [None] if each.tool is None else [each.tool, ANY_TOOL], _message(each)
+        closer = (GroupKey(each.kind, tool, words) for tool in tools for words in (said, None))
+        return next((key for key in closer if key in keys), GroupKey(each.kind, tools[-1]))
+
+    return [closest(root_of[id(each)]) for each in occurrences]
+
+
+def _with_roots(occurrences: Iterable[Occurrence]) -> list[tuple[Occurrence, Occurrence]]:
+    """Each finding with the one of its run that it follows from, or itself."""
+    by_run: dict[tuple[str, str], list[Occurrence]] = defaultdict(list)
+    for occurrence in occurrences:
+        by_run[occurrence.run].append(occurrence)
+    return [pair for own in by_run.values() for pair in with_roots(own)]
+
+
+def _message(each: Occurrence) -> str:
+    """The pattern of its evidence; none if that quotes a message of the run, which words one failure in many ways."""
+    return "" if each.tool is None and each.start is not None else pattern_of(each.evidence)
 
 
 def pattern_of(evidence: str) -> str:
@@ -119,7 +139,7 @@ def _frequent_words(members: Sequence[Occurrence]) -> set[str]:
     """Messages that are a group of their own among others; one that all have is not."""
     runs: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for each in members:
-        runs[pattern_of(each.evidence)].add(each.run)
+        runs[_message(each)].add(each.run)
     everyone = len({each.run for each in members})
     found = {
         words
@@ -127,16 +147,3 @@ def _frequent_words(members: Sequence[Occurrence]) -> set[str]:
         if len(own) >= _LEAST_RUNS and len(own) >= _LEAST_SHARE * everyone and _WORD.search(words)
     }
     return found if len(runs) > 1 else set()
-
-
-def chance_of_all_in_last(affected: int, last: int, earlier: int) -> float:
-    """How likely all affected runs are of the last drop, if each run of all drops were as likely to be one.
-
-    The hypergeometric probability `C(last, affected) / C(last + earlier, affected)`.
-    """
-    everyone = last + earlier
-    return exp(_log_choose(last, affected) - _log_choose(everyone, affected)) if affected <= last else 0.0
-
-
-def _log_choose(n: int, k: int) -> float:
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

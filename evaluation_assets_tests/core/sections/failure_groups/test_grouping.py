@@ -1,21 +1,20 @@
 """Which findings are one failure."""
 
-from math import comb
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.sections.failure_groups.grouping import (
+    ANY_TOOL,
     GroupKey,
-    Occurrence,
-    chance_of_all_in_last,
     grouped,
     pattern_of,
 )
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 
 
-def found(run: int, kind: str = "ignored_error", tool: str | None = None, evidence: str = "e") -> Occurrence:
+def found(
+    run: int, kind: str = "ignored_error", tool: str | None = None, evidence: str = "e", **place: int | None
+) -> Occurrence:
     return Occurrence(
         drop="d",
         trajectory_id=f"run {run}",
@@ -24,6 +23,7 @@ def found(run: int, kind: str = "ignored_error", tool: str | None = None, eviden
         severity="HIGH",
         tool=tool,
         evidence=evidence,
+        **place,
     )
 
 
@@ -32,7 +32,7 @@ CALLS = {"search": 500, "pay": 100, "open": 400}
 
 def test_findings_of_a_kind_are_one_group_if_they_are_spread_like_the_calls() -> None:
     spread = [found(run, tool=tool) for run, tool in enumerate(["search"] * 10 + ["pay"] * 2 + ["open"] * 8)]
-    assert grouped(spread, CALLS).keys() == {GroupKey("ignored_error")}
+    assert grouped(spread, CALLS).keys() == {GroupKey("ignored_error", ANY_TOOL)}
 
 
 def test_a_tool_in_which_a_kind_gathers_is_a_group_of_its_own() -> None:
@@ -40,14 +40,20 @@ def test_a_tool_in_which_a_kind_gathers_is_a_group_of_its_own() -> None:
     groups = grouped(gathered, CALLS)
     assert {key: len(own) for key, own in groups.items()} == {
         GroupKey("ignored_error", "pay"): 10,
-        GroupKey("ignored_error"): 4,
+        GroupKey("ignored_error", ANY_TOOL): 4,
     }
     assert GroupKey("ignored_error", "pay").name == "Ignored error: pay"
 
 
 def test_few_runs_and_a_single_tool_say_nothing_about_a_tool() -> None:
-    assert grouped([found(run % 4, tool="pay") for run in range(12)], CALLS).keys() == {GroupKey("ignored_error")}
-    assert grouped([found(run, tool="pay") for run in range(12)], {"pay": 12}).keys() == {GroupKey("ignored_error")}
+    any_tool = {GroupKey("ignored_error", ANY_TOOL)}
+    assert grouped([found(run % 4, tool="pay") for run in range(12)], CALLS).keys() == any_tool
+    assert grouped([found(run, tool="pay") for run in range(12)], {"pay": 12}).keys() == any_tool
+
+
+def test_findings_at_calls_and_elsewhere_are_two_groups() -> None:
+    ended = [found(run, "cut_off", tool="pay" if run < 3 else None) for run in range(6)]
+    assert {key.name: len(own) for key, own in grouped(ended, CALLS).items()} == {"Cut off: any tool": 3, "Cut off": 3}
 
 
 def test_words_that_many_findings_share_are_a_group_of_its_own() -> None:
@@ -56,6 +62,23 @@ def test_words_that_many_findings_share_are_a_group_of_its_own() -> None:
     groups = grouped([*same, *other], CALLS)
     assert {key.words: len(own) for key, own in groups.items()} == {"no module named # (line #": 6, None: 8}
     assert grouped(same, CALLS).keys() == {GroupKey("ignored_error")}, "words that all have tell nothing apart"
+
+
+def test_words_of_an_agent_are_no_group_of_their_own() -> None:
+    said = [found(run, "unsupported_answer", evidence="Everyone is satisfied.", start=0, end=9) for run in range(6)]
+    other = [found(run, "unsupported_answer", evidence=f"word{chr(97 + run)}") for run in range(6, 14)]
+    assert grouped([*said, *other], CALLS).keys() == {GroupKey("unsupported_answer")}
+
+
+def test_what_follows_from_another_finding_is_in_its_group() -> None:
+    errors = [found(run, tool="pay", clip_index=1) for run in range(8)]
+    made_up = [found(run, "unsupported_answer", clip_index=2) for run in range(12)]
+    groups = grouped([*made_up, *errors], CALLS)
+    assert {key: {each.kind for each in own} for key, own in groups.items()} == {
+        GroupKey("ignored_error", "pay"): {"ignored_error", "unsupported_answer"},
+        GroupKey("unsupported_answer"): {"unsupported_answer"},
+    }
+    assert len(groups[GroupKey("unsupported_answer")]) == 4, "runs without the error"
 
 
 def test_a_pattern_without_a_word_tells_nothing() -> None:
@@ -90,10 +113,5 @@ def test_every_finding_is_in_one_group_whatever_their_order(given_: list[Occurre
     assert len({key.id for key in groups}) == len(groups)
     for key, own in groups.items():
         assert {each.kind for each in own} == {key.kind}
-        assert key.tool is None or {each.tool for each in own} == {key.tool}
-
-
-@pytest.mark.parametrize(("affected", "last", "earlier"), [(1, 10, 0), (3, 10, 30), (10, 10, 5), (11, 10, 5)])
-def test_the_chance_of_a_group_in_the_last_drop_alone(affected: int, last: int, earlier: int) -> None:
-    expected = comb(last, affected) / comb(last + earlier, affected)
-    assert chance_of_all_in_last(affected, last, earlier) == pytest.approx(expected)
+        tools = {each.tool for each in own}
+        assert None not in tools if key.tool == ANY_TOOL else tools == {key.tool}

@@ -1,0 +1,120 @@
+"""How many runs of each drop have a failure group: where it is new, and what came and went with a version."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+import scipy
+
+from evaluation_assets.core.sections.failure_groups.states import Change
+
+_CHANCE = 0.05
+"""Of any change without a cause, among all groups of a suite."""
+
+_DROPS = 20
+"""Drops of a suite over which that chance holds."""
+
+
+class DropCount(NamedTuple):
+    """The runs of a drop, and those that have the group. `version` is the agent with its version; empty if unknown."""
+
+    drop: str
+    suite: str | None
+    agent: str | None
+    version: str
+    n_runs: int
+    n_affected: int
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChange:
+    """The groups that came with a version of the agent, and those that it has no more, each beyond chance."""
+
+    version: str
+    since: str
+    appeared: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+
+
+def by_suite(trend: Sequence[DropCount]) -> dict[str | None, list[DropCount]]:
+    """The drops of each suite, in their order."""
+    found: dict[str | None, list[DropCount]] = {}
+    for each in trend:
+        found.setdefault(each.suite, []).append(each)
+    return found
+
+
+def change(now: int, runs: int, before: int, runs_before: int, groups: int) -> Change | None:
+    """Whether a drop has a group more often than chance and the drops before explain.
+
+    Args:
+        now: affected runs of the drop.
+        runs: runs of the drop.
+        before: affected runs of the drops before.
+        runs_before: runs of the drops before.
+        groups: number of all groups.
+    """
+    if not now or chance_of_so_many(now, runs, before, runs_before) >= _CHANCE / _DROPS / groups:
+        return None
+    return "grown" if before else "new"
+
+
+def change_in(trend: Sequence[DropCount], groups: int) -> Change | None:
+    """What the last drop of an agent in a suite says of a group. `trend` has all drops, the oldest first.
+
+    Drops without a suite may be of anything.
+    """
+    series: dict[tuple[str, str | None], list[DropCount]] = {}
+    for each in trend:
+        if each.suite is not None:
+            series.setdefault((each.suite, each.agent), []).append(each)
+    for *earlier, last in series.values():
+        if earlier and (found := _change(earlier, last, groups)) is not None:
+            return found
+    return None
+
+
+def _change(earlier: Sequence[DropCount], last: DropCount, groups: int) -> Change | None:
+    before, runs_before = sum(each.n_affected for each in earlier), sum(each.n_runs for each in earlier)
+    return change(last.n_affected, last.n_runs, before, runs_before, groups)
+
+
+def version_changes(trends: Sequence[tuple[str, Sequence[DropCount]]]) -> list[VersionChange]:
+    """What each version of an agent brought and ended, against the version before it, the newest first.
+
+    `trends` are the groups by name, each with the drops of the suite. Drops without a version are left out.
+    """
+    drops = [each for each in trends[0][1] if each.version] if trends else []
+    versions = list(dict.fromkeys(each.version for each in drops))
+    before: dict[str, str] = {}
+    for agent in {each.agent for each in drops}:
+        own = dict.fromkeys(each.version for each in drops if each.agent == agent)
+        before |= {version: since for since, version in pairwise(own)}
+    found = [VersionChange(version, before[version]) for version in versions if version in before]
+    for name, trend in trends:
+        counts = {version: [each for each in trend if each.version == version] for version in versions}
+        for change in found:
+            earlier, later = counts[change.since], counts[change.version]
+            if _is_only_in(later, earlier, len(trends)):
+                change.appeared.append(name)
+            elif _is_only_in(earlier, later, len(trends)):
+                change.gone.append(name)
+    return found[::-1]
+
+
+def _is_only_in(some: Sequence[DropCount], others: Sequence[DropCount], groups: int) -> bool:
+    affected = sum(each.n_affected for each in some)
+    if not affected or not others or any(each.n_affected for each in others):
+        return False
+    chance = chance_of_so_many(affected, sum(each.n_runs for each in some), 0, sum(each.n_runs for each in others))
+    return chance < _CHANCE / groups
+
+
+def chance_of_so_many(affected: int, runs: int, affected_before: int, runs_before: int) -> float:
+    """How likely at least `affected` of the runs have it, if all runs, also those before, are equally likely to.
+
+    One-sided exact test of Fisher.
+    """
+    everyone, with_it = runs + runs_before, affected + affected_before
+    return float(scipy.stats.hypergeom.sf(affected - 1, everyone, with_it, runs))
