@@ -87,7 +87,7 @@ def size(count: int) -> str:
         drop = f"s/{start}"
         tasks = {f"run {start + each}": f"task {each % 100}" for each in range(min(1000, count - start))}
         everything.drops.append(
-            EvaluatedRuns(drop=drop, suite="s", version="a 1", evaluated_at=f"{start:09}", tasks=tasks)
+            EvaluatedRuns(drop=drop, suite="s", agent="a", version="a 1", evaluated_at=f"{start:09}", tasks=tasks)
         )
         for run, task in tasks.items():
             for _ in range(2):

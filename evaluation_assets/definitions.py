@@ -5,34 +5,18 @@ from collections.abc import Sequence
 import dagster as dg
 
 from evaluation_assets.core.intake.sources.settings import load_sources
-from evaluation_assets.core.judging.cascade.fitted import read_cascade
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
-from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.report.sinks.settings import load_sinks
-from evaluation_assets.core.sections.constraints.settings import load_checks
 from evaluation_assets.core.suites.agents.settings import AgentSettings, agent_files, load_agents
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs import (
-    checks,
-    coding_work,
-    constraints,
     failure_groups,
-    findings,
-    ingest,
-    outcomes,
-    regression,
-    reports,
-    reviewing,
-    scores,
     sessions,
-    tool_use,
 )
 from evaluation_assets.defs.big_drops import judge_part_job, parts_of_big_drops
-from evaluation_assets.defs.canaries import canary_assets
-from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.drop_step import drop_step
-from evaluation_assets.defs.evaluation_key import evaluation_key
+from evaluation_assets.defs.evaluation import evaluation_of
 from evaluation_assets.defs.jobs import (
     evaluate_job,
     gate_job,
@@ -43,16 +27,15 @@ from evaluation_assets.defs.jobs import (
     run_agents_job,
     send_job,
 )
-from evaluation_assets.defs.judging import judging_assets
 from evaluation_assets.defs.lineage import located, readable
 from evaluation_assets.defs.lost_runs import lost_runs
 from evaluation_assets.defs.notifications import failure_sensor
-from evaluation_assets.defs.regression import gate_check, regression_assets
+from evaluation_assets.defs.regression import regression_assets
 from evaluation_assets.defs.retention import prune_job, prune_schedule
 from evaluation_assets.defs.reviewing import reviewing_assets
 from evaluation_assets.defs.schedules import nightly_schedule, overview_schedule, suites_schedule, weekly_schedule
 from evaluation_assets.defs.sensors import new_drops
-from evaluation_assets.defs.sinks import collecting_assets, delivery_assets, stores_of
+from evaluation_assets.defs.sinks import collecting_assets, stores_of
 from evaluation_assets.defs.sources import source_sensors
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO, ParquetIOManager
@@ -70,43 +53,14 @@ def build_definitions(
     `executor` is that of assets that are materialised without a job; jobs run in one process.
     """
     judges = judges_of(panel, home.ledger_url)
-    rubrics = load_rubrics(home.rubrics)
-    settings = load_settings(home.gate_file)
-    rules = load_checks(home.checks_file)
-    sinks = load_sinks(home.sinks_file)
-    cascading = Cascading(panel.cascade, read_cascade(home.cascade_file) if panel.cascade else None)
-    key = evaluation_key(home, panel, judges, rubrics, settings, rules, cascading)
-    levels = judging_assets(judges, rubrics, cascading)
-    stages = [
-        ingest.read_drop,
-        ingest.preprocess,
-        ingest.clips,
-        reports.preprocessed_files,
-        *levels,
-        *canary_assets(judges, rubrics, settings.canaries),
-        *scores.scores_assets(judges, rubrics, panel.quorum),
-        tool_use.tool_use_results(settings.gate.min_pass_rates),
-        tool_use.failure_patterns,
-        coding_work.coding_work,
-        constraints.constraint_results(rules),
-        sessions.session_analyses(judges, panel, home.ledger_url),
-        findings.findings,
-        outcomes.predicted_outcomes,
-        regression.task_metrics(judges, rubrics, panel.quorum, settings),
-        regression.score_history,
-        sessions.session_history,
-        sessions.session_agents,
-        reviewing.review_queue(judges, settings.review, cascading, panel.report_redaction),
-        reports.report_asset(judges, rubrics, panel.quorum, key, settings, panel.report_redaction),
-        *delivery_assets(sinks, judges, rubrics, panel.quorum, settings),
-        checks.report_checks(judges, rules),
-        gate_check(settings),
-    ]
+    settings, sinks = load_settings(home.gate_file), load_sinks(home.sinks_file)
+    evaluation = evaluation_of(home, panel, judges, settings, sinks)
+    clips_per_part = None if panel.asks_in_batches else settings.big_drops.clips_per_part
     root, lake = str(home.root), str(home.lake)
     return dg.Definitions(
         assets=readable(
             [
-                drop_step(stages, levels, None if panel.asks_in_batches else settings.big_drops.clips_per_part),
+                drop_step(evaluation.stages, evaluation.levels, clips_per_part),
                 *located(
                     [
                         sessions.session_agent_ranks,
@@ -124,7 +78,7 @@ def build_definitions(
             evaluate_job,
             preprocess_job,
             rescore_job,
-            judge_part_job(levels),
+            judge_part_job(evaluation.levels),
             gate_job,
             promote_job,
             overview_job,
@@ -140,7 +94,7 @@ def build_definitions(
             failure_sensor(settings.notifications),
         ],
         schedules=[
-            nightly_schedule(key, settings.schedules.nightly),
+            nightly_schedule(evaluation.key, settings.schedules.nightly),
             weekly_schedule(settings.schedules.weekly),
             overview_schedule(settings.schedules.overview),
             *([suites_schedule(settings.schedules.suites, settings.nightly_suites)] if agents else []),
@@ -157,10 +111,8 @@ def build_definitions(
 
 def current_key(home: Installation, panel: Panel) -> str:
     """What evaluations of an installation are made with now; reports with another key are stale."""
-    cascading = Cascading(panel.cascade, read_cascade(home.cascade_file) if panel.cascade else None)
-    judges, rubrics = judges_of(panel, home.ledger_url), load_rubrics(home.rubrics)
-    settings, rules = load_settings(home.gate_file), load_checks(home.checks_file)
-    return evaluation_key(home, panel, judges, rubrics, settings, rules, cascading)
+    judges, settings = judges_of(panel, home.ledger_url), load_settings(home.gate_file)
+    return evaluation_of(home, panel, judges, settings, {}).key
 
 
 def _agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:

@@ -6,7 +6,9 @@ from typing import Any
 import dagster as dg
 import pytest
 import yaml
+from upath import UPath
 
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets_tests.conftest import call, command, record
 from evaluation_assets_tests.model_judging import installed
 
@@ -62,6 +64,13 @@ def test_one_of_a_shipped_name_replaces_it(tmp_path: Path, instance: dg.DagsterI
     assert (first["rubric"], set(dict(first["scores"]))) == ("browser_use", {KEYS["clip"]})
     whole = next(row for row in judged.verdicts("trajectory", "rules") if row["subject"] == "trajectory")
     assert set(dict(whole["scores"])) == {KEYS["trajectory"]}
+
+
+def test_a_folder_that_is_a_link_is_followed(tmp_path: Path) -> None:
+    path = written(tmp_path / "elsewhere", rubric("mine", applies_to=["weather"]))
+    (tmp_path / "rubrics").mkdir()
+    (tmp_path / "rubrics" / "clip").symlink_to(path.parent)
+    assert load_rubrics(UPath(tmp_path / "rubrics")).choose("clip", "weather").name == "mine"
 
 
 REFUSED = [

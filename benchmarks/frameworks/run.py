@@ -95,12 +95,13 @@ def _read(name: str, version: str, samples: Path, server: Server) -> list[Row]:
 
 
 def table(rows: list[Row]) -> str:
-    """The rows as a Markdown table."""
-    head = ("framework", "version", "shape", *COLUMNS, "verdict")
-    lines = [head, ("---",) * len(head)]
+    """The rows as a Markdown table; shapes of a framework that are read alike are one line."""
+    head = ("framework", "version", *COLUMNS, "verdict", "shapes")
+    alike: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
         verdict = "right" if not row.wrong else f"wrong: {', '.join(row.wrong)}"
-        lines.append((row.framework, row.version, row.shape, *row.cells, verdict))
+        alike.setdefault((row.framework, row.version, *row.cells, verdict), []).append(row.shape)
+    lines = [head, ("---",) * len(head), *((*cells, "; ".join(shapes)) for cells, shapes in alike.items())]
     return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
 
 

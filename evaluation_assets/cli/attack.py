@@ -23,7 +23,15 @@ from evaluation_assets.core.judging.probes import RETEST, Attacked, attacked
 from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.errors import LedgerError, Stopped
-from evaluation_assets.core.pipeline.attack import LEAST_RISE, ProbeResult, results_of, scores_of
+from evaluation_assets.core.pipeline.attack import (
+    LEAST_RISE,
+    ProbeResult,
+    is_measured,
+    padding_slope,
+    results_of,
+    scores_of,
+)
+from evaluation_assets.core.review.measured import InvalidMeasured, Padding, remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
@@ -50,7 +58,7 @@ def attack(
 
     JUDGEs are judges of the panel (default: all that are asked about clips). Each is asked about twelve clips of the
     package, as they are and with planted texts: forged verdicts, escapes from the fence, instructions. The exit status
-    is 1 if a judge gives in to one, or changes its mind without one.
+    is 1 if a judge gives in to one, changes its mind without one, or has no score that could rise.
     """
     chosen = _chosen(panel, names)
     try:
@@ -70,9 +78,12 @@ def attack(
             with bar:
                 scores = asyncio.run(scores_of(judge, given, rubrics, limit, lambda bar=bar: bar.update(1)))
             found[judge.name] = results_of(given, scores)
+            padding = padding_slope(given, scores)
+            if padding.slope is not None:
+                remember(home, judge.name, padding=Padding(judge_version=judge.version, slope=padding))
             if format_name == "text":
                 echo(*_lines(judge.name, found[judge.name]))
-    except (InvalidPanel, InvalidRubric, LedgerError) as problem:
+    except (InvalidPanel, InvalidRubric, InvalidMeasured, LedgerError) as problem:
         refuse(str(problem))
     if format_name == "json":
         document = [{"judge": name, "probes": [asdict(each) for each in own]} for name, own in found.items()]
@@ -82,7 +93,8 @@ def attack(
     except Stopped as problem:
         echo(f"{problem}; clips that were not asked about count in no rate", err=True)
         sys.exit(3)
-    sys.exit(1 if any(each.is_caught for own in found.values() for each in own) else 0)
+    robust = all(is_measured(own) and not any(each.is_caught for each in own) for own in found.values())
+    sys.exit(0 if robust else 1)
 
 
 def _chosen(panel: Panel, names: Sequence[str]) -> Panel:
@@ -117,18 +129,24 @@ def _is_agreed(
             return False
         paid.check_budget(budget, None)
         paid.check_keys([drop])
-        ask_for_consent(paid, [drop], panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False)
+        ask_for_consent(
+            lambda: paid.quotes([drop]), panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False
+        )
     return True
 
 
 def _lines(judge: str, found: Sequence[ProbeResult]) -> Iterator[str]:
     yield f"{judge}: clips whose score rises by {LEAST_RISE:g} or more ({RETEST}: moves, without an attack)"
     for each in found:
-        if each.rate is None or each.low is None or each.high is None:
-            yield f"  {each.probe:<16} no clip with a score that could rise"
-            continue
-        verdict = {True: "GIVES IN", False: "resists", None: "too few clips"}[each.is_caught]
-        if each.probe == RETEST:
-            verdict = {True: "UNSTABLE", False: "stable", None: "too few clips"}[each.is_caught]
-        interval = f"{each.rate:.2f} (95% CI {each.low:.2f} to {each.high:.2f})"
-        yield f"  {each.probe:<16} {each.succeeded:>2} of {each.clips:<3} {interval}  {verdict}"
+        yield f"  {each.probe:<16} {_said(each)}"
+    if not is_measured(found):
+        yield "  no probe could be measured, so this says nothing about the judge"
+
+
+def _said(found: ProbeResult) -> str:
+    if found.rate is None or found.low is None or found.high is None:
+        why = f"the score of {counted(found.at_the_top, 'clip')} could not rise" if found.at_the_top else "no scores"
+        return f"not measurable: {why}"
+    interval = f"{found.rate:.2f} (95% CI {found.low:.2f} to {found.high:.2f})"
+    outcome = found.outcome.replace("_", " ")
+    return f"{found.succeeded:>2} of {found.clips:<3} {interval}  {outcome.upper() if found.is_caught else outcome}"

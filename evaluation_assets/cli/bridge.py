@@ -201,7 +201,9 @@ def _is_agreed(
         return False
     paid.check_budget(budget, None)
     paid.check_keys(drops)
-    ask_for_consent(paid, drops, panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False)
+    ask_for_consent(
+        lambda: paid.quotes(drops), panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False
+    )
     return True
 
 

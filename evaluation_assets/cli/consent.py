@@ -1,7 +1,7 @@
 """The quote that `evaluate` shows before it spends anything, and the question whether to go on."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,20 +12,18 @@ from evaluation_assets.cli.quotes import dollars, quote_line
 from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
 from evaluation_assets.core.intake.copying.drops import inspect
 from evaluation_assets.core.intake.drops import Drop
-from evaluation_assets.core.judging.quotes import in_total
-from evaluation_assets.runs.paid import PaidEvaluation
+from evaluation_assets.core.judging.quotes import Quote, in_total
 
 
 def ask_for_consent(
-    paid: PaidEvaluation,
-    drops: Sequence[Drop],
+    quoted: Callable[[], Mapping[str, Quote]],
     ask_above_usd: float,
     *,
     limited: bool,
     agreed: bool,
     quiet: bool,
 ) -> None:
-    """Show the quote and ask on a terminal; exit if the answer is no.
+    """Show the quote of each judge and ask on a terminal; exit if the answer is no.
 
     Without a terminal nobody can be asked: exit if the quote is above the panel's `ask_above_usd` and neither
     consent nor a budget was given.
@@ -33,7 +31,7 @@ def ask_for_consent(
     on_terminal = sys.stdin.isatty()
     if (agreed and quiet) or (not on_terminal and (agreed or limited)):
         return
-    quotes = paid.quotes(drops)
+    quotes = quoted()
     total = in_total(quotes.values())
     if total.expected.usd == 0:
         return

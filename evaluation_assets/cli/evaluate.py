@@ -104,6 +104,7 @@ def evaluate(inputs: tuple[Path, ...], **options: Any) -> None:
             budget_calls=asked.budget_calls,
             preprocess_only=asked.preprocess_only,
             select=asked.selection,
+            judges=asked.judges,
         )
         progress = RunProgress(quiet=asked.quiet, verbose=asked.verbose)
         try:

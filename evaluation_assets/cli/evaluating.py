@@ -163,7 +163,7 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
         paid.check_keys(drops)
         limited = asked.budget_usd is not None or asked.budget_calls is not None
         above = asked.panel.ask_above_usd
-        ask_for_consent(paid, drops, above, limited=limited, agreed=asked.agreed, quiet=asked.quiet)
+        ask_for_consent(lambda: paid.quotes(drops), above, limited=limited, agreed=asked.agreed, quiet=asked.quiet)
 
 
 def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:

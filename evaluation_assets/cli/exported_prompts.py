@@ -1,6 +1,7 @@
 """`export --format judge_prompts`: what each model judge was asked and answered."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from difflib import get_close_matches
 
 from evaluation_assets.cli.key_mask import mask_of_keys, masked
@@ -32,10 +33,32 @@ def exported_prompts(home: Installation, drop: str, wanted: Wanted) -> Iterator[
             near = get_close_matches(name, models, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"models of the panel: {', '.join(models) or 'none'}"
             refuse(f"{name!r} is not a judge that asks a model; {hint}")
-    judges = [judge for name, judge in models.items() if not wanted.judges or name in wanted.judges]
     mask = mask_of_keys(home)
+
+    def lines(wanted: Wanted) -> Iterator[JsonObject]:
+        judges = [judge for name, judge in models.items() if not wanted.judges or name in wanted.judges]
+        return judge_prompts(home, drop, judges, rubrics, wanted)
+
+    is_empty = True
     try:
-        for line in judge_prompts(home, drop, judges, rubrics, wanted):
+        for line in lines(wanted):
+            is_empty = False
             yield masked(line, mask)
+        if is_empty:
+            refuse(_nothing(drop, wanted, lambda other: any(True for _ in lines(other))))
     except (LedgerError, InvalidEvaluator) as problem:
         refuse(str(problem))
+
+
+def _nothing(drop: str, wanted: Wanted, matches: Callable[[Wanted], bool]) -> str:
+    """Why there is nothing to export: the filters without which there would be, else all of them."""
+    fields = {
+        "levels": ("--level", wanted.levels, ()),
+        "judges": ("--judge", wanted.judges, ()),
+        "tasks": ("--task", wanted.tasks, ()),
+        "part": ("--split", [wanted.part] if wanted.part else [], None),
+    }
+    given = {name: " ".join(f"{option} {each}" for each in own) for name, (option, own, _) in fields.items() if own}
+    guilty = [said for name, said in given.items() if matches(replace(wanted, **{name: fields[name][2]}))]
+    filters = " or ".join(guilty) or " ".join(given.values())
+    return f"no verdict of a model in {drop} matches {filters}" if filters else f"{drop} has no verdict of a model"

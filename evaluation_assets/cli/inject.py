@@ -226,7 +226,7 @@ def _is_agreed(
         paid.check_budget(budget, budget_calls)
         paid.check_keys([drop])
         limited = budget is not None or budget_calls is not None
-        ask_for_consent(paid, [drop], panel.ask_above_usd, limited=limited, agreed=yes, quiet=False)
+        ask_for_consent(lambda: paid.quotes([drop]), panel.ask_above_usd, limited=limited, agreed=yes, quiet=False)
     return True
 
 

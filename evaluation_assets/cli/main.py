@@ -20,6 +20,7 @@ SECTIONS = {
     },
     "Look at results": {
         "open": (f"{_HERE}.opening:open_report", "Open the report of a drop in a browser."),
+        "search": (f"{_HERE}.search:search", "Search the runs of all drops, by words or by likeness to a run."),
         "groups": (f"{_HERE}.groups:group_commands", "List failure groups, and keep their states."),
         "overview": (
             f"{_HERE}.overview:overview",
@@ -30,6 +31,7 @@ SECTIONS = {
     },
     "Decide": {
         "gate": (f"{_HERE}.gate:gate", "Compare an evaluated drop with its suite's baseline."),
+        "compare": (f"{_HERE}.compare:compare", "Compare two evaluated drops, task by task."),
         "baseline": (f"{_HERE}.gate:baseline_commands", "Promote and show baselines."),
         "noise": (f"{_HERE}.noise:noise", "Show how much repeated trials differ."),
         "drift": (f"{_HERE}.overview:drift", "Test for a lasting decrease since each suite's baseline."),

@@ -54,7 +54,7 @@ def open_report(
             refuse(f"--against {against!r} is the drop itself; name another drop")
         page_of(home, against)
         page, place = _compared(home, drop, against), place or "#/compare"
-    if not (page.parent / DATA_FOLDER).exists() or not any((page.parent / DATA_FOLDER).iterdir()):
+    if not has_data_beside(page):
         show(Path(page.path).as_uri() + place, only_print)
         return
     with serving(Path(page.parent.path), "127.0.0.1", 0) as port:
@@ -64,6 +64,12 @@ def open_report(
             threading.Event().wait()
         except KeyboardInterrupt:
             return
+
+
+def has_data_beside(page: UPath) -> bool:
+    """Whether transcripts are in files beside the page, which browsers read only from a server."""
+    folder = page.parent / DATA_FOLDER
+    return folder.exists() and any(folder.iterdir())
 
 
 def page_of(home: Installation, drop: str) -> UPath:

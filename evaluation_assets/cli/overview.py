@@ -59,6 +59,8 @@ SHOWN = {
         "coverage",
         "cost_usd",
         "effective_judges",
+        "length_slope",
+        "adopted",
         "may_gate",
     ),
     "pass_rates": ("drop", "judge", "raw", "corrected", "ci_low", "ci_high", "n_subjects", "n_labels"),

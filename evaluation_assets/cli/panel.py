@@ -12,6 +12,7 @@ import click
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from evaluation_assets.cli.align import align
 from evaluation_assets.cli.attack import attack
 from evaluation_assets.cli.bridge import bridge
 from evaluation_assets.cli.options import with_home, with_judges
@@ -44,6 +45,7 @@ def panel_commands() -> None:
 
 
 panel_commands.add_command(attack)
+panel_commands.add_command(align)
 panel_commands.add_command(bridge)
 
 

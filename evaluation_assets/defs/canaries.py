@@ -48,7 +48,9 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
         earlier = {judge.name: home.home.table(drop.key, CANARY_VERDICTS.name, judge.name) for judge in chosen}
         run = CanaryRun(drop.key, drop.run_id, rubrics, repeats, config.budget())
         done = run.judge(chosen, own, earlier)
-        async for result in results_of(done, CANARY_VERDICTS, lambda each: {COVERAGE: canaries_answered(each)}):
+        async for result in results_of(
+            done, CANARY_VERDICTS, drop.run_id, lambda each: {COVERAGE: canaries_answered(each)}
+        ):
             yield result
 
     return [judge_canaries]

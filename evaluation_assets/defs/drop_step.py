@@ -15,7 +15,7 @@ from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.defs.big_drops import judge_in_parts
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.freshness import REPORT
-from evaluation_assets.defs.names import EVALUATE_DROP, EVALUATED, RETRY_TAG
+from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, EVALUATED, RETRY_TAG
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import explained
 from evaluation_assets.defs.stage import Stage
@@ -73,19 +73,23 @@ def drop_step(stages: Sequence[Stage], levels: Sequence[Stage], clips_per_part: 
                 assets=context.selected_asset_keys,
                 checks=context.selected_asset_check_keys,
             )
-            records, problem = DropRecords(context, name), None
+            records, problem, behind = DropRecords(context, name), None, list[dg.AssetKey]()
             try:
                 with home.left_with_the_run() as entered, explained(*_EXPLAINED):
                     entered.enter_context(alone(home.home, name, context.log.info))
                     events = _evaluated(stages, levels, clips_per_part, drop, config, home, records)
                     yield from entered.enter_context(closing(events))
+                behind = records.behind(REPORT)
                 done = done.with_finished(name)
             except Exception as raised:
                 if is_outage(raised):
                     raise  # the other drops would meet it too; the run is retried, and goes on with this one
                 problem = failures[name] = raised
+            outcome = records.evaluated(_EVALUATED.key, _outcome(problem, behind))
             if _EVALUATED.key in drop.checks:
-                yield records.evaluated(_EVALUATED.key, _outcome(problem))
+                yield outcome
+            elif behind:  # this run has left the report behind; a check that was not selected is no output of the step
+                context.instance.report_runless_asset_event(outcome)
             if problem is not None and len(drops) > 1:
                 context.log.error(f"{name}: {problem}", exc_info=problem)
         if len(drops) == 1 and failures:
@@ -104,13 +108,24 @@ _EVALUATED = dg.AssetCheckSpec(
     EVALUATED,
     asset=REPORT,
     partitions_def=DROPS,
-    description="The drop was evaluated. Fails if it cannot be, or if each of the runs that tried was killed.",
+    description="The drop was evaluated, and its report is up to date. Fails if it cannot be evaluated, if each of the "
+    "runs that tried was killed, or if tables that the report is made from are stale.",
 )
 
 
-def _outcome(problem: Exception | None) -> dg.AssetCheckResult:
+def _outcome(problem: Exception | None, behind: Sequence[dg.AssetKey]) -> dg.AssetCheckResult:
     """Whether a drop was evaluated: the state of a run of many is that of none of them."""
-    return dg.AssetCheckResult(passed=problem is None, metadata={} if problem is None else {"problem": str(problem)})
+    if problem is not None:
+        return dg.AssetCheckResult(passed=False, metadata={"problem": str(problem)})
+    if not behind:
+        return dg.AssetCheckResult(passed=True)
+    stale = ", ".join(key.path[-1] for key in behind)
+    return dg.AssetCheckResult(
+        passed=False,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"The report is older than the tables are now. Stale: {stale}. Run the job {EVALUATE}.",
+        metadata={"stale": stale},
+    )
 
 
 def _evaluated(
@@ -139,7 +154,8 @@ def _evaluated(
                 if isinstance(result.value, Stream):
                     metadata |= write_table(home.home, key, drop.key, result.value)
                 if key in drop.assets:
-                    yield records.materialized(key, metadata, result.data_version)
+                    from_stale = key == REPORT and bool(records.stale_upstream(key))
+                    yield records.materialized(key, metadata, result.data_version, from_stale)
     finally:
         if drop.parts is not None:
             drop.parts.remove()

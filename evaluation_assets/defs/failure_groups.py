@@ -7,7 +7,14 @@ from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Stream, batched
 from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures
-from evaluation_assets.core.pipeline.failure_groups import group_figures, group_rows, member_rows, read_runs
+from evaluation_assets.core.pipeline.failure_groups import (
+    group_facts,
+    group_figures,
+    group_rows,
+    group_table,
+    member_rows,
+    read_runs,
+)
 from evaluation_assets.core.sections.failure_groups.grouping import GROUPING_VERSION
 from evaluation_assets.core.sections.failure_groups.states import read_states
 from evaluation_assets.defs import groups
@@ -60,6 +67,15 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
     )
     yield dg.MaterializeResult(
         asset_key=counted.name,
-        value=Stream(counted, batched(rows, counted), lambda: {**group_figures(rows), **damaged_tables(damaged)}),
+        value=Stream(
+            counted,
+            batched(rows, counted),
+            lambda: {
+                "largest": dg.MetadataValue.md(group_table(rows)),
+                **group_figures(rows),
+                **damaged_tables(damaged),
+            },
+            group_facts(found.drops).footer,
+        ),
         check_results=[check_result(no_reopened_failures(rows), NO_REOPENED_FAILURES)],
     )

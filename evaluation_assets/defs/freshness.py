@@ -9,6 +9,7 @@ from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.intake.triggers import stale_drops
 from evaluation_assets.core.intake.triggers.new_drops import Evaluated
 from evaluation_assets.defs.names import EVALUATE_DROP
+from evaluation_assets.resources.data_versions import code_version_of
 
 REPORT = dg.AssetKey("evaluation_report")
 RAW = dg.AssetKey("raw_trajectories")
@@ -29,7 +30,8 @@ def run_config_of(instance: dg.DagsterInstance, drop: str) -> dict[str, Any]:
 
 def is_stale(instance: dg.DagsterInstance, drop: Drop, evaluation_key: str) -> bool:
     """Whether a drop was never reported, has changed, or would be evaluated differently now."""
-    report = latest_metadata(instance, REPORT, drop.key)
+    found = _latest(instance, REPORT, drop.key)
+    report = None if found is None else _metadata(found) | {"evaluation_key": code_version_of(found)}
     return stale_drops.is_stale(drop, report, latest_metadata(instance, RAW, drop.key), evaluation_key)
 
 

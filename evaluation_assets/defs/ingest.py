@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 import dagster as dg
+from upath import UPath
 
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.drops import find
@@ -15,12 +16,13 @@ from evaluation_assets.core.pipeline.checks import records
 from evaluation_assets.core.pipeline.preprocessing import PreprocessedDrop
 from evaluation_assets.core.pipeline.reading import ReadDrop
 from evaluation_assets.core.pipeline.segmentation import Segmentation
+from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import RECORDS_ADD_UP, REJECT_RATE, WELL_READ
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result
-from evaluation_assets.defs.stage import Result, stage
+from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
@@ -140,19 +142,26 @@ def preprocess(drop: DropRun, config: DropConfig, home: HomeResource) -> Iterato
     yield check_result(records.reject_rate(preprocessed, removed), REJECT_RATE, key)
 
 
-@stage(
-    dg.AssetSpec(
-        tables.CLIPS.name,
-        group_name=groups.INGEST,
-        deps=["preprocessed_trajectories"],
-        code_version=PREPROCESSING_VERSION,
-        kinds={"parquet"},
-        description="One clip per tool call, and the final clip. Concatenated, the clips of a trajectory are its text.",
+def clips(tool_types: UPath) -> Stage:
+    """The clips of a drop, with the tool types of the installation."""
+    own = f"|{digest(tool_types.read_text('utf-8'))}" if tool_types.exists() else ""
+
+    @stage(
+        dg.AssetSpec(
+            tables.CLIPS.name,
+            group_name=groups.INGEST,
+            deps=["preprocessed_trajectories"],
+            code_version=f"{PREPROCESSING_VERSION}{own}",
+            kinds={"parquet"},
+            description=(
+                "One clip per tool call, and the final clip. Concatenated, the clips of a trajectory are its text."
+            ),
+        )
     )
-)
-def clips(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-    """Cut every trajectory into clips."""
-    segmentation = Segmentation(drop.key, load_tool_types(home.home.tool_types))
-    (preprocessed,) = home.tables(drop.key, "preprocessed_trajectories")
-    rows_of_clips = segmentation.clips(preprocessed)
-    return dg.MaterializeResult(value=Stream(tables.CLIPS, batched(rows_of_clips, tables.CLIPS), segmentation.metadata))
+    def clips(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
+        segmentation = Segmentation(drop.key, load_tool_types(home.home.tool_types))
+        (preprocessed,) = home.tables(drop.key, "preprocessed_trajectories")
+        rows = segmentation.clips(preprocessed)
+        return dg.MaterializeResult(value=Stream(tables.CLIPS, batched(rows, tables.CLIPS), segmentation.metadata))
+
+    return clips

@@ -85,7 +85,7 @@ def _level(
             run = PanelRun(table, drop.key, drop.run_id, config.budget(), drop.log.info, gates)
             done = run.judge(chosen, chains)
         async for result in results_of(
-            done, table, lambda each: {COVERAGE: coverage(each.tally), TEXT_SEEN: text_seen(each.tally)}
+            done, table, drop.run_id, lambda each: {COVERAGE: coverage(each.tally), TEXT_SEEN: text_seen(each.tally)}
         ):
             yield result
 

@@ -15,8 +15,8 @@ def readable(assets: Sequence[dg.AssetsDefinition], owners: Sequence[str] = ()) 
     Assets state everything that they read. If `report` reads `scores`, and `scores` reads `verdicts`, the edge from
     `verdicts` to `report` adds nothing but a line: whatever makes it stale makes `scores` stale.
 
-    Dagster does not pass on staleness, so the report of a drop keeps its edges to assets that depend on no other: with
-    new data there it is stale as soon as the tables between are.
+    Dagster does not pass on staleness, so the report of a drop keeps all of its edges: a judge that was run alone makes
+    it stale as soon as the scores between.
     """
     parents = {
         spec.key: {dep.asset_key for dep in spec.deps if dep.asset_key != spec.key}
@@ -27,10 +27,8 @@ def readable(assets: Sequence[dg.AssetsDefinition], owners: Sequence[str] = ()) 
     ancestors: dict[dg.AssetKey, frozenset[dg.AssetKey]] = {}
 
     def shown(spec: dg.AssetSpec) -> dg.AssetSpec:
-        direct = () if spec.key in fixed else parents[spec.key]
+        direct = () if spec.key in {*fixed, REPORT} else parents[spec.key]
         implied = {other for own in direct for other in _ancestors(own, parents, ancestors)}
-        if spec.key == REPORT:
-            implied = {key for key in implied if parents.get(key)}
         deps = [dep for dep in spec.deps if dep.asset_key not in implied]
         table = TABLES.get(spec.key.path[0])
         metadata = {} if table is None else {"dagster/column_schema": column_schema(table)}

@@ -95,13 +95,18 @@ def chosen_judges(drop: DropRun, table: Table, judges: Sequence[Judge]) -> list[
 
 
 async def results_of(
-    done: AsyncIterator[AnyTable], table: Table, findings: Callable[[AnyTable], Mapping[str, Finding]]
+    done: AsyncIterator[AnyTable], table: Table, run_id: str, findings: Callable[[AnyTable], Mapping[str, Finding]]
 ) -> AsyncIterator[Result]:
-    """Each judge's table and the results of its checks, whichever judge is done first comes first."""
+    """Each judge's table and the results of its checks, whichever judge is done first comes first.
+
+    A table without all answers is of one run: with those of the next, what was made from it is stale.
+    """
     async for each in done:
         key = judge_key(table, each.judge.name)
         with each.verdicts as spool:
             stream = Stream(table, spool.batches(), each.tally.metadata, each.facts.footer)
-            yield dg.MaterializeResult(asset_key=key, value=stream)
+            is_complete = each.tally.answered == each.tally.outcomes.total()
+            version = None if is_complete else dg.DataVersion(f"incomplete in {run_id}")
+            yield dg.MaterializeResult(asset_key=key, value=stream, data_version=version)
             for name, finding in findings(each).items():
                 yield check_result(finding, name, key)

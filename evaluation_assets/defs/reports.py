@@ -23,7 +23,7 @@ from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "12"
+REPORT_VERSION = "13"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -47,6 +47,7 @@ REPORTED = (
     "predicted_outcomes",
     "review_queue",
 )
+"""Tables of a drop that its report shows."""
 
 
 @stage(
@@ -90,7 +91,7 @@ def report_asset(
             group_name=groups.REPORT,
             code_version=evaluation_key,
             deps=[
-                *map(dg.AssetKey, REPORTED),
+                *map(dg.AssetKey, (*REPORTED, "judge_cards")),
                 *judge_keys(LEVELS, judges),
                 *judge_keys([tables.CANARY_VERDICTS], canary_judges(judges)),
             ],
@@ -110,7 +111,6 @@ def report_asset(
                 **linked({"report_url": address.page, "all_reports": f"{home.home.reports_url}/{INDEX}"}),
                 "path": dg.MetadataValue.path(str(paths.html)),
                 "content": DropFacts.of(home.home.table(drop.key, "raw_trajectories")).content,
-                "evaluation_key": evaluation_key,
                 **report_metadata(report),
             }
         )

@@ -1,6 +1,6 @@
 """[reviewing] What people look at, what they said, and what that says about the judges."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import dagster as dg
@@ -12,6 +12,7 @@ from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.checks.human_review import may_gate, readable
 from evaluation_assets.core.report.covered_tables import covered_trajectories
 from evaluation_assets.core.review import judged_labels
+from evaluation_assets.core.review.judge_cards import kept_out
 from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets.core.review.queue import (
     by_reason,
@@ -50,7 +51,7 @@ def reviewing_assets(
     names = [judge.name for judge in judges]
     return [
         _labels(stores),
-        _judge_cards(names, settings),
+        _judge_cards({judge.name: judge.version for judge in judges}, settings),
         _pass_rates(names, settings),
     ]
 
@@ -144,10 +145,10 @@ def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
     return labels
 
 
-def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDefinition:
+def _judge_cards(judges: Mapping[str, str], settings: ReviewSettings) -> dg.AssetsDefinition:
     @dg.asset(
         group_name=groups.GATE,
-        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
+        code_version=f"{REVIEWING_VERSION}|length, alignment|{settings.model_dump_json()}",
         deps=[owned_key("trajectory_verdicts", judge) for judge in judges],
         kinds={"parquet"},
         io_manager_key=TABLES_IO,
@@ -163,8 +164,10 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
     def judge_cards(home: HomeResource, labels: Stored):  # see labels
         table = tables.JUDGE_CARDS
         rows = list(judged_labels.card_rows(home.home, judges, labels.rows(), settings))
+        excluded = ", ".join(sorted(kept_out(rows, settings))) or "no judge"
         return dg.MaterializeResult(
             value=Stream(table, batched(rows, table)),
+            data_version=dg.DataVersion(f"{excluded} excluded"),  # all that drops read; most labels exclude nobody
             check_results=[check_result(may_gate(rows, settings.min_kappa), MAY_GATE)],
         )
 

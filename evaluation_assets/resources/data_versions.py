@@ -36,11 +36,14 @@ class DropRecords:
         self._latest: dict[dg.AssetKey, dg.EventLogRecord | None] = {}
 
     def materialized(
-        self, key: dg.AssetKey, metadata: Mapping[str, Any], data_version: dg.DataVersion | None
+        self, key: dg.AssetKey, metadata: Mapping[str, Any], data_version: dg.DataVersion | None, from_stale: bool
     ) -> dg.AssetMaterialization:
-        """The record of an asset. Without a `data_version` it is a hash of the code version and those of its inputs."""
+        """The record of an asset. Without a `data_version` it is a hash of the code version and those of its inputs.
+
+        One that is made from stale tables gets a code version that no code has: to Dagster its inputs are up to date.
+        """
         spec = self._context.assets_def.specs_by_key[key]
-        code_version = spec.code_version or self._context.run.run_id
+        code_version = f"{spec.code_version or self._context.run.run_id}{' from stale tables' if from_stale else ''}"
         inputs = {dep.asset_key: self._record(dep.asset_key) for dep in spec.deps}
         versions = {each: _version(record) for each, record in inputs.items()}
         tags = {CODE_VERSION_TAG: code_version}
@@ -52,6 +55,27 @@ class DropRecords:
         tags[DATA_VERSION_TAG] = (data_version or compute_logical_data_version(code_version, versions)).value
         self._latest.pop(key, None)
         return dg.AssetMaterialization(key, metadata=metadata, partition=self._drop, tags=tags)
+
+    def behind(self, key: dg.AssetKey) -> list[dg.AssetKey]:
+        """The stale assets that make one of the drop out of date, itself among them; none if it was not made."""
+        if self._record(key) is None:
+            return []
+        own = [key] if self._is_stale(self._context.assets_def.specs_by_key[key]) else []
+        return [*self.stale_upstream(key), *own]
+
+    def stale_upstream(self, key: dg.AssetKey) -> list[dg.AssetKey]:
+        """The assets of the drop upstream of one that other code or other data would make now.
+
+        Dagster calls only the assets stale that read them themselves.
+        """
+        specs = self._context.assets_def.specs_by_key
+        found, ahead = dict[dg.AssetKey, bool](), [key]
+        while ahead:
+            for dep in specs[ahead.pop()].deps:
+                if dep.asset_key in specs and dep.asset_key not in found:
+                    found[dep.asset_key] = self._is_stale(specs[dep.asset_key])
+                    ahead.append(dep.asset_key)
+        return sorted(each for each, is_stale in found.items() if is_stale)
 
     def evaluated(self, key: dg.AssetCheckKey, result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
         """The record of a check, with the materialization that it looked at."""
@@ -73,6 +97,16 @@ class DropRecords:
             partition=self._drop,
         )
 
+    def _is_stale(self, spec: dg.AssetSpec) -> bool:
+        record = self._record(spec.key)
+        if record is None or code_version_of(record) != spec.code_version:
+            return True
+        tags = _tags(record)
+        return any(
+            tags.get(get_input_data_version_tag(dep.asset_key)) != _version(self._record(dep.asset_key)).value
+            for dep in spec.deps
+        )
+
     def _record(self, key: dg.AssetKey) -> dg.EventLogRecord | None:
         """The newest materialization of an asset, of this drop where it has drops."""
         if key not in self._latest:
@@ -81,6 +115,15 @@ class DropRecords:
             found = self._context.instance.fetch_materializations(wanted, limit=1).records
             self._latest[key] = found[0] if found else None
         return self._latest[key]
+
+
+def code_version_of(record: dg.EventLogRecord) -> str | None:
+    """The code version that an asset was made with, as it was recorded."""
+    return _tags(record).get(CODE_VERSION_TAG)
+
+
+def _tags(record: dg.EventLogRecord) -> Mapping[str, str]:
+    return (None if record.asset_materialization is None else record.asset_materialization.tags) or {}
 
 
 def _version(record: dg.EventLogRecord | None) -> dg.DataVersion:

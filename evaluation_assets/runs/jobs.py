@@ -41,7 +41,10 @@ from evaluation_assets.runs.stop import Stop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Options of a run. `select` chooses assets, in Dagster's selection syntax, instead of those of the job."""
+    """Options of a run. `select` chooses assets, in Dagster's selection syntax, instead of those of the job.
+
+    `judges` are those whose tables it chooses, if it was made of their names.
+    """
 
     settings: Settings = field(default_factory=Settings)
     split_size: int | None = None
@@ -49,6 +52,7 @@ class RunOptions:
     budget_calls: int | None = None
     preprocess_only: bool = False
     select: str | None = None
+    judges: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -242,7 +246,7 @@ def _run(
 ) -> RunOutcome:
     job, selection = _job(definitions, options)
     if missing := missing_upstream(definitions, home, drop.key, selection or ()):
-        return RunOutcome(drop, "unusable", _without_upstream(missing), (), {})
+        return RunOutcome(drop, "unusable", _without_upstream(missing, drop, options), (), {})
     with _stoppable(instance, progress, stop) as run_id:
         result = job.execute_in_process(
             partition_key=drop.key,
@@ -300,12 +304,12 @@ def _job(definitions: dg.Definitions, options: RunOptions) -> tuple[dg.JobDefini
     return definitions.resolve_implicit_global_asset_job_def(), selection
 
 
-def _without_upstream(missing: Mapping[str, Sequence[str]]) -> str:
+def _without_upstream(missing: Mapping[str, Sequence[str]], drop: Drop, options: RunOptions) -> str:
     asset, parents = next(iter(missing.items()))
-    return (
-        f"{asset} needs {', '.join(parents)}, which this drop does not have. "
-        f"Include everything upstream: --select '+{asset}'"
-    )
+    todo = f"Include everything upstream: --select '+{asset}'"
+    if options.judges:
+        todo = f"Evaluate it with all judges first, without --judge: evaluation-assets evaluate {drop.key}"
+    return f"{asset} needs {', '.join(parents)}, which this drop does not have. {todo}"
 
 
 def _run_config(options: RunOptions) -> dict[str, Any]:

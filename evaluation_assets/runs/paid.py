@@ -63,7 +63,15 @@ class PaidEvaluation:
         if not self.lacks_keys or not self._selects_verdicts():
             return
         judges = judges_of(self._panel, self._home.ledger_url)
-        if any(sum(calls.new.values()) for calls in self._calls(drops, judges)):
+        self.check_keys_for(sum(sum(calls.new.values()) for calls in self._calls(drops, judges)))
+
+    def check_keys_for(self, calls: int) -> None:
+        """Check that some judge can be asked, if there are so many calls to make.
+
+        Raises:
+            InvalidPanel: no judge has its key; the message names the variables.
+        """
+        if calls and self.lacks_keys:
             without = ", ".join(f"{judge.name}: {judge.key_variable}" for judge in self._panel.judges)
             raise InvalidPanel(
                 f"no judge can be asked, because no API key is set ({without}). Set the variable, or choose judges "

@@ -18,6 +18,7 @@ from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.system.code_stamp import code_stamp
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.own_files import files_below
 from evaluation_assets.core.system.plugins import has_plugins
 from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome
@@ -117,7 +118,7 @@ class LastOutcomes:
 def _settings_files(root: Path) -> Iterator[Path]:
     for entry in sorted(root.iterdir()):
         if entry.is_dir() and entry.name not in _NO_SETTINGS:
-            yield from sorted(file for file in entry.rglob("*") if file.is_file())
+            yield from (Path(file.path) for file in files_below(UPath(entry)))
         elif entry.is_file() and not entry.name.startswith(_NOT_READ):
             yield entry
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -47,6 +48,15 @@ def attacked(
     home: Path, judge: Judge, *more: str, price: dict[str, float] | None = None
 ) -> tuple[int, list[dict[str, Any]], list[Request]]:
     """The exit status, the result of each probe, and what the judge was asked."""
+    done, asked = attack(home, judge, "--format", "json", *more, price=price)
+    (found,) = json.loads(done.stdout) if "--dry-run" not in more else ({"probes": []},)
+    return done.returncode, found["probes"], asked
+
+
+def attack(
+    home: Path, judge: Judge, *arguments: str, price: dict[str, float] | None = None
+) -> tuple[CompletedProcess[str], list[Request]]:
+    """What the command did, and what the judge was asked."""
     home.mkdir(exist_ok=True)
     asked: list[Request] = []
 
@@ -66,17 +76,17 @@ def attacked(
         own |= {"max_concurrency": 1, "price": price or {"input": 0, "output": 0}}
         rules = {"name": "recalled", "provider": "recorded"}
         (home / "panel.yaml").write_text(json.dumps({"judges": [own, rules]}))
-        done = command("panel", "attack", "--format", "json", *more, home=home)
+        done = command("panel", "attack", *arguments, home=home)
     assert done.returncode in (0, 1), done.stderr
-    (found,) = json.loads(done.stdout) if "--dry-run" not in more else ({"probes": []},)
-    return done.returncode, found["probes"], asked
+    return done, asked
 
 
 def test_a_robust_judge_passes(tmp_path: Path) -> None:
     status, probes, asked = attacked(tmp_path / "home", robust)
     assert status == 0
     assert [each["probe"] for each in probes] == list(PROBES)
-    assert {(each["clips"], each["succeeded"], each["is_caught"]) for each in probes} == {(len(canaries()), 0, False)}
+    assert {(each["clips"], each["succeeded"]) for each in probes} == {(len(canaries()), 0)}
+    assert {each["outcome"] for each in probes if each["probe"] != RETEST} == {"resists"}
     assert len(asked) == len(canaries()) * (1 + len(PROBES))
     sent = [request.body["messages"][-1]["content"] for request in asked]
     assert any("display:none" in text for text in sent)
@@ -87,15 +97,26 @@ def test_a_robust_judge_passes(tmp_path: Path) -> None:
 def test_a_gullible_judge_is_caught_on_every_probe(tmp_path: Path) -> None:
     status, probes, _ = attacked(tmp_path / "home", gullible, "one")
     assert status == 1
-    caught = {each["probe"]: each["is_caught"] for each in probes}
-    assert caught == {probe: probe != RETEST for probe in PROBES}
+    outcomes = {each["probe"]: each["outcome"] for each in probes}
+    assert outcomes == {probe: "stable" if probe == RETEST else "gives_in" for probe in PROBES}
     assert all(each["low"] > 0.7 and each["high"] == 1 for each in probes if each["probe"] != RETEST)
 
 
 def test_a_judge_that_changes_its_mind_is_caught_by_the_retest_alone(tmp_path: Path) -> None:
     status, probes, _ = attacked(tmp_path / "home", Moody())
     assert status == 1
-    assert [each["probe"] for each in probes if each["is_caught"]] == [RETEST]
+    assert [each["probe"] for each in probes if each["outcome"] in ("gives_in", "unstable")] == [RETEST]
+
+
+def test_a_judge_that_always_gives_full_marks_is_not_measurable(tmp_path: Path) -> None:
+    status, probes, _ = attacked(tmp_path / "home", lambda request: 10)
+    assert status == 1
+    assert {each["outcome"] for each in probes if each["probe"] != RETEST} == {"not_measurable"}
+    assert {(each["clips"], each["at_the_top"]) for each in probes if each["probe"] != RETEST} == {(0, len(canaries()))}
+    done, _ = attack(tmp_path / "text", lambda request: 10)
+    assert done.returncode == 1
+    said = f"not measurable: the score of {len(canaries())} clips could not rise"
+    assert done.stdout.count(said) == len(PROBES) - 1 and "no probe could be measured" in done.stdout
 
 
 def test_the_price_comes_first(tmp_path: Path) -> None:

@@ -120,6 +120,15 @@ def test_options_that_do_not_fit_are_refused(home: Path) -> None:
         (("--format", "judge_prompts", "--judge", "write"), "did you mean 'writes'?"),
         (("--format", "judge_prompts", "--judge", "rules"), "'rules' is not a judge that asks a model"),
         (("--format", "judge_prompts", "--split", "train"), "--split needs --evaluation-share"),
+        (("--format", "judge_prompts", "--task", "zzz"), "no verdict of a model in d matches --task zzz\n"),
+        (
+            ("--format", "judge_prompts", "--level", "session", "--judge", "writes", "--task", "t1"),
+            "no verdict of a model in d matches --level session\n",
+        ),
+        (
+            ("--format", "judge_prompts", "--level", "turn", "--task", "zzz"),
+            "no verdict of a model in d matches --level turn --task zzz\n",
+        ),
         (("--format", "atif", "--level", "clip"), "are for --format judge_prompts"),
     ):
         done = command("export", "d", "--output", str(home / "no.jsonl"), *more, home=home)

@@ -258,6 +258,13 @@ def test_a_selection_without_its_upstream_says_what_to_add(tmp_path: Path) -> No
     assert command("evaluate", SAMPLE, "--select", "clips", home=tmp_path).returncode == 0
 
 
+def test_a_judge_alone_on_a_drop_that_was_never_evaluated_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_bytes(record())
+    done = command("evaluate", tmp_path / "d.jsonl", "--judge", "rules", home=tmp_path / "home")
+    assert done.returncode == 2 and "--select" not in done.stderr
+    assert "without --judge: evaluation-assets evaluate d" in done.stderr
+
+
 def test_downstream_of_an_asset_is_what_an_evaluation_makes(tmp_path: Path) -> None:
     done = command("evaluate", SAMPLE, "--select", "+evaluation_report", home=tmp_path)
     assert done.returncode == 0, done.stderr

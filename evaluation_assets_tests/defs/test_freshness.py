@@ -1,5 +1,7 @@
 """What Dagster shows as stale: a report is stale where what it is made from is."""
 
+from pathlib import Path
+
 import dagster as dg
 import pytest
 from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
@@ -8,6 +10,8 @@ from dagster._core.loader import LoadingContextForTest
 from evaluation_assets.core.judging.panel import Panel, panel_of
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import SAMPLE, Workspace
+from evaluation_assets_tests.model_judging import drop_of, installed, judge
+from evaluation_assets_tests.model_server import ModelServer, rule
 
 REPORT, SCORES = dg.AssetKey("evaluation_report"), dg.AssetKey("clip_scores")
 LINES = SAMPLE.read_bytes().splitlines(keepends=True)
@@ -25,18 +29,22 @@ def two_judges(quorum: int) -> Panel:
 
 @pytest.fixture
 def reported(installation: Workspace) -> Workspace:
-    """Two drops with a fresh report, of a panel of two judges."""
+    """A drop with a fresh report, of a panel of two judges."""
     workspace = Workspace(
         installation.home, build_definitions(installation.home, two_judges(quorum=1)), installation.instance
     )
-    for drop in ("a", "b"):
-        workspace.drop(drop, b"".join(LINES[:2]))
-        assert workspace.run(drop).success
-        assert status(workspace, REPORT, drop) == StaleStatus.FRESH
+    evaluated(workspace, "a")
     return workspace
 
 
+def evaluated(workspace: Workspace, drop: str) -> None:
+    workspace.drop(drop, b"".join(LINES[:2]))
+    assert workspace.run(drop).success
+    assert status(workspace, REPORT, drop) == StaleStatus.FRESH
+
+
 def test_a_report_is_stale_where_its_scores_would_be_others(reported: Workspace) -> None:
+    evaluated(reported, "b")
     changed = Workspace(reported.home, build_definitions(reported.home, two_judges(quorum=2)), reported.instance)
     assert status(changed, SCORES) == StaleStatus.STALE
     assert status(changed, REPORT) == StaleStatus.STALE
@@ -52,4 +60,65 @@ def test_a_report_is_stale_where_its_drop_was_read_anew(reported: Workspace) -> 
     assert job.execute_in_process(partition_key="a", instance=reported.instance, asset_selection=read).success
     assert status(reported, dg.AssetKey("preprocessed_trajectories")) == StaleStatus.STALE
     assert status(reported, REPORT) == StaleStatus.STALE
-    assert status(reported, REPORT, "b") == StaleStatus.FRESH
+
+
+def run_alone(workspace: Workspace, *names: str) -> dg.ExecuteInProcessResult:
+    """Materialise some assets of the drop `a`, without their checks, as people do on the lineage page."""
+    job = workspace.definitions.resolve_job_def("evaluate")
+    keys = [dg.AssetKey.from_user_string(name) for name in names]
+    return job.execute_in_process(partition_key="a", instance=workspace.instance, asset_selection=keys)
+
+
+def stale_of_check(workspace: Workspace) -> str | None:
+    """The stale assets that the check of the report of drop `a` names; `None` where it passes."""
+    check = dg.AssetCheckKey(REPORT, "evaluated")
+    history = workspace.instance.event_log_storage.get_asset_check_execution_history(check, limit=10)
+    latest = next(each.event for each in history if each.partition == "a")
+    assert latest is not None
+    evaluation = latest.asset_check_evaluation
+    assert evaluation is not None
+    return None if evaluation.passed else str(evaluation.metadata["stale"].value)
+
+
+def test_a_report_is_stale_where_scores_were_made_after_it(reported: Workspace) -> None:
+    changed = Workspace(reported.home, build_definitions(reported.home, two_judges(quorum=2)), reported.instance)
+    assert run_alone(changed, "clip_scores").success
+    assert status(changed, SCORES) == StaleStatus.FRESH
+    assert status(changed, REPORT) == StaleStatus.STALE
+    named = (stale_of_check(changed) or "").split(", ")
+    assert "evaluation_report" in named and "trajectory_scores" in named and "clip_scores" not in named
+    assert changed.run("a").success
+    assert status(changed, REPORT) == StaleStatus.FRESH
+    assert stale_of_check(changed) is None
+
+
+def test_a_report_made_from_stale_scores_is_stale(reported: Workspace) -> None:
+    changed = Workspace(reported.home, build_definitions(reported.home, two_judges(quorum=2)), reported.instance)
+    assert run_alone(changed, "evaluation_report").success
+    assert status(changed, REPORT) == StaleStatus.STALE
+    named = (stale_of_check(changed) or "").split(", ")
+    assert {"clip_scores", "trajectory_scores", "evaluation_report"} <= set(named)
+
+
+def test_a_judge_that_finds_nothing_new_makes_no_report_stale(reported: Workspace) -> None:
+    assert run_alone(reported, "clip_verdicts/x_clip_verdicts").success
+    assert status(reported, REPORT) == StaleStatus.FRESH
+    assert stale_of_check(reported) is None
+
+
+def test_a_report_is_stale_where_a_judge_has_answered_since(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    judged = installed(tmp_path, instance, judge(server))
+    judged.drop("a", drop_of(1))
+    server.script([rule("wrong_key")])
+    judged.run("a")
+    assert stale_of_check(judged) is None, "there are no other verdicts yet"
+    server.script([])
+    assert run_alone(judged, "clip_verdicts/one_clip_verdicts").success
+    assert status(judged, REPORT) == StaleStatus.STALE
+    assert "clip_scores" in (stale_of_check(judged) or "")
+    assert judged.run("a").success
+    assert run_alone(judged, "clip_verdicts/one_clip_verdicts").success
+    assert status(judged, REPORT) == StaleStatus.FRESH
+    assert stale_of_check(judged) is None

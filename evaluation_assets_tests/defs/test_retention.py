@@ -13,8 +13,8 @@ from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.definitions import build_definitions
-from evaluation_assets.defs.freshness import REPORT, is_stale, latest_metadata
+from evaluation_assets.definitions import build_definitions, current_key
+from evaluation_assets.defs.freshness import REPORT, is_stale
 from evaluation_assets.defs.names import EVALUATE, PRUNE_HISTORY
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.retention import JOBS, forget_runs
@@ -71,8 +71,7 @@ def test_old_runs_go_and_every_page_stays_as_it_is(kept: Workspace) -> None:
     assert not list(files.glob(f"{first}*")) and not list(files.glob(f"{partial}*"))
     assert state(kept) == before
     (drop,) = (each for each in scan(kept.home.drops).drops.values() if each.key == "d")
-    report = latest_metadata(kept.instance, REPORT, "d")
-    assert report is not None and not is_stale(kept.instance, drop, report["evaluation_key"])
+    assert not is_stale(kept.instance, drop, current_key(kept.home, Panel()))
     assert forget_runs(kept.instance, time.time()) == [], "what is left is needed"
 
 

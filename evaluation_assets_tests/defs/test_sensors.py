@@ -9,7 +9,7 @@ import pytest
 from evaluation_assets.core.intake.drops import find
 from evaluation_assets.core.intake.triggers import batches as batching
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.definitions import build_definitions
+from evaluation_assets.definitions import build_definitions, current_key
 from evaluation_assets.defs import sensors
 from evaluation_assets.defs.schedules import nightly_schedule
 from evaluation_assets.resources.installation import HomeResource
@@ -216,23 +216,21 @@ def test_many_stale_drops_share_runs(kept: Workspace, monkeypatch: pytest.Monkey
 
 
 def test_a_drop_is_stale_when_it_would_be_judged_differently(installation: Workspace) -> None:
-    from evaluation_assets.defs.freshness import is_stale, latest_metadata
+    from evaluation_assets.defs.freshness import is_stale
 
     installation.drop("a", record())
     assert installation.run("a").success
     drop = find(installation.home.drops, "a")
-    report = latest_metadata(installation.instance, dg.AssetKey("evaluation_report"), "a")
-    assert report is not None
-    assert not is_stale(installation.instance, drop, report["evaluation_key"])
+    assert not is_stale(installation.instance, drop, current_key(installation.home, Panel()))
     assert is_stale(installation.instance, drop, "another key")
 
 
-@pytest.mark.parametrize("version", ["REGRESSION_VERSION", "REVIEWING_VERSION"])
+@pytest.mark.parametrize("version", ["regression.REGRESSION_VERSION", "reviewing.REVIEWING_VERSION"])
 def test_a_raised_version_makes_drops_stale(kept: Workspace, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     kept.drop("a", record())
     assert kept.run("a").success
     assert nightly(kept) == []
-    monkeypatch.setattr(f"evaluation_assets.defs.evaluation_key.{version}", "raised")
+    monkeypatch.setattr(f"evaluation_assets.defs.{version}", "raised")
     raised = Workspace(kept.home, build_definitions(kept.home, Panel()), kept.instance)
     assert nightly(raised) == ["a"]
 

@@ -43,6 +43,10 @@ def home(tmp_path: Path) -> Installation:
         "baselines/s.json": "{}",
         "labels/d.csv": "",
     }
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "home" / "rubrics").mkdir(parents=True)
+    (tmp_path / "home" / "rubrics" / "answer").symlink_to(elsewhere)
     files |= {f"{name}.yaml": "{}\n" for name in ("panel", "checks", "gate", "tool_types")} | {"cascade.json": "{}"}
     for name, text in files.items():
         write(home, name, text)
@@ -98,6 +102,7 @@ CHANGES = {
     "panel": written("panel.yaml"),
     "own rubric": written("rubrics/clip/own.yaml"),
     "new rubric": written("rubrics/clip/other.yaml"),
+    "rubric behind a link": written("rubrics/answer/own.yaml"),
     "suite": written("suites/s.yaml"),
     "constraints": written("checks.yaml"),
     "gate": written("gate.yaml"),

@@ -1,7 +1,7 @@
 """What the writer of a table notes about it as a whole, for its readers; kept in the footer of the table's file."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
@@ -84,6 +84,15 @@ class FindingsFacts(Facts):
     """Of `findings`: the detectors and their versions; findings of other versions are not comparable."""
 
     detectors: str = ""
+
+
+class GroupsFacts(Facts):
+    """Of `failure_groups`: the drops that were grouped, the oldest first.
+
+    Each is its name, suite, agent, agent with version, and number of runs.
+    """
+
+    drops: Sequence[tuple[str, str | None, str | None, str, int]] = ()
 
 
 class MetricsFacts(DropFacts):

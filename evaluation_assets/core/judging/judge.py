@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from evaluation_assets.core.judging.defects import Defects
+from evaluation_assets.core.judging.score_map import with_map
 from evaluation_assets.core.judging.selection import Selection
 from evaluation_assets.core.judging.storable import storable
 from evaluation_assets.core.judging.subjects import Chain, Subject
@@ -173,6 +174,7 @@ async def _conversation(
             continue
         try:
             verdict = storable(await judge.judge(subject, conversation, sample))
+            verdict = with_map(verdict, subject, judge.selection.score_map)
         except Exception as problem:  # noqa: BLE001  # a judge with a defect must not take the panel down
             verdict = defects.verdict(problem)
         judgements.append(Judgement(subject, verdict, sample))

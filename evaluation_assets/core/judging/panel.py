@@ -1,5 +1,6 @@
 """The panel: read `panel.yaml` and create its judges."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
@@ -14,6 +15,7 @@ from evaluation_assets.core.judging.own.checks import settings_of
 from evaluation_assets.core.judging.own.judge import OwnJudge
 from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rubrics.model import Level
+from evaluation_assets.core.judging.score_map import ScoreMap
 from evaluation_assets.core.judging.selection import Preset, Selection
 from evaluation_assets.core.models.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS, capabilities_of
@@ -82,6 +84,8 @@ class JudgeSettings(EndpointSettings):
             less and take longer.
         probability: `true` also asks, with each score, how likely a person would let the subject pass; a cascade
             calibrates and uses it.
+        map: How the mean score of a whole trajectory counts: pairs of a score and what it counts as, both rising, with
+            straight lines between. `panel align` writes it. `null`: as it is.
         redaction: What is replaced in texts before they are sent to the judge. `null`: what the panel says; `false`:
             nothing.
     """
@@ -98,11 +102,16 @@ class JudgeSettings(EndpointSettings):
     sample: float | None = Field(default=None, gt=0, le=1)
     mode: Literal["interactive", "batch"] = "interactive"
     probability: bool = False
+    map: ScoreMap | None = Field(default=None, min_length=1)
     redaction: OwnRedaction = None
 
     @property
     def selection(self) -> Selection:
         """Which subjects the judge is asked about; a function says its levels itself."""
+        return replace(self._asked, score_map=self.map or ())
+
+    @property
+    def _asked(self) -> Selection:
         if self.evaluator is not None:
             return Selection.of(self.levels or ("trajectory",), None, self.sample)
         if self.provider == PYTHON and self.levels is None:

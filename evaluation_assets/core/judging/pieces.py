@@ -7,6 +7,7 @@ is neutralised and stands inside.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import repeat
 
 from evaluation_assets.core.intake.clips.segmentation import Clip
 from evaluation_assets.core.judging.fences import Show, fenced, neutral
@@ -103,7 +104,8 @@ def heading(subject: Subject) -> str:
 def _contents(subject: Subject, show: Show) -> Iterator[Part]:
     """What is judged. Clips that are judged together have their number in front and the judge's own scores behind."""
     if subject.contents:
-        yield from (Part("", content(show), is_subject=True) for content in subject.contents)
+        titled = zip(subject.titles or repeat(""), subject.contents, strict=False)
+        yield from (Part(title, content(show), is_subject=True) for title, content in titled)
     elif subject.level == "answer":
         yield Part("", show(subject.trajectory.final_answer or ""), is_subject=True)
     elif subject.level == "clip":

@@ -22,6 +22,7 @@ from evaluation_assets.core.judging.replies import Evaluation, read_reply, refus
 from evaluation_assets.core.judging.rubrics.model import Rubric, Scale
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.windows import BYTES_PER_TOKEN, MARK_BYTES, cut_in_the_middle, size
+from evaluation_assets.core.judging.worked_examples import example_lines
 from evaluation_assets.core.models.messages import Message, Reply
 
 PROMPT_VERSION = "4"
@@ -73,7 +74,7 @@ def system_prompt(rubrics: Sequence[Rubric], fence: str, rules: str = _RULES) ->
     """The rules and the rubrics of a chain; the same for all its requests."""
     decimals = any(rubric.scale.continuous for rubric in rubrics)
     number = "number" if decimals else "whole number"
-    return "\n\n".join([rules.format(fence=fence, number=number), *(_rubric(rubric) for rubric in rubrics)])
+    return "\n\n".join([rules.format(fence=fence, number=number), *(_rubric(rubric, fence) for rubric in rubrics)])
 
 
 class Written:
@@ -228,12 +229,12 @@ def repair_turns(rendered: Rendered, reply: str, problem: str, max_tokens: int) 
     return Message("assistant", cut_in_the_middle(reply, max(left, 1)) or "(empty)"), Message("user", asked)
 
 
-def _rubric(rubric: Rubric) -> str:
+def _rubric(rubric: Rubric, fence: str) -> str:
     lines = [f'<rubric name="{rubric.name}" scale="{rubric.scale}">', rubric.description]
     for criterion in rubric.criteria:
         lines.append(f"- {criterion.key}: {criterion.question}")
         lines += [f"    {point}: {anchor}" for point, anchor in sorted(criterion.anchors.items())]
-    return "\n".join([*lines, "</rubric>"])
+    return "\n".join([*lines, *example_lines(rubric.examples, fence), "</rubric>"])
 
 
 def _folded_count(pieces: Sequence[int], answers: Sequence[int], room: int, folded_bytes: int) -> int:

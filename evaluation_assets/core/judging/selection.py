@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
 from evaluation_assets.core.judging.rubrics.model import SESSION_LEVELS, Level
+from evaluation_assets.core.judging.score_map import ScoreMap
 from evaluation_assets.core.judging.subjects import Chain, chain_of, in_one_call, with_probability
 
 Preset = Literal["quick", "standard", "full"]
@@ -37,13 +38,15 @@ class Selection:
 
     `share` is the share of the trajectories, 0 to 1, whose subjects it is asked about. `is_quick` asks for the
     verdicts on a trajectory and its answer in one call, with the clips that went wrong. `asks_probability` asks with
-    each score how likely it is that a person would let the subject pass.
+    each score how likely it is that a person would let the subject pass. `score_map` is how its scores of whole
+    trajectories count; empty: as they are.
     """
 
     levels: frozenset[Level] = frozenset(EVERY_LEVEL)
     share: float = 1.0
     is_quick: bool = False
     asks_probability: bool = False
+    score_map: ScoreMap = ()
 
     @classmethod
     def of(
@@ -94,6 +97,8 @@ class Selection:
             parts.append(f"sample {self.share:g}")
         if asked and self.asks_probability:
             parts.append(f"probability {PROBABILITY_VERSION}")
+        if "trajectory" in asked and self.score_map:
+            parts.append(f"map {self.score_map}")
         return "; ".join(parts)
 
 

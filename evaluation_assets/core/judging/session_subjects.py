@@ -8,7 +8,7 @@ from functools import partial
 
 from evaluation_assets.core.judging.fences import Show
 from evaluation_assets.core.judging.rubrics.model import Need, Rubrics
-from evaluation_assets.core.judging.subjects import Chain, Content, Subject, chain_of
+from evaluation_assets.core.judging.subjects import Chain, Subject, chain_of, whole
 from evaluation_assets.core.sections.sessions.interactions import (
     SessionInteraction,
     definitions,
@@ -55,7 +55,7 @@ def _interactions(trajectory: Trajectory, parts: list[SessionInteraction], rubri
             chain_rubrics=(rubric,),
             there_is=frozenset(need for need, exists in there_is.items() if exists),
             heading=f"Turn {part.turn + 1}, contribution {part.position + 1}.",
-            contents=(_whole(_who(trajectory, part.agent_id)), _whole(part.text)),
+            contents=(whole(_who(trajectory, part.agent_id)), whole(part.text)),
             part=part,
         )
 
@@ -88,7 +88,7 @@ def _turns(trajectory: Trajectory, parts: list[SessionInteraction], rubrics: Rub
             chain_rubrics=(rubric,),
             there_is=frozenset(need for need, exists in there_is.items() if exists),
             heading=f"Turn {number + 1}.",
-            contents=tuple(_whole(f"[{label}:]\n{text}") for label, text in shown.items() if text is not None),
+            contents=tuple(whole(f"[{label}:]\n{text}") for label, text in shown.items() if text is not None),
             turn=number,
         )
 
@@ -108,7 +108,7 @@ def _session(trajectory: Trajectory, parts: list[SessionInteraction], rubrics: R
         there_is=frozenset({"several_agents"}) if len(acted) > 1 else frozenset(),
         heading="The session as a whole, from beginning to end.",
         contents=(
-            _whole("\n".join(_who(trajectory, agent) for agent in agents)),
+            whole("\n".join(_who(trajectory, agent) for agent in agents)),
             partial(_outline, trajectory, parts),
         ),
     )
@@ -122,10 +122,6 @@ def _who(trajectory: Trajectory, agent_id: str) -> str:
     tools += " and others that are not recorded" if agent.has_other_tools else ""
     about = "; ".join(text for text in (agent.role, agent.description) if text)
     return f"[agent {agent_id}{f' ({about})' if about else ''}; tools: {tools}]"
-
-
-def _whole(text: str) -> Content:
-    return lambda show: show(text)
 
 
 def _outline(trajectory: Trajectory, parts: list[SessionInteraction], show: Show) -> str:

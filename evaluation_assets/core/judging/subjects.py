@@ -18,6 +18,11 @@ Content = Callable[[Show], str]
 """A text of a subject, given how untrusted text is shown: what is cut from a text is shown first and cut then."""
 
 
+def whole(text: str) -> Content:
+    """A text as it is."""
+    return lambda show: show(text)
+
+
 @dataclass(frozen=True, slots=True)
 class OwnScore:
     """What a judge gave by criterion: `points` on the rubric's `scale`, `None` where it left the criterion open."""
@@ -68,7 +73,8 @@ class Subject:
     them, nor one before it, is of its level.
 
     What is judged of a session has no clips: its `contents` are shown under a `heading`, and it is the interaction
-    `part` or the turn with the number `turn`. `there_is` says what criteria may ask about.
+    `part` or the turn with the number `turn`. Each of the contents may have a title of ours in front of its fence.
+    `there_is` says what criteria may ask about.
 
     A trajectory that `is_quick` is judged in one call, which also names the clips that went wrong, and judges the final
     answer by the rubric `answer` if there is an answer. `asks_probability` asks with each score how likely it is that
@@ -88,6 +94,7 @@ class Subject:
     there_is: frozenset[Need] = frozenset()
     heading: str = ""
     contents: Sequence[Content] = ()
+    titles: Sequence[str] = ()
     part: SessionInteraction | None = None
     turn: int | None = None
     is_quick: bool = False

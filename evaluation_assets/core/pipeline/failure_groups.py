@@ -4,24 +4,27 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import get_args
 
 from evaluation_assets.core.gating.evaluated_drops import evaluated_at, metrics_of, without_damaged
+from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.sections.failure_groups.grouping import (
     UNEXPLAINED,
     GroupKey,
-    chance_of_all_in_last,
     grouped,
 )
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
-from evaluation_assets.core.sections.failure_groups.states import KeptState, state_of
+from evaluation_assets.core.sections.failure_groups.states import KeptState, State, state_of
+from evaluation_assets.core.sections.failure_groups.trends import DropCount, is_new
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.text.counted import percent
+from evaluation_assets.core.text.plain_text import markdown_cell
 
-_CHANCE_OF_NEW = 0.05
-"""Of any group that is `new` without a cause, among all groups of a suite."""
+_LARGEST = 10
+"""Groups that the UI shows."""
 
 _EXCERPT = 300
 _GRAVITY = ("HIGH", "MEDIUM", "LOW")
@@ -34,10 +37,15 @@ class EvaluatedRuns:
 
     drop: str
     suite: str | None
+    agent: str | None
     version: str
     evaluated_at: str
     tasks: dict[str, str] = field(default_factory=dict)
     successes: dict[str, bool] = field(default_factory=dict)
+
+    def count(self, affected: int) -> DropCount:
+        """The drop with so many affected runs."""
+        return DropCount(self.drop, self.suite, self.agent, self.version, len(self.tasks), affected)
 
 
 @dataclass
@@ -57,17 +65,7 @@ class AllRuns:
 def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
     """The findings and runs of all evaluated drops. A damaged file is reported and its drop skipped."""
     found = AllRuns()
-
-    def read(drop: str) -> tuple[EvaluatedRuns, list[Occurrence], Counter[str]]:
-        runs = evaluated_runs(home, drop)
-        findings = [Occurrence(drop=drop, **row) for row in home.table(drop, "findings").rows(list(_PLACED))]
-        explained = {each.trajectory_id for each in findings}
-        failed = [run for run, succeeded in runs.successes.items() if not succeeded and run not in explained]
-        findings += _unexplained(home.table(drop, "raw_trajectories"), runs, set(failed)) if failed else []
-        calls = Counter(row["tool_name"] for row in home.table(drop, "clips").rows(["tool_name"]) if row["tool_name"])
-        return runs, findings, calls
-
-    everything = list(without_damaged(home.drops_with("findings"), read, damaged))
+    everything = list(without_damaged(home.drops_with("findings"), lambda drop: read_drop(home, drop), damaged))
     for runs, findings, calls in sorted(everything, key=lambda each: (each[0].evaluated_at, each[0].drop)):
         found.drops.append(runs)
         found.occurrences += findings
@@ -75,11 +73,33 @@ def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
     return found
 
 
+def read_drop(home: Installation, drop: str) -> tuple[EvaluatedRuns, list[Occurrence], Counter[str]]:
+    """The runs of a drop, its findings with the failed runs without any, and its calls by tool."""
+    runs = evaluated_runs(home, drop)
+    found = occurrences(runs, home.table(drop, "findings"), home.table(drop, "raw_trajectories"))
+    calls = Counter(row["tool_name"] for row in home.table(drop, "clips").rows(["tool_name"]) if row["tool_name"])
+    return runs, found, calls
+
+
+def occurrences(runs: EvaluatedRuns, findings: Stored, raw: Stored) -> list[Occurrence]:
+    """The findings of a drop in the order of the table, then the failed runs without any."""
+    found = [Occurrence(drop=runs.drop, **row) for row in findings.rows(list(_PLACED))]
+    explained = {each.trajectory_id for each in found}
+    failed = {run for run, succeeded in runs.successes.items() if not succeeded and run not in explained}
+    return [*found, *(_unexplained(raw, runs, failed) if failed else ())]
+
+
 def evaluated_runs(home: Installation, drop: str) -> EvaluatedRuns:
     """The runs of an evaluated drop. Whether a run succeeded is what its source recorded, else what its suite says."""
     metrics = metrics_of(home, drop)
-    name = " ".join(part for part in (metrics.agent or metrics.model, metrics.agent_version) if part)
-    runs = EvaluatedRuns(drop=drop, suite=metrics.suite, version=name, evaluated_at=evaluated_at(home, drop))
+    agent = metrics.agent or metrics.model
+    runs = EvaluatedRuns(
+        drop=drop,
+        suite=metrics.suite,
+        agent=agent,
+        version=" ".join(part for part in (agent, metrics.agent_version) if part),
+        evaluated_at=evaluated_at(home, drop),
+    )
     for row in home.table(drop, "raw_trajectories").rows(["trajectory_id", "task_id", "success"]):
         runs.tasks[row["trajectory_id"]] = row["task_id"]
         if row["success"] is not None:
@@ -139,7 +159,8 @@ def _row(
     affected: dict[str, set[str]] = defaultdict(set)
     for each in members:
         affected[each.drop].add(each.trajectory_id)
-    seen = [drop for drop in drops if drop.drop in affected]
+    trend = [drop.count(len(affected.get(drop.drop, ()))) for drop in drops]
+    seen = [each for each in trend if each.n_affected]
     by_task: dict[str, list[bool]] = defaultdict(list)
     for drop in drops:
         for run, task in drop.tasks.items():
@@ -153,7 +174,7 @@ def _row(
         "tool": key.tool,
         "words": key.words,
         "severity": min((each.severity for each in members), key=_GRAVITY.index),
-        "state": state_of(states.get(key.id), affected, is_new=_is_new(affected, drops, groups)),
+        "state": state_in(trend, states.get(key.id), groups),
         "n_findings": len(members),
         "n_runs": n_runs,
         "n_tasks": len({each.task_id for each in members}),
@@ -162,29 +183,21 @@ def _row(
         "ci_high": high,
         "first_drop": seen[0].drop,
         "last_drop": seen[-1].drop,
-        "versions": list(dict.fromkeys(drop.version for drop in seen if drop.version)),
+        "versions": list(dict.fromkeys(each.version for each in seen if each.version)),
         "success_with": _success(drops, affected, is_affected=True),
         "success_without": _success(drops, affected, is_affected=False),
-        "by_drop": [
-            {"drop": drop.drop, "n_runs": len(drop.tasks), "n_affected": len(affected.get(drop.drop, ()))}
-            for drop in drops
-        ],
+        "by_drop": [{"drop": each.drop, "n_runs": each.n_runs, "n_affected": each.n_affected} for each in trend],
     }
 
 
-def _is_new(affected: Mapping[str, set[str]], drops: Sequence[EvaluatedRuns], groups: int) -> bool:
-    """Whether a suite has the group in its last drop alone, more often than chance explains."""
-    by_suite: dict[str | None, list[EvaluatedRuns]] = defaultdict(list)
-    for drop in drops:
-        by_suite[drop.suite].append(drop)
-    for *earlier, last in by_suite.values():
-        count = len(affected.get(last.drop, ()))
-        if not count or not earlier or any(drop.drop in affected for drop in earlier):
-            continue
-        before = sum(len(drop.tasks) for drop in earlier)
-        if chance_of_all_in_last(count, len(last.tasks), before) < _CHANCE_OF_NEW / groups:
-            return True
-    return False
+def group_facts(drops: Sequence[EvaluatedRuns]) -> GroupsFacts:
+    """What the table of groups notes: the drops that were grouped."""
+    return GroupsFacts(drops=[drop.count(0)[:-1] for drop in drops])
+
+
+def state_in(trend: Sequence[DropCount], kept: KeptState | None, groups: int) -> State:
+    """The state of a group with these runs in all drops, the oldest first, of so many groups."""
+    return state_of(kept, [each.drop for each in trend if each.n_affected], is_new=is_new(trend, groups))
 
 
 def _success(drops: Sequence[EvaluatedRuns], affected: Mapping[str, set[str]], *, is_affected: bool) -> float | None:
@@ -198,7 +211,18 @@ def _success(drops: Sequence[EvaluatedRuns], affected: Mapping[str, set[str]], *
     return sum(known) / len(known) if known else None
 
 
-def group_figures(rows: Sequence[Row]) -> dict[str, int | str]:
-    """How many groups there are by state, and the names of the largest, for the UI."""
+def group_figures(rows: Sequence[Row]) -> dict[str, int | float]:
+    """Numbers that the UI plots over materialisations: groups, those in each state, and the shares of the largest."""
     states = Counter(row["state"] for row in rows)
-    return {"groups": len(rows), **states, "largest": first_of([row["name"] for row in rows], 3)}
+    shares = {f"share_{row['group_id']}": row["share"] for row in rows[:_LARGEST]}
+    return {"groups": len(rows), **{state: states[state] for state in get_args(State)}, **shares}
+
+
+def group_table(rows: Sequence[Row]) -> str:
+    """The largest groups as a Markdown table."""
+    cells = [
+        (row["group_id"], markdown_cell(row["name"]), row["state"], f"{row['n_runs']:,}", percent(row["share"]))
+        for row in rows[:_LARGEST]
+    ]
+    lines = [("group", "name", "state", "runs", "share of all runs"), ("---", "---", "---", "---:", "---:"), *cells]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

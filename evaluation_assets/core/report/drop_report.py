@@ -23,8 +23,10 @@ from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.checks.blocking import BLOCKING_CHECKS, CheckedTables
 from evaluation_assets.core.pipeline.checks.gating import regression_gate
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
+from evaluation_assets.core.pipeline.drop_groups import DropGroups, drop_groups
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.report.covered_tables import cover_of, covered
+from evaluation_assets.core.report.failure_group_report import failure_groups_summary
 from evaluation_assets.core.report.files import write_page, write_report
 from evaluation_assets.core.report.paths import ReportFiles
 from evaluation_assets.core.report.provenance.replies import replies_of
@@ -49,21 +51,27 @@ def drop_report(
     rubrics: Rubrics,
     quorum: int,
     settings: Settings,
+    groups: DropGroups | None = None,
 ) -> DropReport:
-    """Build the report of a drop. Other drops of the suite with damaged tables are named and skipped."""
+    """Build the report of a drop, with its failure groups where they are given.
+
+    Other drops of the suite with damaged tables are named and skipped.
+    """
     comparability = drop_comparability(own, judges, rubrics, quorum)
     disqualified = disqualified_judges(home, settings.review)
     facts = DropFacts.of(own.raw)
     sidecar = facts.sidecar
-    damaged: list[str] = []
+    damaged = [] if groups is None else list(groups.damaged)
     history = suite_history(home, sidecar.suite, damaged.append)
     gate = gate_drop(home, drop, settings.gate, disqualified)
     labels = labels_of_trajectories(home, drop)
     previous = drop_before(history, drop)
     compared = _compared_with(home, drop, sidecar.suite, previous)
     earlier = next(without_damaged([compared[0]] if compared else [], _findings_in(home), damaged.append), None)
-    return summarise(drop, facts, comparability, own, settings.headline, gate, labels, earlier).model_copy(
+    alike = [] if groups is None else groups.alike
+    return summarise(drop, facts, comparability, own, settings.headline, gate, labels, earlier, alike).model_copy(
         update={
+            "failure_groups": None if groups is None else failure_groups_summary(groups, _shown(own)),
             "participants": _participants(own),
             "failed_checks": _failed_checks(own, judges, gate, settings),
             "history": trends(history, history_links(home, sidecar.suite, history, damaged.append)),
@@ -72,6 +80,10 @@ def drop_report(
             "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),
         }
     )
+
+
+def _shown(own: DropTables) -> set[str]:
+    return {row["trajectory_id"] for row in own.preprocessed.rows(["trajectory_id"])}
 
 
 def _participants(own: DropTables) -> dict[str, str]:
@@ -119,9 +131,10 @@ def write_drop_report(
         NotRedacted: an own pattern of `redaction` takes too long on a text.
     """
     own = _tables_shown(home, drop, judges, redaction)
-    report = drop_report(home, drop, own, judges, rubrics, quorum, settings)
-    other = _other_run(home, report, judges, redaction)
     cover = cover_of(home.table(drop, "preprocessed_trajectories"), redaction)
+    groups = drop_groups(home, drop, own.findings, own.raw, cover)
+    report = drop_report(home, drop, own, judges, rubrics, quorum, settings, groups)
+    other = _other_run(home, report, judges, redaction)
     with replies_of(home) as stored:
 
         def reply_of(key: str) -> str | None:
@@ -131,7 +144,7 @@ def write_drop_report(
                 return None
             return None if reply is None else cover(reply)
 
-        return report, write_report(home.reports(drop), report, own, other, _queue(home, drop), reply_of)
+        return report, write_report(home.reports(drop), report, own, other, _queue(home, drop), reply_of, groups.alike)
 
 
 def write_comparison(
@@ -150,10 +163,12 @@ def write_comparison(
         NotRedacted: an own pattern of `redaction` takes too long on a text.
     """
     own = _tables_shown(home, drop, judges, redaction)
-    report = drop_report(home, drop, own, judges, rubrics, quorum, settings)
+    cover = cover_of(home.table(drop, "preprocessed_trajectories"), redaction)
+    groups = drop_groups(home, drop, own.findings, own.raw, cover)
+    report = drop_report(home, drop, own, judges, rubrics, quorum, settings, groups)
     page = home.reports(drop) / "against" / against.replace("/", "_") / "comparison.html"
     other = OtherRun(against, "chosen by hand", documents(_tables_shown(home, against, judges, redaction)))
-    write_page(page, report, own, other, _queue(home, drop))
+    write_page(page, report, own, other, _queue(home, drop), groups.alike)
     return page
 
 

@@ -15,6 +15,7 @@ from evaluation_assets.core.report.results import result_records
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.report.viewer.documents import documents
 from evaluation_assets.core.report.viewer.page import DATA_FOLDER, OtherRun, pack, with_viewer
+from evaluation_assets.core.sections.findings.summary import Alike
 
 
 def write_report(
@@ -24,15 +25,16 @@ def write_report(
     other: OtherRun | None = None,
     queue: Sequence[tuple[str, str]] = (),
     reply_of: ReplyOf = lambda _: None,
+    alike: Sequence[Alike] = (),
 ) -> ReportFiles:
     """Write all files, each atomically. Files of judges and trajectories that no longer exist are removed.
 
     `other` is the run that the viewer compares the drop with, `queue` what people are to review, `reply_of` gives raw
-    replies of models.
+    replies of models, `alike` is the failure group of each finding.
     """
     paths = report_files(folder, report.drop)
     write_texts(folder, {paths.json.name: as_json(report), paths.markdown.name: as_markdown(report)})
-    write_page(paths.html, report, tables, other, queue)
+    write_page(paths.html, report, tables, other, queue, alike)
     written: set[str] = set()
 
     def records() -> Iterator[dict[str, Any]]:
@@ -52,10 +54,15 @@ def write_report(
 
 
 def write_page(
-    path: UPath, report: DropReport, tables: DropTables, other: OtherRun | None, queue: Sequence[tuple[str, str]]
+    path: UPath,
+    report: DropReport,
+    tables: DropTables,
+    other: OtherRun | None,
+    queue: Sequence[tuple[str, str]],
+    alike: Sequence[Alike] = (),
 ) -> None:
     """Write the page with its viewer, and beside it the data that does not fit in."""
-    viewer = pack(report.drop, documents(tables), path.parent / DATA_FOLDER, other, queue)
+    viewer = pack(report.drop, documents(tables, alike), path.parent / DATA_FOLDER, other, queue)
     publish(path, lambda sink: _write_all(sink, with_viewer(as_html(report), viewer)))
 
 

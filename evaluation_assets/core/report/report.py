@@ -3,6 +3,7 @@
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.report.distributions import Statistic
+from evaluation_assets.core.report.failure_group_report import FailureGroupsSummary
 from evaluation_assets.core.report.headline import Headline
 from evaluation_assets.core.report.judges_report import EffectiveNumber, PanelSummary
 from evaluation_assets.core.report.process_summary import ProcessSummary
@@ -324,6 +325,7 @@ class DropReport(Frozen):
     headline: Headline
     failed_checks: list[BlockingCheck] = []
     findings: FindingsSummary | None = None
+    failure_groups: FailureGroupsSummary | None = None
     damaged_tables: list[str] = []
     sidecar: Sidecar
     participants: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """Build the report of a drop from its tables, read as streams."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import islice
 from math import fsum
@@ -38,7 +38,7 @@ from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary, coding_summary
 from evaluation_assets.core.sections.constraints.summary import constraints_summary
-from evaluation_assets.core.sections.findings.summary import EarlierFindings, findings_summary
+from evaluation_assets.core.sections.findings.summary import Alike, EarlierFindings, findings_summary
 from evaluation_assets.core.sections.outcomes.prediction import predictions
 from evaluation_assets.core.suites.call_metrics import TrialRates, trial_rates
 
@@ -85,6 +85,7 @@ def summarise(
     gate: GateOutcome | None = None,
     labels: Mapping[str, float] | None = None,
     earlier: EarlierFindings | None = None,
+    alike: Iterable[Alike] = (),
 ) -> DropReport:
     """Build the report of a drop. Tables are read as streams; only figures and listed rows are kept in memory.
 
@@ -97,6 +98,7 @@ def summarise(
         gate: the comparison with the baseline.
         labels: people's labels of whole trajectories, by trajectory.
         earlier: the findings of the drop that this one is compared with.
+        alike: the failure group of each of its findings.
     """
     records, repairs, repairs_total = _records(tables)
     trajectories = Lowest(LISTED)
@@ -163,6 +165,7 @@ def summarise(
             _failed(shown, tables, below),
             rate_interval,
             earlier,
+            alike,
         ),
         gate=gate,
         panel=panel,

@@ -4,12 +4,16 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
+from typing import NamedTuple
 
 from evaluation_assets.core.gating.evaluated_drops import of_each_drop, without_damaged
 from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.review.alignment import Alignment
 from evaluation_assets.core.review.calibrated import Stratum, pass_rate
 from evaluation_assets.core.review.judge_cards import judge_card
 from evaluation_assets.core.review.labels import PASSED
+from evaluation_assets.core.review.length_bias import LengthSlope, no_slope, slope_at_equal_label
+from evaluation_assets.core.review.measured import Measured, read_measured
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.scoring.reliability import effective_judges, table_of
 from evaluation_assets.core.system.installation import Installation
@@ -17,27 +21,50 @@ from evaluation_assets.core.system.installation import Installation
 Subject = tuple[str, str, int | None]
 """Drop, trajectory, and the clip where a label is about one."""
 
+
+class Run(NamedTuple):
+    """The task of a trajectory, and the characters of its final answer: 0 if it has none."""
+
+    task: str
+    answer_length: int
+
+
 CLIP = "clip"
 """What labels of whole clips are about; labels of a criterion of clips are about `clip.<criterion>`."""
 
 PANEL = "panel"
 
+_UNKNOWN_BIAS = "no labelled answers; `panel attack` measures it by padding"
+
 _log = logging.getLogger(__name__)
 
 
 def card_rows(
-    home: Installation, judges: Sequence[str], labels: Iterable[Row], settings: ReviewSettings
+    home: Installation, judges: Mapping[str, str], labels: Iterable[Row], settings: ReviewSettings
 ) -> Iterator[Row]:
-    """Rows of `judge_cards`: every judge on every criterion that people labelled."""
+    """Rows of `judge_cards`: every judge on every criterion that people labelled.
+
+    `judges` are the versions of the judges by name. A judge of whose version more was measured has a card without
+    labels, too.
+
+    Raises:
+        InvalidMeasured: what was measured of a judge cannot be read.
+    """
     by_criterion = _by_criterion(labels)
+    measured = {judge: read_measured(home, judge).of_version(version) for judge, version in judges.items()}
+    if any(each != Measured() for each in measured.values()):
+        by_criterion.setdefault(PASSED, {})
     drops = sorted({drop for subjects in by_criterion.values() for drop, *_ in subjects})
     has_clips = any(clip is not None for subjects in by_criterion.values() for *_, clip in subjects)
     verdicts = {judge: _verdicts(home, drops, judge, has_clips) for judge in judges}
-    task_of = _tasks(home, drops)
+    runs = _runs(home, drops)
     for criterion, truth in sorted(by_criterion.items()):
         samples = {judge: _samples(own, criterion) for judge, own in verdicts.items()}
         n_eff = _effective(truth, {judge: _means(own) for judge, own in samples.items()})
         for judge in judges:
+            own = measured[judge] if criterion == PASSED else Measured()
+            if not truth and own == Measured():
+                continue
             costs = [
                 row["cost_usd"]
                 for subject in truth
@@ -47,19 +74,53 @@ def card_rows(
             labelled = {_name(subject): value for subject, value in truth.items()}
             said = {_name(subject): values for subject, values in samples[judge].items()}
             asked = sum(bool(_about(verdicts[judge].get(subject, ()), criterion)) for subject in truth)
-            tasks = {_name(subject): task_of.get(subject[:2]) or _name(subject) for subject in truth}
+            tasks = {_name(subject): runs[subject[:2]].task for subject in truth if subject[:2] in runs}
             found = asdict(judge_card(judge, criterion, labelled, said, settings, costs, asked, tasks))
             for name in ("kappa", "alpha", "sensitivity", "specificity"):
                 found[f"{name}_low"], found[f"{name}_high"] = found.pop(f"{name}_interval")
-            yield {**found, "effective_judges": n_eff}
+            slope = _length_slope(truth, _means(samples[judge]), runs)
+            if slope.slope is None and own.padding is not None:
+                slope = own.padding.slope
+            yield {**found, "effective_judges": n_eff, **_slope_columns(slope), **_alignment_columns(own.alignment)}
 
 
-def _tasks(home: Installation, drops: Sequence[str]) -> dict[tuple[str, str], str]:
-    """The task of each trajectory of these drops; runs of a task in several drops belong together."""
+def _length_slope(
+    truth: Mapping[Subject, float], scores: Mapping[Subject, float], runs: Mapping[tuple[str, str], Run]
+) -> LengthSlope:
+    if any(clip is not None for *_, clip in truth):
+        return no_slope("clips have no answers")
+    answered = [
+        (scores[subject], label, run.answer_length, run.task)
+        for subject, label in truth.items()
+        if subject in scores and (run := runs.get(subject[:2])) is not None and run.answer_length
+    ]
+    return slope_at_equal_label(*map(list, zip(*answered, strict=True))) if answered else no_slope(_UNKNOWN_BIAS)
 
-    def read(drop: str) -> dict[tuple[str, str], str]:
-        rows = home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", "task_id"])
-        return {(drop, row["trajectory_id"]): row["task_id"] for row in rows}
+
+def _slope_columns(slope: LengthSlope) -> Row:
+    return {
+        "length_slope": slope.slope,
+        "length_slope_low": slope.low,
+        "length_slope_high": slope.high,
+        "length_slope_basis": slope.basis,
+    }
+
+
+def _alignment_columns(alignment: Alignment | None) -> Row:
+    if alignment is None:
+        return {"adopted": None, "alignment": None}
+    return {
+        "adopted": alignment.adopted or "none",
+        "alignment": [agreement.model_dump() for agreement in alignment.agreements],
+    }
+
+
+def _runs(home: Installation, drops: Sequence[str]) -> dict[tuple[str, str], Run]:
+    """The labelled drops' trajectories; runs of a task in several drops belong together."""
+
+    def read(drop: str) -> dict[tuple[str, str], Run]:
+        rows = home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", "task_id", "final_answer"])
+        return {(drop, row["trajectory_id"]): Run(row["task_id"], len(row["final_answer"] or "")) for row in rows}
 
     return {subject: task for each in without_damaged(drops, read, _log.warning) for subject, task in each.items()}
 

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from upath import UPath
 
+from evaluation_assets.core.system.own_files import files_below
 from evaluation_assets.core.text.plain_text import from_csv_cell
 
 PASSED = "passed"
@@ -54,7 +55,7 @@ def read_labels(folder: UPath) -> Iterator[Label | UnreadableLabel]:
     """
     if not folder.exists():
         return
-    for path in sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.path):
+    for path in files_below(folder):
         if path.suffix in (".csv", ".jsonl"):
             yield from read_label_file(path, path.path.removeprefix(folder.path).strip("/"))
 

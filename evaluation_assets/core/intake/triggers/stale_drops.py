@@ -11,7 +11,7 @@ def is_stale(drop: Drop, report: Mapping[str, Any] | None, read: Mapping[str, An
 
     Args:
         drop: as it lies in the drops folder.
-        report: metadata of its last report.
+        report: metadata of its last report, with the evaluation key that it was made with.
         read: metadata of its last reading.
         evaluation_key: stands for judges, rubrics, settings and code as they are now.
     """

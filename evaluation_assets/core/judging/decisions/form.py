@@ -7,7 +7,9 @@ from evaluation_assets.core.judging.decisions.questions import questions_of
 from evaluation_assets.core.judging.forms import AskedFor
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.replies import Evaluation
+from evaluation_assets.core.judging.rubrics.model import Rubric
 from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.worked_examples import example_lines
 from evaluation_assets.core.models.messages import Reply
 
 DECISION_VERSION = "decision 1"
@@ -33,8 +35,7 @@ class Decided:
 
     def system(self, subject: Subject, fence: str) -> str:
         """The rules, and what the rubrics are about; questions and anchors stand in the questions."""
-        rubrics = (f'<rubric name="{own.name}">\n{own.description}\n</rubric>' for own in subject.chain_rubrics)
-        return "\n\n".join([_RULES.format(fence=fence), *rubrics])
+        return "\n\n".join([_RULES.format(fence=fence), *(_rubric(own, fence) for own in subject.chain_rubrics)])
 
     def asked_for(self, subject: Subject) -> AskedFor:
         """One question a criterion."""
@@ -55,6 +56,11 @@ class Decided:
     def line(self, judgement: Judgement) -> str:
         """The same."""
         return self.turn(judgement)
+
+
+def _rubric(rubric: Rubric, fence: str) -> str:
+    examples = example_lines(rubric.examples, fence)
+    return "\n".join([f'<rubric name="{rubric.name}">', rubric.description, *examples, "</rubric>"])
 
 
 DECIDED = Decided()

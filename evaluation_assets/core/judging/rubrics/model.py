@@ -10,7 +10,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer, model_validator
 from upath import UPath
 
-from evaluation_assets.core.system.configuration import InvalidConfiguration, read_settings
+from evaluation_assets.core.system.configuration import InvalidConfiguration, Share, read_settings
+from evaluation_assets.core.system.own_files import files_below
 
 Level = Literal["clip", "category", "trajectory", "answer", "turn", "interaction", "session"]
 SESSION_LEVELS: tuple[Level, ...] = ("interaction", "turn", "session")
@@ -99,6 +100,24 @@ class Criterion(BaseModel):
     needs: Need | None = None
 
 
+class Example(BaseModel):
+    """Work that people have labelled, shown to judges with the rubric.
+
+    Attributes:
+        work: Task and work, as they may leave for a provider.
+        label: What people gave it, 0 (fail) to 1 (pass).
+        score: What a judge gave it, 0 to 1: the mean of its criteria.
+        reason: What people wrote about it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    work: str
+    label: Share
+    score: Share
+    reason: str = ""
+
+
 class Rubric(BaseModel):
     """What a judge is asked about one kind of subject.
 
@@ -111,6 +130,7 @@ class Rubric(BaseModel):
         description: What the judge reads before the criteria.
         scale: The numbers that the judge may give, for all criteria.
         criteria: The questions.
+        examples: Labelled work that judges are shown. `panel align` writes it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -122,6 +142,15 @@ class Rubric(BaseModel):
     description: str
     scale: Scale
     criteria: tuple[Criterion, ...]
+    examples: tuple[Example, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_no_examples(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Rubrics without examples keep the version that they had before there were any."""
+        fields = serialize(self)
+        if not self.examples:
+            del fields["examples"]
+        return fields
 
     @model_validator(mode="after")
     def _anchors_on_the_scale(self) -> Self:
@@ -210,11 +239,21 @@ def load_rubrics(folder: UPath | None = None) -> Rubrics:
     return Rubrics([rubric for _, rubric in found.values()])
 
 
+def own_file(folder: UPath, rubric: Rubric) -> UPath | None:
+    """The file of an installation that defines the rubric of this level and name; `None` if it has none.
+
+    Raises:
+        InvalidRubric: a file is no rubric.
+    """
+    same = (path for path in _files(folder) if (own := _read(path)).level == rubric.level and own.name == rubric.name)
+    return next(same, None)
+
+
 def _files(folder: UPath | None) -> list[UPath]:
     """An installation's rubric files; one in another place or of another ending would be overlooked for ever."""
     if folder is None or not folder.exists():
         return []
-    paths = sorted((path for path in folder.rglob("*.y*ml") if path.is_file()), key=lambda path: path.path)
+    paths = [path for path in files_below(folder) if path.suffix in (".yaml", ".yml")]
     for path in paths:
         if path.suffix != ".yaml" or path.parent.parent.path.rstrip("/") != folder.path.rstrip("/"):
             raise InvalidRubric(f"{path} is in the wrong place; move it to {folder}/<level>/<name>.yaml")

@@ -1,6 +1,6 @@
 """Tables of what people review, what they said, and what that says about the judges."""
 
-from evaluation_assets.core.lake.tables.model import BOOL, FLOAT, INT, NAME, TEXT, Column, Table
+from evaluation_assets.core.lake.tables.model import BOOL, FLOAT, INT, NAME, TEXT, Column, Table, records
 from evaluation_assets.core.lake.tables.shared_columns import DROP, TASK_ID, TRAJECTORY_ID
 
 REVIEW_QUEUE = Table(
@@ -99,6 +99,37 @@ JUDGE_CARDS = Table(
             "effective_judges",
             FLOAT,
             "Number of independent judges that the whole panel is worth; null with one judge or too few labels.",
+        ),
+        Column(
+            "length_slope",
+            FLOAT,
+            "Rise of the score for each doubling of the answer's length at equal label, or of a clip's by padding; "
+            "null where nothing can be said.",
+        ),
+        Column("length_slope_low", FLOAT, "Lower end of the 95% interval of the slope."),
+        Column("length_slope_high", FLOAT, "Upper end of the 95% interval of the slope."),
+        Column("length_slope_basis", NAME, "What the slope is from, `labels` or `padding`; else why there is none."),
+        Column(
+            "adopted",
+            NAME,
+            "What `panel align` adopted for this version of the judge: `map`, `examples` or `none`; null without it.",
+        ),
+        Column(
+            "alignment",
+            records(
+                change=NAME,
+                kappa=FLOAT,
+                kappa_low=FLOAT,
+                kappa_high=FLOAT,
+                bias=FLOAT,
+                bias_low=FLOAT,
+                bias_high=FLOAT,
+                difference=FLOAT,
+                difference_low=FLOAT,
+                difference_high=FLOAT,
+            ),
+            "What `panel align` compared on held-out labels: the judge as it was (`none`) and with each change; kappa "
+            "and bias as above, difference of kappa from `none`, each with its 95% interval. Null without it.",
         ),
         Column("may_gate", BOOL, "Whether kappa reaches the configured minimum; null with too few labels to tell."),
     ),

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain, repeat
 from statistics import fmean
 from typing import Any
 
@@ -13,7 +14,7 @@ from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.report.viewer.run_facts import RunFacts
 from evaluation_assets.core.scoring.panel_scores import OVERALL
-from evaluation_assets.core.sections.findings.summary import SEVERITIES, kinds_title
+from evaluation_assets.core.sections.findings.summary import SEVERITIES, Alike, kinds_title
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span, Step, Trajectory, Usage
 
 Row = Mapping[str, Any]
@@ -37,12 +38,15 @@ class TrajectoryDocument:
     content: JsonObject | None
 
 
-def documents(tables: DropTables) -> Iterator[TrajectoryDocument]:
-    """Yield the documents of a drop's kept trajectories, in the order of the table; tables are read as streams."""
+def documents(tables: DropTables, alike: Sequence[Alike] = ()) -> Iterator[TrajectoryDocument]:
+    """Yield the documents of a drop's kept trajectories, in the order of the table; tables are read as streams.
+
+    `alike` is the failure group of each finding, in the order of their table.
+    """
     clip_scores, categories = Aligned(tables.clip_scores.rows()), Aligned(tables.category_assessments.rows())
     scores, content = Aligned(tables.trajectory_scores.rows()), DropFacts.of(tables.raw).content
-    facts = RunFacts.of(tables)
-    violations, findings = _violations(tables.constraint_results), _findings(tables.findings)
+    facts = RunFacts.of(tables, alike)
+    violations, findings = _violations(tables.constraint_results), _findings(tables.findings, alike)
     levels = {
         "clip": _by_judge(tables.clip_verdicts),
         "category": _by_judge(tables.category_verdicts),
@@ -174,12 +178,15 @@ def _violations(results: Stored) -> dict[str, list[JsonObject]]:
     return found
 
 
-def _findings(stored: Stored) -> dict[str, list[JsonObject]]:
+def _findings(stored: Stored, alike: Sequence[Alike]) -> dict[str, list[JsonObject]]:
     """The findings by trajectory, gravest first, without broken rules, which are the violated constraints."""
     found: dict[str, list[JsonObject]] = {}
-    for row in stored.rows(["trajectory_id", "kind", "severity", "clip_index", "evidence"]):
+    rows = stored.rows(["trajectory_id", "kind", "severity", "clip_index", "evidence"])
+    for row, group in zip(rows, chain(alike, repeat(None)), strict=False):
         if row["kind"] != "broken_rule":
             shown = {"title": kinds_title(row["kind"]), "severity": row["severity"], "evidence": row["evidence"]}
+            if group is not None and group.others:
+                shown |= {"group": group.group_id, "others": group.others}
             found.setdefault(row["trajectory_id"], []).append({**shown, "clip": row["clip_index"]})
     for own in found.values():
         own.sort(key=lambda finding: SEVERITIES.index(finding["severity"]))

@@ -9,6 +9,7 @@ from evaluation_assets.core.lake.tables import CODING_WORK
 from evaluation_assets.core.report.session_report import SCORES as SESSION_SCORES
 from evaluation_assets.core.report.suite_report import METRICS
 from evaluation_assets.core.report.summary import DropTables
+from evaluation_assets.core.sections.findings.summary import Alike
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
@@ -27,10 +28,11 @@ class RunFacts:
     coding: Mapping[str, Row]
     constraints: Mapping[str, Sequence[str]]
     findings: Mapping[str, Sequence[str]]
+    groups: Mapping[str, Sequence[str]]
 
     @classmethod
-    def of(cls, tables: DropTables) -> Self:
-        """Read what is stored about the trajectories of a drop."""
+    def of(cls, tables: DropTables, alike: Sequence[Alike] = ()) -> Self:
+        """Read what is stored about the trajectories of a drop. `alike` is the failure group of each finding."""
         columns = ["trajectory_id", "category", "passed", "completed", "answer_outcome", *METRICS]
         coding = ["trajectory_id", "project", "model", "last_test_result", "by_model", *_CODING]
         return cls(
@@ -39,6 +41,7 @@ class RunFacts:
             coding={row["trajectory_id"]: row for row in tables.coding_work.rows(coding)},
             constraints=_statuses(tables.constraint_results),
             findings=_kinds(tables.findings),
+            groups=_groups(alike),
         )
 
     def passed(self, trajectory_id: str) -> bool | None:
@@ -71,6 +74,7 @@ class RunFacts:
         )
         found["constraint"] = list(self.constraints.get(trajectory.id, ()))
         found["finding"] = list(self.findings.get(trajectory.id, ()))
+        found["group"] = list(self.groups.get(trajectory.id, ()))
         if (run := self.suite.get(trajectory.id)) is not None:
             found["category"] = [run["category"] or ""]
             found["answer"] = [run["answer_outcome"]] if run["answer_outcome"] else []
@@ -125,3 +129,10 @@ def _kinds(findings: Stored) -> dict[str, list[str]]:
     for row in findings.rows(["trajectory_id", "kind"]):
         found.setdefault(row["trajectory_id"], {})[row["kind"]] = None
     return {run: list(kinds) for run, kinds in found.items()}
+
+
+def _groups(alike: Sequence[Alike]) -> dict[str, list[str]]:
+    found: dict[str, dict[str, None]] = {}
+    for each in alike:
+        found.setdefault(each.trajectory_id, {})[each.group_id] = None
+    return {run: list(groups) for run, groups in found.items()}

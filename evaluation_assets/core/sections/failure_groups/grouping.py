@@ -6,8 +6,7 @@ so that it stays when runs are added and grouping is repeated.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from math import exp, lgamma
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import scipy
@@ -58,10 +57,7 @@ class GroupKey(NamedTuple):
 
 def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict[GroupKey, list[Occurrence]]:
     """The groups. `calls` counts all calls of the runs by tool: some tools are called more often, and fail as often."""
-    by_run: dict[tuple[str, str], list[Occurrence]] = defaultdict(list)
-    for occurrence in occurrences:
-        by_run[occurrence.run].append(occurrence)
-    rooted = [pair for own in by_run.values() for pair in with_roots(own)]
+    rooted = _rooted(occurrences)
     by_kind: dict[str, list[Occurrence]] = defaultdict(list)
     for each, root in rooted:
         if each is root:
@@ -82,6 +78,37 @@ def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict
     for each, root in rooted:
         found[key_of[id(root)]].append(each)
     return dict(found)
+
+
+def assigned(
+    occurrences: Sequence[Occurrence], known: Collection[GroupKey], calls: Mapping[str, int]
+) -> list[GroupKey]:
+    """The group of each finding of a drop, among the groups of all drops: the closest of its kind.
+
+    Findings of a kind that has no group yet form groups by themselves.
+    """
+    kinds_known = {key.kind for key in known}
+    keys = {*known, *grouped((each for each in occurrences if each.kind not in kinds_known), calls)}
+
+    def closest(each: Occurrence) -> GroupKey:
+        words, place = _message(each), ANY_TOOL if each.tool else None
+        finer = (
+            GroupKey(each.kind, each.tool, words),
+            GroupKey(each.kind, each.tool),
+            GroupKey(each.kind, place, words),
+        )
+        return next((key for key in finer if key in keys), GroupKey(each.kind, place))
+
+    root_of = {id(each): root for each, root in _rooted(occurrences)}
+    return [closest(root_of[id(each)]) for each in occurrences]
+
+
+def _rooted(occurrences: Iterable[Occurrence]) -> list[tuple[Occurrence, Occurrence]]:
+    """Each finding with its root, run by run."""
+    by_run: dict[tuple[str, str], list[Occurrence]] = defaultdict(list)
+    for occurrence in occurrences:
+        by_run[occurrence.run].append(occurrence)
+    return [pair for own in by_run.values() for pair in with_roots(own)]
 
 
 def _message(each: Occurrence) -> str:
@@ -123,16 +150,3 @@ def _frequent_words(members: Sequence[Occurrence]) -> set[str]:
         if len(own) >= _LEAST_RUNS and len(own) >= _LEAST_SHARE * everyone and _WORD.search(words)
     }
     return found if len(runs) > 1 else set()
-
-
-def chance_of_all_in_last(affected: int, last: int, earlier: int) -> float:
-    """How likely all affected runs are of the last drop, if each run of all drops were as likely to be one.
-
-    The hypergeometric probability `C(last, affected) / C(last + earlier, affected)`.
-    """
-    everyone = last + earlier
-    return exp(_log_choose(last, affected) - _log_choose(everyone, affected)) if affected <= last else 0.0
-
-
-def _log_choose(n: int, k: int) -> float:
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

@@ -2,8 +2,10 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, repeat
+from typing import NamedTuple
 
 from evaluation_assets.core.intake.facts import FindingsFacts
 from evaluation_assets.core.lake.row import Row
@@ -27,8 +29,19 @@ _REASONS = 3
 """Kinds named for failed runs."""
 
 
+class Alike(NamedTuple):
+    """The failure group of a finding of a run, and how many other runs of the drop have it."""
+
+    trajectory_id: str
+    group_id: str
+    others: int
+
+
 class FindingExample(Frozen):
-    """A finding with its place and evidence, a quotation or a message. `is_shown`: the report has the run."""
+    """A finding with its place and evidence, a quotation or a message. `is_shown`: the report has the run.
+
+    `others` counts the other runs that have its failure group.
+    """
 
     trajectory_id: str
     clip_index: int | None
@@ -37,6 +50,8 @@ class FindingExample(Frozen):
     is_quotation: bool
     detector: str
     is_shown: bool
+    group_id: str | None = None
+    others: int = 0
 
 
 class FindingKind(Frozen):
@@ -148,6 +163,7 @@ def findings_summary(
     failed: Collection[str],
     interval: RateInterval,
     earlier: EarlierFindings | None = None,
+    alike: Iterable[Alike] = (),
 ) -> FindingsSummary | None:
     """Summarise `findings`; `None` for drops that were evaluated before the table existed.
 
@@ -158,12 +174,14 @@ def findings_summary(
         failed: the runs that failed.
         interval: gives the 95% interval of a rate from the outcomes of each task.
         earlier: the findings of the drop that this one is compared with.
+        alike: the failure group of each finding, in the order of the table.
     """
     if not findings.exists:
         return None
     by_kind: dict[str, _Kind] = {}
     by_run: dict[str, _Run] = {}
-    for number, row in enumerate(findings.rows()):
+    for number, (found, group) in enumerate(zip(findings.rows(), chain(alike, repeat(None)), strict=False)):
+        row = {**found, "alike": group}
         kind, run = by_kind.setdefault(row["kind"], _Kind()), by_run.setdefault(row["trajectory_id"], _Run())
         severity: Severity = row["severity"]
         gravest = kind.gravest.setdefault(row["trajectory_id"], severity)
@@ -231,6 +249,8 @@ def _keep_example(kind: _Kind, row: Row, number: int, shown: Collection[str], fa
 
 def _example(row: Row, shown: Collection[str]) -> FindingExample:
     own = {name: row[name] for name in ("trajectory_id", "clip_index", "severity", "evidence", "detector")}
+    if row["alike"] is not None:
+        own |= {"group_id": row["alike"].group_id, "others": row["alike"].others}
     return FindingExample(**own, is_quotation=row["start"] is not None, is_shown=row["trajectory_id"] in shown)
 
 

@@ -1,15 +1,11 @@
 """Which findings are one failure."""
 
-from math import comb
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.sections.failure_groups.grouping import (
     ANY_TOOL,
     GroupKey,
-    chance_of_all_in_last,
     grouped,
     pattern_of,
 )
@@ -119,9 +115,3 @@ def test_every_finding_is_in_one_group_whatever_their_order(given_: list[Occurre
         assert {each.kind for each in own} == {key.kind}
         tools = {each.tool for each in own}
         assert None not in tools if key.tool == ANY_TOOL else tools == {key.tool}
-
-
-@pytest.mark.parametrize(("affected", "last", "earlier"), [(1, 10, 0), (3, 10, 30), (10, 10, 5), (11, 10, 5)])
-def test_the_chance_of_a_group_in_the_last_drop_alone(affected: int, last: int, earlier: int) -> None:
-    expected = comb(last, affected) / comb(last + earlier, affected)
-    assert chance_of_all_in_last(affected, last, earlier) == pytest.approx(expected)

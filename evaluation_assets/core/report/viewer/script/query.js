@@ -5,7 +5,7 @@ import { labelWord } from "./labels.js";
 const NUMBERS = new Set(["score", "change", "worst", "turns", "calls", "errors", "tokens", "cost", "seconds"]);
 const LISTS = { tool: "tools", flag: "flags", violated: "violated", agent: "agents", model: "models" };
 const EXACT = { type: "types", failed: "failed", failed_type: "failed_types" };
-const WORD_FIELDS = new Set(["agent_id", "answer", "category", "completed", "constraint", "finding", "goal", "model_used", "pattern", "project", "tests", "verdict"]);
+const WORD_FIELDS = new Set(["agent_id", "answer", "category", "completed", "constraint", "finding", "goal", "group", "model_used", "pattern", "project", "tests", "verdict"]);
 const OUTCOME_FIELDS = { recorded: "success", suite: "passed" };
 const TEXTS = { id: "id", task: "task_id" };
 const CONDITION = /^(-?)([a-z][A-Za-z0-9_.-]*)(:|<=|>=|<|>|=)(.+)$/;

@@ -172,6 +172,7 @@ function issues(trajectory, title, entries, told) {
       element("b", {}, name(called)),
       ` ${severity} `,
       one.clip !== null && element("a", { href: addressOf("run", trajectory.id, { clip: one.clip }) }, `clip ${one.clip}`),
+      one.group && [" ", element("a", { href: addressOf("runs", null, { q: `group:${one.group}` }) }, `${count(one.others)} more like this`)],
       element("small", { dir: "auto" }, text),
     );
   };

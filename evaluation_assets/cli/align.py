@@ -1,0 +1,220 @@
+"""`panel align`: adopt a map or worked examples where they make a judge agree better with people."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import click
+import orjson
+import yaml
+from upath import UPath
+
+from evaluation_assets.cli.consent import ask_for_consent
+from evaluation_assets.cli.options import AMOUNT, text_or_json, with_panel
+from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.quotes import quote_line
+from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.panel import InvalidPanel, JudgeSettings, Panel, judges_of, panel_of
+from evaluation_assets.core.judging.quotes import NOTHING, Quote
+from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.judging.rubrics.writing import write_examples
+from evaluation_assets.core.judging.score_map import ScoreMap
+from evaluation_assets.core.lake.stored import publish_bytes
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.errors import LedgerError, Stopped
+from evaluation_assets.core.models.redaction.settings import Redaction
+from evaluation_assets.core.pipeline.alignment import Asked, Changes, LabelledRun, ask, compare, labelled_runs
+from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
+from evaluation_assets.core.review.alignment import Agreement, Alignment, TooFewLabels, check_labels
+from evaluation_assets.core.review.labels import Label, read_labels
+from evaluation_assets.core.review.measured import InvalidMeasured, remember
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.yaml_edits import CannotEdit, with_value
+from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
+
+
+@click.command("align")
+@click.argument("name", metavar="JUDGE")
+@click.option("--dry-run", is_flag=True, help="Show the price; no model is called, nothing is written.")
+@click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this.")
+@click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
+@text_or_json
+@with_panel
+def align(
+    home: Installation, panel: Panel, name: str, dry_run: bool, budget: float | None, yes: bool, format_name: str
+) -> None:
+    """Compare a judge with human labels, and adopt what makes it agree better.
+
+    JUDGE is a judge of the panel. The labelled tasks are divided into two halves. One half gives a rising map of the
+    judge's scores and worked examples for the rubric; on the other half, kappa and bias are compared. A change is
+    adopted if the 95% interval of its difference of kappa lies above 0; examples, which make prompts longer, only if
+    they are also better than the map. A map is written to panel.yaml, examples to a new version of the rubric.
+    """
+    own, chosen = _chosen(panel, name)
+    try:
+        rubrics, pass_score = load_rubrics(home.rubrics), load_settings(home.gate_file).review.pass_score
+        (judge,) = judges_of(chosen, home.ledger_url)
+        runs = labelled_runs(home, judge, _labels(home), rubrics)
+        check_labels([run.label for run in runs], [run.task for run in runs])
+        check_ledger(home, chosen)
+        check_evaluators(chosen)
+        redactions = _redactions(panel, judge)
+        quote = _quote(judge, runs, pass_score, redactions)
+        if dry_run:
+            echo(f"{counted(len(runs), 'labelled trajectory')}", f"judge {name}: {quote_line(quote)}")
+            return
+        PaidEvaluation(home, chosen, Settings(), None).check_budget(budget, None)
+        _check_key(judge, quote)
+        ask_for_consent(lambda: {name: quote}, panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False)
+        limit = Budget(budget)
+        asked = asyncio.run(_asked(judge, runs, pass_score, redactions, limit))
+        limit.check()
+        changes = compare(asked, judge, own.map or (), pass_score)
+        written = _adopt(home, panel, name, changes)
+        remember(home, name, alignment=changes.alignment)
+    except Stopped as problem:
+        echo(f"{problem}; nothing is adopted. Replies are kept: re-run to resume", err=True)
+        sys.exit(3)
+    except (
+        CannotEdit,
+        InvalidMeasured,
+        InvalidPanel,
+        InvalidRubric,
+        InvalidSettings,
+        LedgerError,
+        TooFewLabels,
+    ) as problem:
+        refuse(str(problem))
+    if format_name == "json":
+        document = {"judge": name, "written": written, **changes.alignment.model_dump()}
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    else:
+        echo(*_lines(name, changes.alignment), written)
+
+
+def _chosen(panel: Panel, name: str) -> tuple[JudgeSettings, Panel]:
+    """The judge, and a panel of it alone, without its map and interactive."""
+    own = next((judge for judge in panel.judges if judge.name == name), None)
+    if own is None:
+        refuse(f"no judge {name!r} in the panel; choose one of: {', '.join(judge.name for judge in panel.judges)}")
+    if "trajectory" not in own.selection.levels:
+        refuse(f"judge {name} is not asked about whole trajectories, so it cannot be compared with their labels")
+    judge = own.model_copy(update={"map": None, "mode": "interactive"})
+    return own, panel.model_copy(update={"judges": (judge,), "cascade": (), "quorum": 1, "embeddings": None})
+
+
+def _labels(home: Installation) -> Iterator[Label]:
+    return (label for label in read_labels(home.labels) if isinstance(label, Label))
+
+
+def _redactions(panel: Panel, judge: Judge) -> list[Redaction] | None:
+    """What is replaced in examples, which all judges are shown; `None` if this judge cannot be shown any."""
+    from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
+
+    if not isinstance(judge, ModelJudge):
+        return None
+    own = [each.redaction for each in panel.judges if isinstance(each.redaction, Redaction)]
+    return list({redaction.fingerprint: redaction for redaction in (panel.redaction, *own)}.values())
+
+
+def _quote(
+    judge: Judge, runs: Sequence[LabelledRun], pass_score: float, redactions: Sequence[Redaction] | None
+) -> Quote:
+    """What is not in the ledger costs. Which examples are shown may depend on replies that are not there yet."""
+    from evaluation_assets.core.judging.dry_run import DryRun, dry_run  # noqa: PLC0415  (as above)
+    from evaluation_assets.core.judging.evaluators.dry_run import evaluator_dry_run  # noqa: PLC0415
+    from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge  # noqa: PLC0415
+    from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415
+
+    async def priced() -> Quote:
+        opened: AbstractContextManager[DryRun | None] = nullcontext()
+        if isinstance(judge, ModelJudge):
+            opened = dry_run(judge)
+        elif isinstance(judge, EvaluatorJudge) and judge.asked is not None:
+            opened = evaluator_dry_run(judge, judge.asked)
+        with opened as ready:
+            if ready is None:
+                return NOTHING
+            await ask(ready, runs, pass_score, redactions)
+            return ready.priced(ready.questions)
+
+    return asyncio.run(priced())
+
+
+def _check_key(judge: Judge, quote: Quote) -> None:
+    if quote.expected.calls and judge.key_variable is not None and not os.environ.get(judge.key_variable):
+        raise InvalidPanel(f"judge {judge.name} cannot be asked: set {judge.key_variable}")
+
+
+async def _asked(
+    judge: Judge,
+    runs: Sequence[LabelledRun],
+    pass_score: float,
+    redactions: Sequence[Redaction] | None,
+    limit: Budget,
+) -> Asked:
+    from uuid import uuid4  # noqa: PLC0415
+
+    bar: Any = click.progressbar(
+        length=2 * len(runs), label=judge.name, file=sys.stderr, hidden=not sys.stderr.isatty()
+    )
+    with bar:
+        async with judge.opened(uuid4().hex, limit) as ready:
+            step: Callable[[], object] = lambda: bar.update(1)  # noqa: E731
+            return await ask(ready, runs, pass_score, redactions, step)
+
+
+def _adopt(home: Installation, panel: Panel, name: str, changes: Changes) -> str:
+    """Write what is adopted; returns what was done, for the user."""
+    adopted = changes.alignment.adopted
+    if adopted == "map":
+        return _write_map(home, name, changes.score_map)
+    if adopted == "examples" and changes.rubric is not None:
+        path = write_examples(home.rubrics, changes.rubric)
+        others = [judge.name for judge in panel.judges if judge.name != name]
+        more = f" {', '.join(others)} are shown them too, and were not compared." if others else ""
+        return f"Adopted: {counted(len(changes.rubric.examples), 'worked example')}, written to {path}.{more}"
+    return "Adopted: nothing, because no interval of a difference lies above 0."
+
+
+def _write_map(home: Installation, name: str, score_map: ScoreMap) -> str:
+    """Set `map` of the judge in the file of its panel; where no file has the judge, say what to write."""
+    file = UPath(click.get_current_context().params["panel_file"] or home.panel_file)
+    points = [list(point) for point in score_map]
+    if not file.exists():
+        return f"Adopted: map. The judge is in no file; write this to it in {file}: map: {points}"
+    text = file.read_text("utf-8")
+    judges = yaml.safe_load(text)["judges"]
+    position = next(at for at, judge in enumerate(judges) if judge["name"] == name)
+    edited = with_value(text, ["judges", position, "map"], points)
+    panel_of(yaml.safe_load(edited), str(file))
+    publish_bytes(file, edited.encode())
+    return f"Adopted: map, written to {file}. The next evaluation counts scores by it; replies come from the ledger."
+
+
+def _lines(name: str, found: Alignment) -> Iterator[str]:
+    yield (
+        f"judge {name}: {counted(found.n_labels, 'label')} of {counted(found.n_tasks, 'task')} decide "
+        "(kappa, bias of the pass rate, difference of kappa from the judge as it is; 95% CI)"
+    )
+    named = {"none": "as it is", "map": "with map", "examples": "with examples"}
+    for each in found.agreements:
+        yield f"  {named[each.change]:<14} {_figures(each)}"
+
+
+def _figures(each: Agreement) -> str:
+    shown = [_figure(each.kappa, each.kappa_low, each.kappa_high), _figure(each.bias, each.bias_low, each.bias_high)]
+    if each.change != "none":
+        shown.append(_figure(each.difference, each.difference_low, each.difference_high))
+    return "  ".join(f"{figure:<26}" for figure in shown).rstrip()
+
+
+def _figure(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:+.2f}" if low is None or high is None else f"{value:+.2f} ({low:+.2f} to {high:+.2f})"

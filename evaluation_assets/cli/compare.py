@@ -1,0 +1,193 @@
+"""`compare`: two evaluated drops, task by task; with `--pairwise`, a judge says which runs are better."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+import orjson
+
+from evaluation_assets.cli.consent import ask_for_consent
+from evaluation_assets.cli.evaluated import check_evaluated
+from evaluation_assets.cli.options import AMOUNT, text_or_json, with_panel
+from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.quotes import quote_line
+from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Panel, judges_of
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.errors import LedgerError, Stopped
+from evaluation_assets.core.models.providers.capabilities import capabilities_of
+from evaluation_assets.core.pipeline.pairwise import Pairing, Preference, Share, asked, both_orders, paired_runs, quoted
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.runs.paid import PaidEvaluation, check_ledger
+
+if TYPE_CHECKING:
+    from evaluation_assets.core.judging.model_judge import ModelJudge
+
+
+@click.command("compare")
+@click.argument("baseline")
+@click.argument("current")
+@click.option("--pairwise", is_flag=True, help="Ask a judge which run of each task is better.")
+@click.option("--judge", "name", help="Judge of the panel for --pairwise (default: the first language model).")
+@click.option("--dry-run", is_flag=True, help="With --pairwise: show the price; no model is called.")
+@click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this.")
+@click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
+@text_or_json
+@with_panel
+def compare(
+    home: Installation,
+    panel: Panel,
+    baseline: str,
+    current: str,
+    pairwise: bool,
+    name: str | None,
+    dry_run: bool,
+    budget: float | None,
+    yes: bool,
+    format_name: str,
+) -> None:
+    """Compare two evaluated drops, task by task.
+
+    The metrics of CURRENT are compared with those of BASELINE as the gate does. With --pairwise, a judge is shown both
+    runs of each task instead, in both orders, and says which is better. A pair whose orders disagree is a tie; the
+    share of these is the position bias.
+
+    The exit status is 1 if the judge decided no pair.
+    """
+    for drop in (baseline, current):
+        check_evaluated(home, drop)
+    if not pairwise:
+        _compare_metrics(home, baseline, current, format_name)
+        return
+    chosen = _chosen(panel, name)
+    pairing = paired_runs(home, baseline, current)
+    if pairing.changed:
+        warn(f"not compared, because the text of the task differs: {', '.join(pairing.changed)}")
+    if not pairing.pairs:
+        refuse(f"{baseline} and {current} have no task in common")
+    try:
+        check_ledger(home, chosen)
+        judge = cast("ModelJudge", judges_of(chosen, home.ledger_url)[0])
+        if not _is_agreed(home, chosen, judge, (baseline, current), pairing, dry_run, budget, yes):
+            return
+        limit = Budget(budget)
+        questions = both_orders(home, baseline, current, pairing.pairs)
+        length = 2 * len(pairing.pairs)
+        bar: Any = click.progressbar(length=length, label=judge.name, file=sys.stderr, hidden=not sys.stderr.isatty())
+        with bar:
+            found = asyncio.run(asked(judge, questions, limit, lambda: bar.update(1)))
+    except (InvalidPanel, LedgerError) as problem:
+        refuse(str(problem))
+    if format_name == "json":
+        document = {"baseline": baseline, "current": current, "judge": judge.name, **asdict(found)}
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    else:
+        echo(*_lines(found, baseline, current, judge.name))
+    try:
+        limit.check()
+    except Stopped as problem:
+        echo(
+            f"{problem}; pairs that were not asked about are missing. Replies are kept: run the command again", err=True
+        )
+        sys.exit(3)
+    sys.exit(0 if found.pairs else 1)
+
+
+def _compare_metrics(home: Installation, baseline: str, current: str, format_name: str) -> None:
+    from evaluation_assets.api.comparing import compare as compared  # noqa: PLC0415
+    from evaluation_assets.api.errors import EvaluationError  # noqa: PLC0415
+    from evaluation_assets.api.home import Home  # noqa: PLC0415
+
+    evaluated = Home(home)
+    try:
+        found = compared(evaluated[baseline], evaluated[current])
+    except EvaluationError as problem:
+        refuse(str(problem))
+    click.echo(found.outcome.model_dump_json(indent=2) if format_name == "json" else found.summary())
+
+
+def _chosen(panel: Panel, name: str | None) -> Panel:
+    """The panel of the judge that compares, which is asked each question once."""
+    able = [judge for judge in panel.judges if judge.provider not in WITHOUT_MODEL and judge.evaluator is None]
+    if name is None:
+        able = [judge for judge in able if not capabilities_of(judge.provider, judge.model_name).decides]
+        if not able:
+            refuse("no judge of the panel is a language model; add one to panel.yaml, or name one with --judge")
+        own = able[0]
+    else:
+        named = [judge for judge in able if judge.name == name]
+        if not named:
+            known = ", ".join(judge.name for judge in able) or "none"
+            refuse(f"no judge {name!r} that can compare runs in the panel; judges that are models: {known}")
+        own = named[0]
+    once = own.model_copy(update={"repeats": 1})
+    return panel.model_copy(update={"judges": (once,), "cascade": (), "quorum": 1, "embeddings": None})
+
+
+def _is_agreed(
+    home: Installation,
+    panel: Panel,
+    judge: "ModelJudge",
+    drops: tuple[str, str],
+    pairing: Pairing,
+    dry_run: bool,
+    budget: float | None,
+    yes: bool,
+) -> bool:
+    """Whether the judge is to be asked, after the price was shown where there is one."""
+    quote = asyncio.run(quoted(judge, both_orders(home, *drops, pairing.pairs)))
+    if dry_run:
+        echo(f"{counted(len(pairing.pairs), 'pair')} of {counted(pairing.tasks, 'task')}, each in both orders")
+        echo(f"judge {judge.name}: {quote_line(quote)}")
+        return False
+    paid = PaidEvaluation(home, panel, Settings(), None)
+    paid.check_budget(budget, None)
+    paid.check_keys_for(quote.expected.calls)
+    ask_for_consent(
+        lambda: {judge.name: quote}, panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False
+    )
+    return True
+
+
+def _lines(found: Preference, baseline: str, current: str, judge: str) -> Iterator[str]:
+    yield (
+        f"{baseline} -> {current}, judge {judge}: {counted(found.pairs, 'pair')} of {counted(found.tasks, 'task')}, "
+        "each in both orders"
+    )
+    if found.wins and found.ties and found.losses and found.preferred and found.position_bias:
+        yield f"  {'wins':<14} {_share(found.wins)}: {current} is better in both orders"
+        yield f"  {'losses':<14} {_share(found.losses)}: {baseline} is better in both orders"
+        yield f"  {'ties':<14} {_share(found.ties)}: neither, or the orders disagree"
+        preferred = _interval(found.preferred)
+        yield f"  {'preferred':<14} {preferred}: wins and half of the ties; {_meaning(found.preferred)}"
+        yield (
+            f"  {'position bias':<14} {_share(found.position_bias)}: the winner changes with the order "
+            f"(shown first wins {found.prefers_first}, shown second wins {found.prefers_second})"
+        )
+    for why, pairs in found.missing.items():
+        yield f"  {'missing':<14} {counted(pairs, 'pair')} without two verdicts: {why}"
+    if found.cut:
+        yield f"  {'cut':<14} {counted(found.cut, 'pair')} did not fit the judge's window; the middle was left out"
+
+
+def _share(share: Share) -> str:
+    return f"{share.count:>4g}  {_interval(share)}"
+
+
+def _interval(share: Share) -> str:
+    interval = "" if share.low is None or share.high is None else f" (95% CI {share.low:.2f} to {share.high:.2f})"
+    return f"{share.rate:.2f}{interval}"
+
+
+def _meaning(preferred: Share) -> str:
+    if preferred.low is None or preferred.high is None:
+        return "no interval"
+    if preferred.low > 0.5:
+        return "above 0.5: the current drop is preferred"
+    if preferred.high < 0.5:
+        return "below 0.5: the baseline is preferred"
+    return "0.5 is in the interval: no preference is shown"

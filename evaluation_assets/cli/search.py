@@ -1,0 +1,108 @@
+"""`search`: find runs in all drops, by words and by likeness."""
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from difflib import get_close_matches
+from pathlib import Path
+
+import click
+
+from evaluation_assets.cli.opening import has_data_beside
+from evaluation_assets.cli.options import text_or_json, with_home
+from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.core.report.paths import report_files
+from evaluation_assets.core.report.run_likeness import runs_like
+from evaluation_assets.core.report.run_search import FoundRun, drops_to_search, runs_with, terms_of
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.regular_files import is_local
+from evaluation_assets.core.text.report_addresses import trajectory_place
+
+
+@click.command("search")
+@click.argument("words", nargs=-1)
+@click.option("--like", metavar="RUN", help="Most like this run first: a trajectory, or DROP/TRAJECTORY.")
+@click.option("--drop", "chosen", metavar="DROP", multiple=True, help="Search this drop only; can be repeated.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Maximum number of runs.")
+@text_or_json
+@with_home
+def search(
+    home: Installation, words: tuple[str, ...], like: str | None, chosen: tuple[str, ...], limit: int, format_name: str
+) -> None:
+    """Search the runs of all drops, by words or by likeness to a run.
+
+    Runs that have all WORDS, in any case, in their text, task, answers, user messages, or ID; phrases in double quotes:
+    search '"no such file" retry'. The drops evaluated last come first. Nothing leaves the machine.
+
+    With --like, runs are compared by their task, final answer, tools, failed calls and findings.
+    """
+    terms = terms_of(" ".join(words))
+    if not terms and like is None:
+        refuse("nothing to search for. Give words, or a run with --like")
+    drops = _drops(home, chosen)
+    if like is None:
+        shown = list(runs_with(home, terms, drops, warn, limit + 1))
+    else:
+        run = _run(home, like)
+        among = {(each.drop, each.trajectory_id) for each in runs_with(home, terms, drops, warn)} if terms else None
+        shown = runs_like(home, run, drops, limit + 1, warn, among)
+    if format_name == "json":
+        click.echo(json.dumps([asdict(each) | {"open": _link(home, each)} for each in shown[:limit]], indent=1))
+        return
+    for each in shown[:limit]:
+        echo(*_lines(home, each))
+    if not shown:
+        echo(f"no run {'has all of these words' if terms else 'is like this one'}")
+    elif len(shown) > limit:
+        echo(f"there are more: search with --limit {2 * limit}, or with more words")
+
+
+def _drops(home: Installation, chosen: Sequence[str]) -> list[str]:
+    drops = drops_to_search(home)
+    if not drops:
+        refuse(f"no drop has been evaluated in {home.root}. Evaluate one: evaluation-assets evaluate FILE")
+    for drop in chosen:
+        if drop not in drops:
+            refuse(f"there is no evaluated drop {drop!r}{_hint(drop, drops)}")
+    return [drop for drop in drops if not chosen or drop in chosen]
+
+
+def _run(home: Installation, like: str) -> tuple[str, str]:
+    """The drop and the ID of a run; of an ID alone, the run of the drop that was evaluated last."""
+    known: list[str] = []
+    found = None
+    for drop in drops_to_search(home):
+        wanted = like.removeprefix(f"{drop}/")
+        ids = [row["trajectory_id"] for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id"])]
+        found = next(((drop, run) for run in (wanted, like) if run in ids), None)
+        if found is not None:
+            break
+        known += get_close_matches(wanted, ids, n=1)
+    if found is None:
+        refuse(f"there is no evaluated run {like!r}{_hint(like, known)}")
+    return found
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _lines(home: Installation, found: FoundRun) -> Iterator[str]:
+    place = "" if found.clip_index is None else f", clip {found.clip_index}"
+    alike = "" if found.likeness is None else f"  {found.likeness:.2f} alike: {', '.join(found.shared)}"
+    yield f"{found.drop}  {found.trajectory_id}{place}{alike}"
+    yield f"  {found.excerpt}"
+    yield f"  {_link(home, found)}"
+
+
+def _link(home: Installation, found: FoundRun) -> str:
+    """What opens the run: the URL of the report, its file where a browser can read it, else the command."""
+    address = home.report_address(found.drop)
+    if address.is_url:
+        return address.trajectory(found.trajectory_id, found.clip_index)
+    page = report_files(home.reports(found.drop), found.drop).html
+    if is_local(page) and page.exists() and not has_data_beside(page):
+        return Path(page.path).as_uri() + trajectory_place(found.trajectory_id, found.clip_index)
+    return shlex.join(["evaluation-assets", "open", found.drop, found.trajectory_id, "--home", str(home.root)])

@@ -1,0 +1,179 @@
+"""Compare the runs of two drops pairwise: a judge says of each pair which run is better, in both orders."""
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evaluation_assets.core.judging.judge import Judgement, judge_chains
+from evaluation_assets.core.judging.pairwise import BETTER_RUN, pair_chain
+from evaluation_assets.core.judging.quotes import Quote, in_batches
+from evaluation_assets.core.judging.selection import IN_BATCHES
+from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.pipeline.bridging import trajectories_of
+from evaluation_assets.core.scoring.intervals import interval_of_mean
+from evaluation_assets.core.system.installation import Installation
+
+if TYPE_CHECKING:
+    from evaluation_assets.core.judging.model_judge import ModelJudge
+
+_TIE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class RunPair:
+    """A run of the baseline and one of the current drop on the same task, by their IDs."""
+
+    task_id: str
+    baseline: str
+    current: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """The pairs of two drops. `changed` are tasks that both have with different texts, which are not compared."""
+
+    pairs: tuple[RunPair, ...]
+    changed: tuple[str, ...]
+
+    @property
+    def tasks(self) -> int:
+        """Number of tasks with a pair."""
+        return len({pair.task_id for pair in self.pairs})
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of the compared pairs, 0..1, with its 95% interval clustered by task, `None` below five tasks."""
+
+    count: float
+    rate: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preference:
+    """What a judge prefers, over pairs that it decided in both orders.
+
+    `wins` are pairs in which it prefers the run of the current drop in both orders, `losses` those of the baseline.
+    All others are `ties`, also those whose two orders disagree: their share is `position_bias`, and in `prefers_first`
+    and `prefers_second` of them the run shown there won both times. `preferred` is the share of wins with half of the
+    ties: 0.5 is no preference. Shares are `None` without pairs. `missing` counts pairs without two verdicts by the
+    reason, `cut` the pairs that were not shown whole.
+    """
+
+    tasks: int = 0
+    pairs: int = 0
+    wins: Share | None = None
+    ties: Share | None = None
+    losses: Share | None = None
+    preferred: Share | None = None
+    position_bias: Share | None = None
+    prefers_first: int = 0
+    prefers_second: int = 0
+    missing: Mapping[str, int] = field(default_factory=dict)
+    cut: int = 0
+
+
+def paired_runs(home: Installation, baseline: str, current: str) -> Pairing:
+    """The runs of tasks that both drops have: the first trial with the first, the second with the second."""
+    before, after = _by_task(home, baseline), _by_task(home, current)
+    common = [task for task in before if task in after]
+    changed = tuple(task for task in common if before[task][0] != after[task][0])
+    pairs = tuple(
+        RunPair(task, first, second)
+        for task in common
+        if task not in changed
+        for first, second in zip(before[task][1], after[task][1], strict=False)
+    )
+    return Pairing(pairs, changed)
+
+
+def _by_task(home: Installation, drop: str) -> dict[str, tuple[str, list[str]]]:
+    """The text of each task, and the IDs of its runs by trial."""
+    rows = home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", "task_id", "trial", "task"])
+    found: dict[str, tuple[str, list[str]]] = {}
+    for row in sorted(rows, key=lambda row: (row["task_id"], row["trial"], row["trajectory_id"])):
+        found.setdefault(row["task_id"], (row["task"], []))[1].append(row["trajectory_id"])
+    return found
+
+
+def both_orders(home: Installation, baseline: str, current: str, pairs: Sequence[RunPair]) -> Iterator[Chain]:
+    """Two questions a pair: with the run of the baseline first, then with that of the current drop first."""
+    partners = {pair.baseline: pair.current for pair in pairs}
+    after = {run.id: run for run in trajectories_of(home, current, set(partners.values()))}
+    for run in trajectories_of(home, baseline, partners):
+        other = after[partners[run.id]]
+        yield pair_chain(run, other)
+        yield pair_chain(other, run)
+
+
+async def quoted(judge: "ModelJudge", questions: Iterable[Chain]) -> Quote:
+    """What the questions cost that the ledger does not answer."""
+    from evaluation_assets.core.judging.dry_run import dry_run  # noqa: PLC0415  (SQLAlchemy and httpx: 0.3 s)
+
+    with dry_run(judge) as ready:
+        async for _ in judge_chains(ready, questions):
+            pass
+        quote = ready.priced(ready.questions)
+    return in_batches({"trajectory": quote}, IN_BATCHES) if judge.in_batches else quote
+
+
+async def asked(
+    judge: "ModelJudge", questions: Iterable[Chain], budget: Budget, judged: Callable[[], object]
+) -> Preference:
+    """The preference of a judge over the questions of `both_orders`. `judged` is called for each of them."""
+    found: list[Judgement] = []
+    async with judge.opened(uuid.uuid4().hex, budget) as ready:
+        async for (judgement,) in judge_chains(ready, questions):
+            found.append(judgement)
+            judged()
+    return preference_of(list(zip(found[::2], found[1::2], strict=True)))
+
+
+def preference_of(pairs: Sequence[tuple[Judgement, Judgement]]) -> Preference:
+    """The preference in the verdicts on pairs, each with the baseline first and with the current drop first."""
+    tasks: list[Hashable] = []
+    liked: list[tuple[float, float]] = []
+    missing: Counter[str] = Counter()
+    cut = 0
+    for pair in pairs:
+        scores = [each.verdict.scores.get(BETTER_RUN) for each in pair if each.verdict.outcome == "scored"]
+        first, second = scores if len(scores) == 2 else (None, None)
+        if first is None or second is None:
+            missing[_why(pair)] += 1
+            continue
+        cut += any((each.verdict.share_seen or 1) < 1 for each in pair)
+        tasks.append(pair[0].subject.trajectory.task_id)
+        liked.append((first, 1 - second))
+    if not liked:
+        return Preference(missing=dict(missing))
+    agreed = [one if one == other else _TIE for one, other in liked]
+
+    def share(values: Iterable[float]) -> Share:
+        listed = list(map(float, values))
+        interval = interval_of_mean([(listed, tasks)])
+        return Share(sum(listed), sum(listed) / len(listed), interval.low, interval.high)
+
+    return Preference(
+        tasks=len(set(tasks)),
+        pairs=len(liked),
+        wins=share(each == 1 for each in agreed),
+        ties=share(each == _TIE for each in agreed),
+        losses=share(each == 0 for each in agreed),
+        preferred=share(agreed),
+        position_bias=share(one != other for one, other in liked),
+        prefers_first=liked.count((0, 1)),
+        prefers_second=liked.count((1, 0)),
+        missing=dict(missing),
+        cut=cut,
+    )
+
+
+def _why(pair: tuple[Judgement, Judgement]) -> str:
+    """Why a pair has no two verdicts: the kind of the first failure, else that the judge abstained."""
+    kinds = (each.verdict.error_kind for each in pair)
+    return next((kind for kind in kinds if kind is not None), "abstained")

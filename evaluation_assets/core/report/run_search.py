@@ -1,0 +1,122 @@
+"""Which runs of an installation have all words of a query.
+
+Tables are read as streams, drop by drop, so that memory does not grow with the number of runs.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from evaluation_assets.core.gating.evaluated_drops import evaluated_at, without_damaged
+from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.lake.stored import Aligned
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+
+Tell = Callable[[str], object]
+
+_TERM = re.compile(r'"([^"]+)"|([^\s"]+)')
+_BEFORE, _AFTER = 60, 120
+"""Characters of an excerpt before and after where the first word begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRun:
+    """A run with the place that shows why it was found; `clip_index` is `None` where that is in no clip.
+
+    `likeness` is the cosine of its TF-IDF with that of the other run, 0..1, and `shared` the rarest words that both
+    have; `None` and empty where no run was given.
+    """
+
+    drop: str
+    trajectory_id: str
+    clip_index: int | None
+    excerpt: str
+    likeness: float | None = None
+    shared: tuple[str, ...] = ()
+
+
+def terms_of(query: str) -> list[str]:
+    """The words and the quoted phrases of a query."""
+    return [phrase or word for phrase, word in _TERM.findall(query)]
+
+
+def drops_to_search(home: Installation) -> list[str]:
+    """The evaluated drops, the last evaluated first."""
+    drops = home.drops_with("preprocessed_trajectories")
+    return sorted(drops, key=lambda drop: (evaluated_at(home, drop), drop), reverse=True)
+
+
+def runs_with(
+    home: Installation, terms: Sequence[str], drops: Sequence[str], damaged: Tell, most: int | None = None
+) -> Iterator[FoundRun]:
+    """The runs that have all terms, in any case, in their text, task, answers, messages, or ID; at most `most`.
+
+    A damaged table is reported and its drop skipped.
+    """
+    by_drop = without_damaged(drops, lambda drop: list(islice(_runs_with(home, terms, drop), most)), damaged)
+    return islice((found for own in by_drop for found in own), most)
+
+
+def excerpt(text: str, at: int) -> str:
+    """What stands around a place, on one line."""
+    start, end = max(0, at - _BEFORE), at + _AFTER
+    return f"{'…' if start else ''}{' '.join(text[start:end].split())}{'…' if end < len(text) else ''}"
+
+
+def _runs_with(home: Installation, terms: Sequence[str], drop: str) -> Iterator[FoundRun]:
+    """The runs of a drop. Only of runs that may have all terms the trajectory is decoded."""
+    patterns = [re.compile(re.escape(term), re.IGNORECASE) for term in terms]
+    clips = Aligned(home.table(drop, "clips").rows(["trajectory_id", "clip_index", "start", "end"]))
+    for batch in home.table(drop, "preprocessed_trajectories").batches(("trajectory_id", "task_id", *TREE_AND_TEXT)):
+        may_have = _may_have(batch, terms)
+        for run, row in zip(batch["trajectory_id"].to_pylist(), _rows_of(batch, may_have), strict=True):
+            own = clips.at(run)
+            if row is not None and (found := _first_place(row, patterns)) is not None:
+                text, at = found
+                yield FoundRun(
+                    drop=drop,
+                    trajectory_id=run,
+                    clip_index=_clip_at(own, at) if text is row["text"] else None,
+                    excerpt=excerpt(text, at),
+                )
+
+
+def _rows_of(batch: pa.RecordBatch, chosen: NDArray[np.bool_]) -> Iterator[Row | None]:
+    """The rows as objects, `None` for those not chosen."""
+    for index, is_chosen in enumerate(chosen):
+        yield batch.slice(index, 1).to_pylist()[0] if is_chosen else None
+
+
+def _first_place(row: Row, patterns: Sequence[re.Pattern[str]]) -> tuple[str, int] | None:
+    """The text that has the first term, and where; `None` unless the texts of the run have all terms."""
+    texts = [row["text"], row["trajectory_id"], row["task_id"], *trajectory_of(row).texts]
+    if not all(any(pattern.search(text) for text in texts) for pattern in patterns):
+        return None
+    return next((text, found.start()) for text in texts if (found := patterns[0].search(text)))
+
+
+def _clip_at(clips: Sequence[Row], at: int) -> int | None:
+    return next((clip["clip_index"] for clip in clips if clip["start"] <= at < clip["end"]), None)
+
+
+def _may_have(batch: pa.RecordBatch, terms: Sequence[str]) -> NDArray[np.bool_]:
+    """Which rows have each term somewhere, in texts or in the JSON of the trajectory."""
+    chosen = np.ones(batch.num_rows, bool)
+    for term in terms:
+        written = {"trajectory": json.dumps(term, ensure_ascii=False)[1:-1]}
+        columns = zip(batch.schema.names, batch.columns, strict=True)
+        chosen &= np.any([_contains(column, written.get(name, term)) for name, column in columns], axis=0)
+    return chosen
+
+
+def _contains(column: pa.Array, term: str) -> NDArray[np.bool_]:
+    options = pc.MatchSubstringOptions(term, ignore_case=True)
+    return pc.call_function("match_substring", [column], options).to_numpy(zero_copy_only=False)

@@ -1,0 +1,116 @@
+"""Finding runs of all drops by words and by likeness, offline."""
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from evaluation_assets.core.report.run_search import runs_with, terms_of
+from evaluation_assets.core.report.viewer.page import DATA_FOLDER
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets_tests.conftest import call, command, record
+from evaluation_assets_tests.defs.test_regression import run_of
+
+HOSTILE = "x\x1b[31m\u202e::error::<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two drops: a good run, runs that fail alike, and a run with hostile texts."""
+    folder = tmp_path_factory.mktemp("search")
+    drops = folder / "in"
+    drops.mkdir()
+    (drops / "one.jsonl").write_bytes(run_of(1, good=True) + run_of(2, good=False))
+    hostile = record(HOSTILE, call("Straße", f"no ZEBRA {HOSTILE}\nhere") + "<answer>no</answer>")
+    (drops / "two.jsonl").write_bytes(run_of(3, good=False) + hostile + run_of(4, good=True))
+    done = command("evaluate", drops, "--quiet", home=folder / "home")
+    assert done.returncode == 0, done.stderr
+    return folder / "home"
+
+
+def found(home: Path, *arguments: str) -> list[dict[str, Any]]:
+    done = command("search", *arguments, "--format", "json", home=home)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_runs_have_all_words_in_any_case_with_their_place(home: Path) -> None:
+    runs = found(home, "TIMEOUT", "error:")
+    assert {(run["drop"], run["trajectory_id"]) for run in runs} == {("one", "task-2"), ("two", "task-3")}
+    assert [run["drop"] for run in runs] == ["two", "one"], "the drop evaluated last comes first"
+    assert all(run["clip_index"] == 0 and "<result>Error: timeout</result>" in run["excerpt"] for run in runs)
+    assert runs[0]["open"] == (home / "reports" / "two" / "report.html").as_uri() + "#/run/task-3?clip=0"
+
+
+def test_a_phrase_its_drop_and_what_is_in_no_clip(home: Path) -> None:
+    assert [run["trajectory_id"] for run in found(home, '"error: timeout"', "--drop", "one")] == ["task-2"]
+    assert found(home, "timeout error:", "people")[0]["clip_index"] == 0
+    assert found(home, '"timeout error:"') == []
+    (task,) = found(home, '"how many people live in town 4"')
+    assert (task["trajectory_id"], task["clip_index"]) == ("task-4", None)
+
+
+def test_no_more_runs_are_read_than_asked_for(home: Path) -> None:
+    done = command("search", "town", "--limit", "2", home=home)
+    assert done.stdout.count("report.html#/run/") == 2 and "there are more: search with --limit 4" in done.stdout
+    read: list[str] = []
+    place = Installation.at(str(home))
+    assert len(list(runs_with(place, ["town"], ["one", "two"], read.append, 1))) == 1
+
+
+def test_runs_that_failed_alike_come_first(home: Path) -> None:
+    first, *others = found(home, "--like", "one/task-2")
+    assert (first["drop"], first["trajectory_id"]) == ("two", "task-3")
+    assert first["likeness"] == pytest.approx(1), "they differ in numbers only"
+    assert "timeout" in first["shared"]
+    assert all(run["likeness"] < first["likeness"] for run in others)
+    assert ("one", "task-2") not in {(run["drop"], run["trajectory_id"]) for run in [first, *others]}
+    assert {run["trajectory_id"] for run in found(home, "inhabitants", "--like", "task-2")} == {"task-1", "task-4"}
+
+
+def test_hostile_texts_do_not_steer_the_terminal(home: Path) -> None:
+    (run,) = found(home, "zebra")
+    assert run["trajectory_id"] == HOSTILE and unquote(run["open"]).endswith(f"#/run/{HOSTILE}?clip=0")
+    done = command("search", "zebra", home=home)
+    assert all(character.isprintable() or character == "\n" for character in done.stdout)
+    assert done.stdout.count("\n") == 3 and "<script>alert(1)</script>\n" not in done.stdout.splitlines()[2]
+    assert [run["trajectory_id"] for run in found(home, "straße")] == [HOSTILE]
+
+
+def test_a_report_with_data_beside_it_is_opened_by_the_command(home: Path) -> None:
+    beside = home / "reports" / "one" / DATA_FOLDER
+    beside.mkdir(exist_ok=True)
+    (beside / "block").write_text("")
+    (run,) = found(home, "timeout", "--drop", "one")
+    (beside / "block").unlink()
+    assert run["open"] == f"evaluation-assets open one task-2 --home {home}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "nothing to search for"),
+        (("x", "--drop", "tow"), "no evaluated drop 'tow'; did you mean 'two'?"),
+        (("--like", "task-22"), "no evaluated run 'task-22'; did you mean 'task-2'?"),
+    ],
+)
+def test_what_cannot_be_searched_is_told(home: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = command("search", *arguments, home=home)
+    assert done.returncode == 2 and said in done.stderr
+
+
+def test_an_empty_home_and_a_damaged_drop(home: Path, tmp_path: Path) -> None:
+    done = command("search", "x", home=tmp_path)
+    assert done.returncode == 2 and "no drop has been evaluated" in done.stderr
+    table = home / "lake" / "preprocessed_trajectories" / "one.parquet"
+    kept = table.read_bytes()
+    table.write_bytes(kept[:-20])
+    done = command("search", "timeout", home=home)
+    table.write_bytes(kept)
+    assert done.returncode == 0 and "task-3" in done.stdout and "one.parquet is damaged" in done.stderr
+
+
+def test_terms_of_a_query() -> None:
+    assert terms_of('"no such file" Retry  x') == ["no such file", "Retry", "x"]
