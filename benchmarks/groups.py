@@ -10,7 +10,7 @@ Where people labelled what went wrong, the groups of the recorded runs are compa
 counts once for each pair of both.
 
 `--trials`: for each fault, so many suites of twenty nights, each of 500 runs drawn from the recorded ones. 2% of the
-runs of the last night have the fault: is a group new? And how many suites without a fault have a new group in any night?
+runs of the last night have the fault: is a group new? And how many suites without one have a new group in any night?
 
 `--runs` groups so many made-up runs with two findings each, and prints seconds and peak memory.
 """
