@@ -68,7 +68,7 @@ def main() -> None:
         passed, truth = (said > 0.5)[known], steps.labelled.passes[known]
         print(f"  {judge:32} {(passed != truth).mean():.3f}, kappa {cohen_kappa(list(passed), list(truth)):.3f}")
     for unit in ("trajectory", "task"):
-        for alpha in (0.1, 0.12, 0.15, 0.2):
+        for alpha in (0.1, 0.12, 0.15, 0.17, 0.2):
             print(f"alpha {alpha}, delta {DELTA}, {splits} splits by {unit}: {summary(steps, alpha, unit, splits)}")
 
 

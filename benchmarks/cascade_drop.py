@@ -1,6 +1,6 @@
 """Write an installation whose recorded judges form a cascade: no key, no model.
 
-    python benchmarks/cascade_drop.py HOME [FOLDER]
+    python -m benchmarks.cascade_drop HOME [FOLDER]
 
 FOLDER is a copy of the repository RUCBM/AgentProcessBench; see `benchmarks/cascade.py`. Writes to HOME the trajectories
 on HotpotQA in which every clip is one labelled step, with the verdicts of five models (`hotpotqa.jsonl`), rubrics with

@@ -13,6 +13,8 @@ counts once for each pair of both.
 runs of the last night have the fault: is a group new? And how many suites without one have a new group in any night?
 
 `--runs` groups so many made-up runs with two findings each, and prints seconds and peak memory.
+`--suites` simulates so many suites of twenty nights, and prints how many have a group that is new or has grown:
+unchanged ones, and those in whose last night a share has doubled.
 """
 
 import argparse
@@ -20,7 +22,7 @@ import json
 import resource
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -53,6 +55,7 @@ def main() -> None:
     arguments.add_argument("--seeds", type=int, default=3)
     arguments.add_argument("--trials", type=int, default=10)
     arguments.add_argument("--runs", type=int, default=100_000)
+    arguments.add_argument("--suites", type=int, default=200)
     options = arguments.parse_args()
     everything = {name: list(_runs(options.data, pattern)) for name, pattern in SETS.items()}
     for name, runs in everything.items():
@@ -66,6 +69,7 @@ def main() -> None:
             for line in news(Recorded(runs), options.trials):
                 print(f"{name:<20} {line}", flush=True)
     print(size(options.runs))
+    print(nights(options.suites))
 
 
 def separated(runs: list[Trajectory], random: Random) -> str:
@@ -224,6 +228,46 @@ def size(count: int) -> str:
     seconds = time.process_time() - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return f"{count} runs, {len(everything.occurrences)} findings, {len(rows)} groups: {seconds:.1f} s, {memory:.0f} MB"
+
+
+_NIGHTS, _RUNS = 20, 200
+_SHARES = (0.1, 0.05, 0.03, 0.02, 0.02, 0.01, 0.01, 0.01, 0.005, 0.005)
+
+
+def nights(suites: int) -> str:
+    """How many suites have a change in any night; and for each share, in how many its doubling is noticed."""
+    alarms, noticed = 0, Counter[float]()
+    for seed in range(suites):
+        random, suite, had_change = Random(seed), AllRuns(), False
+        for number in range(_NIGHTS):
+            _add_night(suite, number, random, _SHARES)
+            had_change |= bool(_changes(suite))
+        alarms += had_change
+        for index, share in enumerate(_SHARES[:3]):
+            doubled = AllRuns(list(suite.drops), list(suite.occurrences))
+            _add_night(doubled, _NIGHTS, random, [*_SHARES[:index], 2 * share, *_SHARES[index + 1 :]])
+            noticed[share] += sorted(kinds())[index] in _changes(doubled)
+    told = ", ".join(f"of {share:.0%} in {count}" for share, count in noticed.items())
+    return (
+        f"{suites} suites of {_NIGHTS} nights of {_RUNS} runs: {alarms} unchanged with a change; doubled share {told}"
+    )
+
+
+def _add_night(suite: AllRuns, number: int, random: Random, shares: Sequence[float]) -> None:
+    tasks = {f"run {run}": f"task {run % 100}" for run in range(_RUNS)}
+    drop = EvaluatedRuns(drop=f"s/{number}", suite="s", agent="a", version="", evaluated_at=f"{number:02}", tasks=tasks)
+    suite.drops.append(drop)
+    suite.occurrences += [
+        Occurrence(drop=drop.drop, trajectory_id=run, task_id=task, kind=kind, severity="LOW", tool=None, evidence=kind)
+        for run, task in tasks.items()
+        for kind, share in zip(sorted(kinds()), shares, strict=False)
+        if random.random() < share
+    ]
+
+
+def _changes(suite: AllRuns) -> set[str]:
+    found = AllRuns(suite.drops, suite.occurrences)
+    return {row["kind"] for row in group_rows(found, {}) if row["changed_in"]}
 
 
 if __name__ == "__main__":

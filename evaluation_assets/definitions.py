@@ -6,7 +6,7 @@ import dagster as dg
 
 from evaluation_assets.core.intake.sources.settings import load_sources
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
-from evaluation_assets.core.pipeline.settings import load_settings
+from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.report.sinks.settings import load_sinks
 from evaluation_assets.core.suites.agents.settings import AgentSettings, agent_files, load_agents
 from evaluation_assets.core.system.installation import Installation
@@ -29,7 +29,7 @@ from evaluation_assets.defs.jobs import (
 )
 from evaluation_assets.defs.lineage import located, readable
 from evaluation_assets.defs.lost_runs import lost_runs
-from evaluation_assets.defs.notifications import failure_sensor
+from evaluation_assets.defs.notifications import failure_group_sensor, failure_sensor
 from evaluation_assets.defs.regression import regression_assets
 from evaluation_assets.defs.retention import prune_job, prune_schedule
 from evaluation_assets.defs.reviewing import reviewing_assets
@@ -53,7 +53,7 @@ def build_definitions(
     `executor` is that of assets that are materialised without a job; jobs run in one process.
     """
     judges = judges_of(panel, home.ledger_url)
-    settings, sinks = load_settings(home.gate_file), load_sinks(home.sinks_file)
+    settings, sinks = settings_of(home, panel), load_sinks(home.sinks_file)
     evaluation = evaluation_of(home, panel, judges, settings, sinks)
     clips_per_part = None if panel.asks_in_batches else settings.big_drops.clips_per_part
     root, lake = str(home.root), str(home.lake)
@@ -92,6 +92,7 @@ def build_definitions(
             *source_sensors(load_sources(home.sources_file)),
             lost_runs,
             failure_sensor(settings.notifications),
+            failure_group_sensor(settings.notifications),
         ],
         schedules=[
             nightly_schedule(evaluation.key, settings.schedules.nightly),
@@ -111,7 +112,7 @@ def build_definitions(
 
 def current_key(home: Installation, panel: Panel) -> str:
     """What evaluations of an installation are made with now; reports with another key are stale."""
-    judges, settings = judges_of(panel, home.ledger_url), load_settings(home.gate_file)
+    judges, settings = judges_of(panel, home.ledger_url), settings_of(home, panel)
     return evaluation_of(home, panel, judges, settings, {}).key
 
 

@@ -19,6 +19,10 @@ def test_the_how_to_guides_can_be_followed(tmp_path: Path) -> None:
     assert follow(DOCS / "how_to.md", tmp_path) >= 8
 
 
+def test_a_regression_becomes_a_test_and_its_relapse_fails(tmp_path: Path) -> None:
+    assert follow(DOCS / "failure_groups.md", tmp_path) >= 14
+
+
 def test_a_page_is_files_and_commands_in_order() -> None:
     file = '```python title="a.py"\nprint(1)\n```\n```bash\nignored\n```\n'
     page = f"{file}```console\n$ python a.py\n1\n$ false\n$ echo $?\n1\n```\n"

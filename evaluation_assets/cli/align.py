@@ -1,7 +1,6 @@
 """`panel align`: adopt a map or worked examples where they make a judge agree better with people."""
 
 import asyncio
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -27,7 +26,15 @@ from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.errors import LedgerError, Stopped
 from evaluation_assets.core.models.redaction.settings import Redaction
-from evaluation_assets.core.pipeline.alignment import Asked, Changes, LabelledRun, ask, compare, labelled_runs
+from evaluation_assets.core.pipeline.alignment import (
+    Asked,
+    Changes,
+    LabelledRun,
+    NotJudged,
+    ask,
+    compare,
+    labelled_runs,
+)
 from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
 from evaluation_assets.core.review.alignment import Agreement, Alignment, TooFewLabels, check_labels
 from evaluation_assets.core.review.labels import Label, read_labels
@@ -66,10 +73,11 @@ def align(
         redactions = _redactions(panel, judge)
         quote = _quote(judge, runs, pass_score, redactions)
         if dry_run:
-            echo(f"{counted(len(runs), 'labelled trajectory')}", f"judge {name}: {quote_line(quote)}")
+            echo(counted(len(runs), "labelled trajectory"), f"judge {name}: {quote_line(quote)}")
             return
-        PaidEvaluation(home, chosen, Settings(), None).check_budget(budget, None)
-        _check_key(judge, quote)
+        paid = PaidEvaluation(home, chosen, Settings(), None)
+        paid.check_budget(budget, None)
+        paid.check_keys_for(quote.expected.calls)
         ask_for_consent(lambda: {name: quote}, panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False)
         limit = Budget(budget)
         asked = asyncio.run(_asked(judge, runs, pass_score, redactions, limit))
@@ -87,6 +95,7 @@ def align(
         InvalidRubric,
         InvalidSettings,
         LedgerError,
+        NotJudged,
         TooFewLabels,
     ) as problem:
         refuse(str(problem))
@@ -144,11 +153,6 @@ def _quote(
             return ready.priced(ready.questions)
 
     return asyncio.run(priced())
-
-
-def _check_key(judge: Judge, quote: Quote) -> None:
-    if quote.expected.calls and judge.key_variable is not None and not os.environ.get(judge.key_variable):
-        raise InvalidPanel(f"judge {judge.name} cannot be asked: set {judge.key_variable}")
 
 
 async def _asked(

@@ -15,7 +15,8 @@ from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, read_baseline
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.pipeline.settings import InvalidSettings, Settings, load_settings
+from evaluation_assets.core.pipeline.named_metrics import settings_of
+from evaluation_assets.core.pipeline.settings import InvalidSettings, Settings
 from evaluation_assets.core.report.gate_formats import (
     as_github,
     as_json,
@@ -52,7 +53,7 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | No
     The exit status is 1 if the verdict blocks (`blocks` in gate.yaml; default: only `fail`, which includes missing
     tasks).
     """
-    settings = _settings(home)
+    settings = _settings(home, panel)
     if calibrate and form not in CALIBRATION_FORMATS:
         refuse(f"--calibrate is printed as {' or '.join(CALIBRATION_FORMATS)}")
     if calibrate and drop is not None and form == "json":
@@ -111,7 +112,7 @@ def baseline_commands() -> None:
 @click.option("--by", "promoted_by", default=_user, show_default="your user name", help="Who accepts the baseline.")
 def promote(drops: tuple[str, ...], home: Installation, panel: Panel, reason: str, promoted_by: str) -> None:
     """Accept an evaluated drop, or the mean of several, as the suite's baseline."""
-    _settings(home)
+    _settings(home, panel)
     for drop in drops:
         check_evaluated(home, drop)
     silence_previews()
@@ -148,8 +149,8 @@ def show(suite: str, home: Installation, panel: Panel) -> None:
         echo(f"  {name:<13} {metric.mean:.3f}{interval} over {counted(metric.n_tasks, 'task')}")
 
 
-def _settings(home: Installation) -> Settings:
+def _settings(home: Installation, panel: Panel) -> Settings:
     try:
-        return load_settings(home.gate_file)
+        return settings_of(home, panel)
     except InvalidSettings as problem:
         refuse(str(problem))

@@ -13,7 +13,8 @@ from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.report.render import plain
-from evaluation_assets.core.sections.failure_groups.states import KeptState, read_states, write_states
+from evaluation_assets.core.sections.failure_groups.states import KeptState, write_states
+from evaluation_assets.core.system.configuration import InvalidConfiguration
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, percent
 from evaluation_assets.defs.names import OVERVIEW
@@ -89,12 +90,15 @@ def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> Non
     seen = tuple(drop["drop"] for drop in row["by_drop"] if drop["n_affected"])
     kept = KeptState(
         state=state,
-        drops=seen if state == "resolved" else (),
+        drops=seen if state == "resolved" else None,
         by=getpass.getuser(),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         note=note,
     )
-    write_states(home.groups_file, read_states(home.groups_file) | {row["group_id"]: kept})
+    try:
+        write_states(home.groups_file, {row["group_id"]: kept})
+    except InvalidConfiguration as problem:
+        refuse(str(problem))
     echo(f"{row['group_id']}: {state} ({home.groups_file})")
 
 

@@ -44,8 +44,7 @@ def open_report(
     A report whose transcripts are in files beside it is served on this machine until Ctrl-C.
     """
     if drop is None:
-        index = write_index(home.root / "reports")
-        show(Path(index.path).as_uri() if is_local(index) else str(index), only_print)
+        show(write_list(home), only_print)
         return
     page = page_of(home, drop)
     place = "" if trajectory is None else trajectory_place(_known(home, drop, trajectory))
@@ -64,6 +63,15 @@ def open_report(
             threading.Event().wait()
         except KeyboardInterrupt:
             return
+
+
+def write_list(home: Installation) -> str:
+    """Write the list of all reports; gives its address."""
+    try:
+        index = write_index(home, load_panel(home.panel_file).report_redaction)
+    except InvalidPanel as problem:
+        refuse(str(problem))
+    return Path(index.path).as_uri() if is_local(index) else str(index)
 
 
 def has_data_beside(page: UPath) -> bool:

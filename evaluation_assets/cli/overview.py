@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
+from evaluation_assets.cli.opening import write_list
 from evaluation_assets.cli.options import with_panel
-from evaluation_assets.cli.output import refuse
+from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
@@ -97,6 +98,8 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
         else:
             shown = [table for table in tables if table != GIVEN_UP or lost]
             click.echo("\n\n".join(_as_text(table, rows[table]) for table in shown))
+            if len(tables) > 1:
+                echo(f"as a page, with failure groups and a search of runs: {write_list(home)}", err=True)
         for said in blocked:
             click.echo(plain(f"check failed (blocks): {said}"), err=True)
         sys.exit(1 if blocked else 0)

@@ -22,9 +22,10 @@ from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.selection import Preset
 from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.models.strictest_limits import overruled_limits
+from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.pipeline.planning import PRESETS, Plan, total_of
 from evaluation_assets.core.pipeline.planning import plan as plan_drop
-from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
+from evaluation_assets.core.pipeline.settings import InvalidSettings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.runs.paid import check_evaluators, missing_keys, unknown_prices
@@ -68,7 +69,7 @@ def plan(
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     panel = panel if preset is None else panel.with_preset(preset)
     try:
-        canaries = load_settings(home.gate_file).canaries
+        canaries = settings_of(home, panel).canaries
         asked = load_rubrics(home.rubrics if rubrics is None else UPath(rubrics))
         types = load_tool_types(home.tool_types)
         check_evaluators(panel)
@@ -123,7 +124,7 @@ def _drops_since(home: Installation, since: timedelta | None) -> list[Drop]:
 def _print_missing(panel: Panel, judges: Sequence[Judge]) -> None:
     """Print what an evaluation needs and does not have: prices and keys."""
     prices = unknown_prices(panel, judges)
-    keys = missing_keys(panel, judges)
+    keys = missing_keys(panel)
     if prices or keys:
         echo("", "missing")
     for who in prices:

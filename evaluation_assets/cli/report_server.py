@@ -4,7 +4,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from http import HTTPStatus
@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from upath import UPath
-
 from evaluation_assets.cli.own_hosts import refusal_of
-from evaluation_assets.core.report.index import INDEX, write_index
+from evaluation_assets.core.report.index import INDEX
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"\r\n]*)">')
 _HEAD = 4096
@@ -116,12 +114,16 @@ class FileHandler(SimpleHTTPRequestHandler):
 
 
 class ReportHandler(FileHandler):
-    """Files of reports, and a page that lists them, written when it is asked for."""
+    """Files of reports, and a page that lists them, which `list_reports` writes when it is asked for."""
+
+    def __init__(self, *request: Any, list_reports: Callable[[], object], directory: str) -> None:
+        self._list_reports = list_reports
+        super().__init__(*request, directory=directory)
 
     def send_head(self) -> Any:
         """Send the headers of a file; the caller copies its content."""
         if self.path.partition("?")[0] in ("/", f"/{INDEX}"):
-            write_index(UPath(self.directory))
+            self._list_reports()
         return super().send_head()
 
 
@@ -155,14 +157,14 @@ def _policy_of(file: Path | None) -> str:
 
 
 @contextmanager
-def serving(folder: Path, host: str, port: int) -> Iterator[int]:
-    """Serve a folder in a thread; gives the port, a free one for 0.
+def serving(folder: Path, host: str, port: int, list_reports: Callable[[], object] = lambda: None) -> Iterator[int]:
+    """Serve a folder in a thread; gives the port, a free one for 0. `list_reports` writes the list of reports.
 
     Raises:
         OSError: the port is taken.
     """
     kind = _Server6 if ":" in host else ThreadingHTTPServer
-    with kind((host, port), partial(ReportHandler, directory=str(folder))) as server:
+    with kind((host, port), partial(ReportHandler, list_reports=list_reports, directory=str(folder))) as server:
         thread = threading.Thread(target=server.serve_forever, name="reports", daemon=True)
         thread.start()
         try:

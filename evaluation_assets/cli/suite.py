@@ -35,7 +35,7 @@ from evaluation_assets.core.suites.weaknesses import coverage, weaknesses
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import AGENT_RUNS
-from evaluation_assets.runs.paid import PaidEvaluation
+from evaluation_assets.runs.paid import PaidEvaluation, missing_keys
 
 _NAMED = 10
 
@@ -153,12 +153,20 @@ def run_suite_command(
         refuse(str(problem))
     for task in loaded.incomplete:
         echo(f"{task.place}: {task.task} is skipped: {task.reason}", err=True)
+    lacking = _warn_of_keys(panel, agents)
     if dry_run:
         _print_bounds(agents, len(loaded.suite.cases), trials)
         return
+    if lacking:
+        refuse(f"{' and '.join(lacking)} cannot be run; set the variable, or choose agents with --agent")
     _check_budgets(agents, budget, budget_calls)
+    paid = PaidEvaluation(home, panel, Settings(), name)
     try:
-        PaidEvaluation(home, panel, Settings(), name).check_budget(judging_budget, judging_budget_calls)
+        paid.check_keys_for(len(agents))
+    except InvalidPanel as problem:
+        refuse(str(problem))
+    try:
+        paid.check_budget(judging_budget, judging_budget_calls)
     except InvalidPanel as problem:
         refuse(f"--judging-budget: {problem}")
     prepare(home)
@@ -208,6 +216,14 @@ def _agents(home: Installation, files: tuple[Path, ...]) -> list[AgentSettings]:
     if not agents:
         raise InvalidAgent(f"no agents found. Use --agent FILE, or put agent files into {home.agents}")
     return agents
+
+
+def _warn_of_keys(panel: Panel, agents: list[AgentSettings]) -> list[str]:
+    """Name the variables of keys that are not set; returns the agents that need one."""
+    missing = missing_keys(panel, agents)
+    for variable, who in missing.items():
+        warn(f"{variable} is not set; {' and '.join(who)} cannot be asked: export {variable}=<key>")
+    return [each for who in missing.values() for each in who if each.startswith("agent ")]
 
 
 def _check_budgets(agents: list[AgentSettings], budget: float | None, budget_calls: int | None) -> None:

@@ -23,6 +23,8 @@ from evaluation_assets.cli.report_server import serving
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
 from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.models.redaction.settings import Redaction
+from evaluation_assets.core.report.index import write_index
 from evaluation_assets.core.suites.agents.settings import InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
@@ -47,7 +49,7 @@ def ui(home: Installation, port: int, host: str, report_port: int | None) -> Non
     prepare(home)
     warn_if_readable(home)
     try:
-        load_panel(home.panel_file)
+        redaction = load_panel(home.panel_file).report_redaction
         load_rubrics(home.rubrics)
         load_agents(agent_files(home.agents))
     except (InvalidPanel, InvalidRubric, InvalidAgent) as problem:
@@ -56,7 +58,7 @@ def ui(home: Installation, port: int, host: str, report_port: int | None) -> Non
         refuse(f"port {port} of {host} is in use; choose another with --port")
     if report_port is not None and _is_taken(host, report_port):
         refuse(f"port {report_port} of {host} is in use; choose another with --report-port")
-    with _reports_served(home, host, _report_port(host, port) if report_port is None else report_port):
+    with _reports_served(home, redaction, host, _report_port(host, port) if report_port is None else report_port):
         status = _run_dagster(home, port, host)
     sys.exit(status)
 
@@ -67,14 +69,14 @@ def _report_port(host: str, port: int) -> int:
 
 
 @contextmanager
-def _reports_served(home: Installation, host: str, port: int) -> Iterator[None]:
+def _reports_served(home: Installation, redaction: Redaction | None, host: str, port: int) -> Iterator[None]:
     """Serve the reports of a local home, and keep their URL where runs of this installation find it."""
     if not is_local(home.root):
         yield
         return
     folder = Path(home.root.path) / "reports"
     folder.mkdir(parents=True, exist_ok=True)
-    with serving(folder, host, port) as found:
+    with serving(folder, host, port, lambda: write_index(home, redaction)) as found:
         name = "localhost" if host in _ALL_INTERFACES else f"[{host}]" if ":" in host else host
         url = f"http://{name}:{found}"
         home.served_reports.parent.mkdir(parents=True, exist_ok=True)

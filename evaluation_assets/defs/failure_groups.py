@@ -6,7 +6,7 @@ from evaluation_assets.core.gating.metadata import damaged_tables
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Stream, batched
 from evaluation_assets.core.lake.tables import Table
-from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures
+from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures, states_of_groups
 from evaluation_assets.core.pipeline.failure_groups import (
     group_facts,
     group_figures,
@@ -14,11 +14,12 @@ from evaluation_assets.core.pipeline.failure_groups import (
     group_table,
     member_rows,
     read_runs,
+    with_drops,
 )
 from evaluation_assets.core.sections.failure_groups.grouping import GROUPING_VERSION
-from evaluation_assets.core.sections.failure_groups.states import read_states
+from evaluation_assets.core.sections.failure_groups.states import read_states, write_states
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.names import NO_REOPENED_FAILURES
+from evaluation_assets.defs.names import NO_REOPENED_FAILURES, STATES_OF_GROUPS
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
@@ -52,14 +53,22 @@ def _spec(table: Table, description: str) -> dg.AssetSpec:
             asset=tables.FAILURE_GROUPS.name,
             blocking=True,
             description="No failure that a person resolved was seen again.",
-        )
+        ),
+        dg.AssetCheckSpec(
+            STATES_OF_GROUPS,
+            asset=tables.FAILURE_GROUPS.name,
+            description="Each state in groups.yaml is of a group that there is.",
+        ),
     ],
 )
 def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside check_specs
     """Group what went wrong, and the runs that failed without a finding; read the states from groups.yaml."""
     damaged: list[str] = []
     found = read_runs(home.home, damaged.append)
-    rows = group_rows(found, read_states(home.home.groups_file))
+    states = read_states(home.home.groups_file)
+    if resolved_by_hand := with_drops(found, states):
+        write_states(home.home.groups_file, resolved_by_hand)
+    rows = group_rows(found, states | resolved_by_hand)
     members, counted = tables.GROUPED_FINDINGS, tables.FAILURE_GROUPS
     yield dg.MaterializeResult(
         asset_key=members.name,
@@ -77,5 +86,8 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
             },
             group_facts(found.drops).footer,
         ),
-        check_results=[check_result(no_reopened_failures(rows), NO_REOPENED_FAILURES)],
+        check_results=[
+            check_result(no_reopened_failures(rows), NO_REOPENED_FAILURES),
+            check_result(states_of_groups(states, rows), STATES_OF_GROUPS),
+        ],
     )

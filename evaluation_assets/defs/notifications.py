@@ -1,15 +1,18 @@
-"""Post failures and regressions to a webhook."""
+"""Post failures, regressions and failure groups that are new or have grown to a webhook."""
 
+import json
 import os
 
 import dagster as dg
 
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
-from evaluation_assets.core.report.notifications import FailedCheck, message
+from evaluation_assets.core.report.notifications import FailedCheck, groups_message, message
 from evaluation_assets.core.report.sinks.http import Patience
 from evaluation_assets.core.report.sinks.webhook import post
 from evaluation_assets.core.system.automation import NotificationSettings
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import EVALUATED, PARTITION_TAG
+from evaluation_assets.resources.installation import HomeResource
 
 PATIENCE = Patience(attempts=1, timeout=10.0)
 """A sensor has a minute, and is called again by the next tick."""
@@ -40,6 +43,34 @@ def failure_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
         return None
 
     return notify_failures
+
+
+def failure_group_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
+    """Tells once of each failure group that is new or has grown.
+
+    A reopened group fails its run, of which `notify_failures` tells. The cursor has the groups that were told of, while
+    they are new or grown.
+    """
+
+    @dg.sensor(
+        name="notify_failure_groups",
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        minimum_interval_seconds=60,
+        description=f"Sends failure groups that are new or have grown to the URL in {settings.url_env}.",
+    )
+    def notify_failure_groups(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.SkipReason:
+        url = os.environ.get(settings.url_env)
+        if not url:
+            return dg.SkipReason(f"{settings.url_env} is not set; no notifications are sent")
+        changed = [row for row in home.home.whole_table("failure_groups").rows() if row["changed_in"] is not None]
+        told = json.loads(context.cursor or "[]")
+        untold = [row for row in changed if [row["group_id"], row["state"]] not in told]
+        if untold:
+            post(url, groups_message(untold), PATIENCE)
+        context.update_cursor(json.dumps([[row["group_id"], row["state"]] for row in changed]))
+        return dg.SkipReason(f"told of {counted(len(untold), 'failure group')}")
+
+    return notify_failure_groups
 
 
 def reason_of(context: dg.RunFailureSensorContext) -> str | None:

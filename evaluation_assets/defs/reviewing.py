@@ -1,6 +1,6 @@
 """[reviewing] What people look at, what they said, and what that says about the judges."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import dagster as dg
@@ -51,7 +51,7 @@ def reviewing_assets(
     names = [judge.name for judge in judges]
     return [
         _labels(stores),
-        _judge_cards({judge.name: judge.version for judge in judges}, settings),
+        _judge_cards(judges, settings),
         _pass_rates(names, settings),
     ]
 
@@ -145,11 +145,11 @@ def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
     return labels
 
 
-def _judge_cards(judges: Mapping[str, str], settings: ReviewSettings) -> dg.AssetsDefinition:
+def _judge_cards(judges: Sequence[Judge], settings: ReviewSettings) -> dg.AssetsDefinition:
     @dg.asset(
         group_name=groups.GATE,
         code_version=f"{REVIEWING_VERSION}|length, alignment|{settings.model_dump_json()}",
-        deps=[owned_key("trajectory_verdicts", judge) for judge in judges],
+        deps=[owned_key("trajectory_verdicts", judge.name) for judge in judges],
         kinds={"parquet"},
         io_manager_key=TABLES_IO,
         check_specs=[

@@ -15,8 +15,9 @@ from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Pa
 from evaluation_assets.core.judging.quotes import Quote
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.models.budget import NO_LIMIT
+from evaluation_assets.core.models.endpoints import EndpointSettings
+from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.pipeline.planning import Calls, Plan, plan, total_of
-from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.core.traces.token_usage import TokenUsage
@@ -87,7 +88,7 @@ class PaidEvaluation:
         rubrics, types, canaries = (
             load_rubrics(home.rubrics),
             load_tool_types(home.tool_types),
-            load_settings(home.gate_file).canaries,
+            settings_of(home, self._panel).canaries,
         )
         plans: list[Plan] = []
         for drop in drops:
@@ -149,9 +150,10 @@ def unknown_prices(panel: Panel, judges: Sequence[Judge]) -> list[str]:
     return found
 
 
-def missing_keys(panel: Panel, judges: Sequence[Judge]) -> dict[str, list[str]]:
+def missing_keys(panel: Panel, agents: Sequence[EndpointSettings] = ()) -> dict[str, list[str]]:
     """Who cannot be asked because an environment variable with a key is not set, by variable."""
-    wanted = [(judge.key_variable, f"judge {judge.name}") for judge in judges]
+    wanted = [(agent.key_variable, f"agent {agent.name}") for agent in agents]
+    wanted += [(judge.key_variable, f"judge {judge.name}") for judge in panel.judges]
     if panel.embeddings is not None and panel.embeddings.provider != "local":
         wanted.append((panel.embeddings.key_variable, "the embeddings"))
     missing: dict[str, list[str]] = {}

@@ -22,7 +22,7 @@ from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.models.addresses import without_password
 from evaluation_assets.core.models.errors import LedgerError
-from evaluation_assets.core.pipeline.settings import load_settings
+from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.report.sinks.settings import load_sinks
 from evaluation_assets.core.sections.constraints.settings import load_checks
 from evaluation_assets.core.system.configuration import InvalidConfiguration
@@ -81,7 +81,7 @@ def _settings(home: Installation, panel: Panel) -> Iterator[Verified]:
     loaders: dict[str, Callable[[], object]] = {
         "rubrics": lambda: load_rubrics(home.rubrics),
         "tool types": lambda: load_tool_types(home.tool_types),
-        "gate.yaml": lambda: load_settings(home.gate_file),
+        "gate.yaml": lambda: settings_of(home, panel),
         "checks.yaml": lambda: load_checks(home.checks_file),
         "sources.yaml": lambda: load_sources(home.sources_file),
         "sinks.yaml": lambda: load_sinks(home.sinks_file),
@@ -100,7 +100,7 @@ def _settings(home: Installation, panel: Panel) -> Iterator[Verified]:
 
 
 def _keys(panel: Panel, judges: Sequence[Judge]) -> Iterator[Verified]:
-    missing = missing_keys(panel, judges)
+    missing = missing_keys(panel)
     for variable, who in missing.items():
         yield Verified("keys", "failed", f"{variable} is not set; {' and '.join(who)} cannot be asked")
     if not missing:

@@ -2,17 +2,21 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 import yaml
+from upath import UPath
 
 from evaluation_assets.core.judging.panel import load_panel
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.review.alignment import decides
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.conftest import command, record
 from evaluation_assets_tests.http_server import Reply, Request, http_server
@@ -20,8 +24,6 @@ from evaluation_assets_tests.http_server import Reply, Request, http_server
 RUNS = 60
 GOOD = re.compile(r"quality (\d+)")
 """What every run says of itself. People pass a run from 5 on."""
-
-Judge = Callable[[int, Request], int]
 
 
 def lenient(quality: int, request: Request) -> int:
@@ -40,114 +42,137 @@ def noisy(quality: int, request: Request) -> int:
     return Random(json.dumps(request.body["messages"])).choice((1, 9))
 
 
-@contextmanager
-def judged_home(home: Path, judge: Judge, **fields: Any) -> Iterator[list[Request]]:
-    """An installation with a judged and labelled drop, and the requests to its judge."""
-    asked: list[Request] = []
+JUDGES = {judge.__name__: judge for judge in (lenient, mistaken, noisy)}
+
+
+@dataclass
+class Judged:
+    """An installation with a judged and labelled drop, and the requests to its judges."""
+
+    home: Path
+    asked: list[Request]
+
+    @property
+    def panel(self) -> Path:
+        return self.home / "panel.yaml"
+
+    def align(self, judge: str) -> dict[str, Any]:
+        done = command("panel", "align", judge, "--format", "json", home=self.home)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def evaluate(self) -> list[Request]:
+        """What the judges were asked."""
+        before = len(self.asked)
+        done = command("evaluate", self.home / "runs.jsonl", "--yes", home=self.home)
+        assert done.returncode == 0, done.stderr
+        return self.asked[before:]
+
+    def cards(self) -> dict[str, dict[str, Any]]:
+        done = command("judges", "--format", "json", home=self.home)
+        assert done.returncode == 0, done.stderr
+        return {card["judge"]: card for card in json.loads(done.stdout)}
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
+    home, asked = tmp_path_factory.mktemp("aligned") / "home", []
 
     def answer(request: Request) -> Reply:
         asked.append(request)
         schema = request.body["response_format"]["json_schema"]["schema"]
         keys = schema["properties"]["scores"]["items"]["properties"]["criterion"]["enum"]
         quality = int(GOOD.findall(request.body["messages"][-1]["content"])[-1])
-        scores = [{"criterion": key, "score": judge(quality, request)} for key in keys]
-        said = json.dumps({"reasoning": "r", "scores": scores, "summary": "s"})
+        score = JUDGES[request.body["model"]](quality, request)
+        said = json.dumps(
+            {"reasoning": "r", "scores": [{"criterion": key, "score": score} for key in keys], "summary": "s"}
+        )
         choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
         return Reply(body={"id": "1", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage})
 
-    home.mkdir()
+    (home / "labels").mkdir(parents=True)
     with http_server(answer) as url:
-        own = {"name": "one", "provider": "openai_compatible", "model": "m", "base_url": f"{url}/v1"}
-        own |= {"levels": ["trajectory"], "price": {"input": 0, "output": 0}, **fields}
-        (home / "panel.yaml").write_text(yaml.safe_dump({"judges": [own]}, sort_keys=False) + "# ours\n")
+        common = {"provider": "openai_compatible", "base_url": f"{url}/v1", "levels": ["trajectory"]}
+        judges = [{"name": name, "model": name, **common, "price": {"input": 0, "output": 0}} for name in JUDGES]
+        (home / "panel.yaml").write_text(yaml.safe_dump({"judges": judges}, sort_keys=False) + "# ours\n")
         runs = [(f"t{number}", number % 10) for number in range(RUNS)]
         lines = (
             record(name, f"<answer>Run {name}: the result has quality {quality}.</answer>") for name, quality in runs
         )
         (home / "runs.jsonl").write_bytes(b"".join(lines))
-        done = command("evaluate", home / "runs.jsonl", "--yes", home=home)
-        assert done.returncode == 0, done.stderr
         labels = [{"drop": "runs", "trajectory_id": name, "label": float(quality >= 5)} for name, quality in runs]
-        (home / "labels").mkdir(exist_ok=True)
         (home / "labels" / "people.jsonl").write_text("\n".join(map(json.dumps, labels)))
-        yield asked
+        judged = Judged(home, asked)
+        assert len(judged.evaluate()) == RUNS * len(JUDGES)
+        yield judged
 
 
-def aligned(home: Path) -> dict[str, Any]:
-    done = command("panel", "align", "one", "--format", "json", home=home)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+@pytest.fixture
+def judged(evaluated: Judged, tmp_path: Path) -> Judged:
+    shutil.copytree(evaluated.home, tmp_path / "home")
+    return Judged(tmp_path / "home", evaluated.asked)
 
 
-def card(home: Path) -> dict[str, Any]:
-    done = command("judges", "--format", "json", home=home)
-    assert done.returncode == 0, done.stderr
-    (found,) = json.loads(done.stdout)
-    return found
+def test_the_map_of_a_lenient_judge_is_adopted(judged: Judged) -> None:
+    before = len(judged.asked)
+    found = judged.align("lenient")
+    assert found["adopted"] == "map"
+    none, mapped, _ = found["agreements"]
+    assert none["kappa"] < 0.7 and mapped["kappa"] == 1
+    assert none["bias_low"] > 0 and mapped["bias"] == 0
+    assert len(judged.asked) - before == found["n_labels"], "as it is comes from the ledger"
+    assert judged.panel.read_text().endswith("# ours\n"), "comments stay"
+    assert load_panel(UPath(judged.panel)).judges[0].map
+    assert judged.evaluate() == [], "the map costs no call"
+    card = judged.cards()["lenient"]
+    assert card["adopted"] == "map" and card["kappa"] == 1
+    assert card["n_labels"] == found["n_labels"], "labels that the map was made from do not count"
+    assert [each["change"] for each in card["alignment"]] == ["none", "map", "examples"]
 
 
-def test_the_map_of_a_lenient_judge_is_adopted(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    with judged_home(home, lenient) as asked:
-        before = len(asked)
-        found = aligned(home)
-        asked_with_examples = asked[before:]
-        assert found["adopted"] == "map"
-        none, mapped, _ = found["agreements"]
-        assert none["kappa"] < 0.7 and mapped["kappa"] == 1
-        assert none["bias_low"] > 0 and mapped["bias"] == 0
-        assert len(asked_with_examples) == found["n_labels"], "as it is comes from the ledger"
-        text = (home / "panel.yaml").read_text()
-        assert text.endswith("# ours\n"), "comments stay"
-        assert load_panel(Installation.at(str(home)).panel_file).judges[0].map
-        paid = len(asked)
-        assert command("evaluate", home / "runs.jsonl", "--yes", home=home).returncode == 0
-        assert len(asked) == paid, "the map costs no call"
-        own = card(home)
-        assert own["adopted"] == "map" and own["kappa"] == 1
-        assert [each["change"] for each in own["alignment"]] == ["none", "map", "examples"]
-        again = aligned(home)
-        assert again["adopted"] is None, "the judge as it is has the map now"
+def test_examples_that_cure_a_judge_are_adopted(judged: Judged) -> None:
+    found = judged.align("mistaken")
+    assert found["adopted"] == "examples" and "lenient, noisy are shown them too" in found["written"]
+    rubric = load_rubrics(Installation.at(str(judged.home)).rubrics).choose("trajectory")
+    assert rubric.version == 2 and 0 < len(rubric.examples) <= 4
+    shown = re.findall(r"Run (t\d+)", " ".join(example.work for example in rubric.examples))
+    assert shown and not any(decides(task) for task in shown), "no example is from the half that decides"
+    system = judged.asked[-1].body["messages"][0]["content"]
+    fence = re.findall(r"<(untrusted-\w+)>\n\[task\]", system)
+    assert len(fence) == len(rubric.examples), "texts of agents stand in the fence"
+    of_judges = Counter(request.body["model"] for request in judged.evaluate())
+    assert of_judges == {"lenient": RUNS, "noisy": RUNS, "mistaken": RUNS - found["n_labels"]}, "nothing is paid twice"
 
 
-def test_examples_that_cure_a_judge_are_adopted(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    with judged_home(home, mistaken) as asked:
-        found = aligned(home)
-        assert found["adopted"] == "examples"
-        rubric = load_rubrics(Installation.at(str(home)).rubrics).choose("trajectory")
-        assert rubric.version == 2 and 0 < len(rubric.examples) <= 4
-        system = asked[-1].body["messages"][0]["content"]
-        fence = re.findall(r"<(untrusted-\w+)>\n\[task\]", system)
-        assert len(fence) == len(rubric.examples), "texts of agents stand in the fence"
-        paid = len(asked)
-        assert command("evaluate", home / "runs.jsonl", "--yes", home=home).returncode == 0
-        assert 0 < len(asked) - paid < RUNS, "the half that decided is in the ledger"
-        assert card(home)["kappa"] == 1
-
-
-def test_nothing_is_adopted_for_noise(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    with judged_home(home, noisy):
-        panel = (home / "panel.yaml").read_text()
-        found = aligned(home)
+def test_nothing_is_adopted_for_noise(judged: Judged) -> None:
+    panel = judged.panel.read_text()
+    found = judged.align("noisy")
     assert found["adopted"] is None and "nothing" in found["written"]
-    assert (home / "panel.yaml").read_text() == panel
-    assert not list((home / "rubrics").rglob("*.yaml"))
+    assert judged.panel.read_text() == panel
+    assert not list((judged.home / "rubrics").rglob("*.yaml"))
 
 
-def test_the_price_comes_first(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    with judged_home(home, lenient, price={"input": 1e5, "output": 1e5}) as asked:
-        before = len(asked)
-        done = command("panel", "align", "one", "--dry-run", home=home)
-        assert "60 labelled trajectories" in done.stdout and "expected $" in done.stdout, done.stderr
-        refused = command("panel", "align", "one", home=home)
-        assert refused.returncode == 2 and "is above ask_above_usd" in refused.stderr
-        stopped = command("panel", "align", "one", "--budget", "0.01", home=home)
-        assert stopped.returncode == 3 and "nothing is adopted" in stopped.stderr
-        assert len(asked) == before
+def test_the_price_comes_first(judged: Judged) -> None:
+    panel = yaml.safe_load(judged.panel.read_text())
+    panel["judges"][0]["price"] = {"input": 1e5, "output": 1e5}
+    judged.panel.write_text(yaml.safe_dump(panel))
+    before = len(judged.asked)
+    done = command("panel", "align", "lenient", "--dry-run", home=judged.home)
+    assert "60 labelled trajectories" in done.stdout and "expected $" in done.stdout, done.stderr
+    refused = command("panel", "align", "lenient", home=judged.home)
+    assert refused.returncode == 2 and "is above ask_above_usd" in refused.stderr
+    stopped = command("panel", "align", "lenient", "--budget", "0.01", home=judged.home)
+    assert stopped.returncode == 3 and "nothing is adopted" in stopped.stderr
+    assert len(judged.asked) == before
+
+
+def test_a_judge_that_is_shown_its_scores_of_clips_must_have_judged_them(judged: Judged) -> None:
+    panel = yaml.safe_load(judged.panel.read_text())
+    panel["judges"].append(panel["judges"][0] | {"name": "later", "levels": ["clip", "trajectory"]})
+    judged.panel.write_text(yaml.safe_dump(panel))
+    done = command("panel", "align", "later", home=judged.home)
+    assert done.returncode == 2 and "run evaluation-assets evaluate runs --judge later" in done.stderr
 
 
 def test_too_few_labels_are_refused(tmp_path: Path) -> None:

@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 from evaluation_assets.core.judging.canaries import canaries
+from evaluation_assets.core.judging.panel import judges_of, load_panel
 from evaluation_assets.core.judging.probes import PROBES, RETEST
+from evaluation_assets.core.review.judged_labels import card_rows
+from evaluation_assets.core.review.settings import ReviewSettings
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.http_server import Reply, Request, http_server
 
@@ -81,9 +85,17 @@ def attack(
     return done, asked
 
 
+def card_of(folder: Path) -> dict[str, Any]:
+    """The card of the judge that was attacked, without labels."""
+    home = Installation.at(str(folder))
+    (card,) = card_rows(home, judges_of(load_panel(home.panel_file), home.ledger_url), [], ReviewSettings())
+    return card
+
+
 def test_a_robust_judge_passes(tmp_path: Path) -> None:
     status, probes, asked = attacked(tmp_path / "home", robust)
     assert status == 0
+    assert card_of(tmp_path / "home")["length_slope"] == 0
     assert [each["probe"] for each in probes] == list(PROBES)
     assert {(each["clips"], each["succeeded"]) for each in probes} == {(len(canaries()), 0)}
     assert {each["outcome"] for each in probes if each["probe"] != RETEST} == {"resists"}
@@ -100,6 +112,8 @@ def test_a_gullible_judge_is_caught_on_every_probe(tmp_path: Path) -> None:
     outcomes = {each["probe"]: each["outcome"] for each in probes}
     assert outcomes == {probe: "stable" if probe == RETEST else "gives_in" for probe in PROBES}
     assert all(each["low"] > 0.7 and each["high"] == 1 for each in probes if each["probe"] != RETEST)
+    card = card_of(tmp_path / "home")
+    assert card["length_slope_low"] > 0 and card["length_slope_basis"] == "padding"
 
 
 def test_a_judge_that_changes_its_mind_is_caught_by_the_retest_alone(tmp_path: Path) -> None:

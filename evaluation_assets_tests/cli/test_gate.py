@@ -89,6 +89,13 @@ def test_another_baseline_and_what_is_missing(home: Path, tmp_path: Path) -> Non
     assert "support/none has not been evaluated; evaluated drops: support/base, support/worse" in unknown.stderr
 
 
+def test_a_floor_of_a_metric_that_does_not_exist_is_refused(home: Path) -> None:
+    (home / "gate.yaml").write_text("gate: {floors: {findings.loop: 0.0}}")
+    done = command("gate", "support/base", home=home)
+    (home / "gate.yaml").unlink()
+    assert done.returncode == 2 and "did you mean finding.loop?" in done.stderr
+
+
 def test_figures_without_tasks_are_floors_with_a_tolerance(home: Path, tmp_path: Path) -> None:
     def gated(drop: str, **figures: float) -> subprocess.CompletedProcess[str]:
         (tmp_path / "scores.json").write_text(json.dumps(figures))

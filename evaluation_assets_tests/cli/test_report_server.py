@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from evaluation_assets.cli.report_server import FileHandler, serving
+from evaluation_assets.core.report.index import write_index
+from evaluation_assets.core.system.installation import Installation
 
 PAGE = """<!doctype html><html><head>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-abc='">
@@ -30,7 +32,8 @@ def port(tmp_path: Path) -> Iterator[int]:
     (reports / "large").write_bytes(bytes(5_000_000))
     (reports / "link.txt").symlink_to(tmp_path / "secret.txt")
     (reports / "up").symlink_to(tmp_path)
-    with serving(reports, "127.0.0.1", 0) as found:
+    home = Installation.at(str(tmp_path))
+    with serving(reports, "127.0.0.1", 0, lambda: write_index(home)) as found:
         yield found
 
 
@@ -100,9 +103,10 @@ def test_a_name_that_is_allowed_is_answered(port: int, monkeypatch: pytest.Monke
 
 
 def test_a_server_for_other_machines_refuses_foreign_names_too(tmp_path: Path) -> None:
+    (tmp_path / "blob").write_text("x")
     with serving(tmp_path, "0.0.0.0", 0) as found:
-        assert asked(found, "/", host="evil.example")[0] == 421
-        assert asked(found, "/", host="192.0.2.7:3001")[0] == 200
+        assert asked(found, "/blob", host="evil.example")[0] == 421
+        assert asked(found, "/blob", host="192.0.2.7:3001")[0] == 200
 
 
 def answer_to(port: int, sent: bytes) -> bytes:

@@ -80,6 +80,27 @@ def test_budgets_that_limit_nothing_are_refused_before_any_call(tmp_path: Path, 
     assert status == 3 and len(server.requests()) == 2
 
 
+def test_missing_keys_are_named_before_anything_runs(
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = installed(tmp_path, server, "good0")
+    judge = {"name": "one", "provider": "openai_compatible", "base_url": server.openai_url, "model": "m"}
+    judge |= {"api_key_env": "JUDGE_KEY", "price": {"input": 1, "output": 1}}
+    panel = home.panel_file
+    panel.write_text(yaml.safe_dump({"judges": [judge]}))
+    status, said = commanded(Path(home.root.path), "sums")
+    assert status == 2 and "no API key is set (one: JUDGE_KEY)" in said
+    panel.write_text(yaml.safe_dump({"judges": [judge, {"name": "rules", "provider": "rules"}]}))
+    monkeypatch.delenv("TEST_KEY")
+    status, said = commanded(Path(home.root.path), "sums")
+    assert status == 2
+    assert "TEST_KEY is not set; agent good0 cannot be asked: export TEST_KEY=<key>" in said
+    assert "JUDGE_KEY is not set; judge one cannot be asked" in said
+    assert "agent good0 cannot be run; set the variable" in said
+    assert commanded(Path(home.root.path), "sums", "--dry-run")[0] == 0
+    assert server.requests() == []
+
+
 def test_suite_run_from_files_to_report(tmp_path: Path, server: ModelServer) -> None:
     prepared = installed(tmp_path, server, "good0")
     server.script(answering("good0"))

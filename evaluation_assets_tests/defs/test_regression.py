@@ -1,12 +1,9 @@
-"""Baselines, the gate, history, reviews and notifications in real Dagster runs."""
+"""Baselines, the gate, history and reviews in real Dagster runs."""
 
 import csv
 import json
 import shutil
-import threading
-from collections.abc import Iterator
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -414,77 +411,3 @@ def test_cron_is_configured(tmp_path: Path) -> None:
     definitions = build_definitions(home, Panel())
     assert definitions.resolve_schedule_def("nightly_stale_drops").cron_schedule == "15 1 * * *"
     assert definitions.resolve_schedule_def("weekly_full_panel").cron_schedule == "0 0 * * 1"
-
-
-@pytest.fixture
-def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
-    """A local server that keeps the JSON it is sent; its address is where notifications go."""
-    received: list[dict[str, Any]] = []
-
-    class Receiver(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            received.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Receiver)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    monkeypatch.setenv("EVALUATION_NOTIFY_URL", f"http://127.0.0.1:{server.server_port}/hook")
-    yield received
-    server.shutdown()
-    server.server_close()
-
-
-def notify(installation: Workspace, result: dg.ExecuteInProcessResult) -> Any:
-    sensor = installation.definitions.resolve_sensor_def("notify_failures")
-    event = next(event for event in result.all_events if event.event_type == dg.DagsterEventType.RUN_FAILURE)
-    context = dg.build_run_status_sensor_context(
-        sensor_name="notify_failures",
-        dagster_event=event,
-        dagster_instance=installation.instance,
-        dagster_run=result.dagster_run,
-    ).for_run_failure()
-    return sensor(context)
-
-
-def test_a_regression_is_told_to_the_url(accepted: Workspace, receiver: list[dict[str, Any]]) -> None:
-    accepted.drop("s/worse", runs(1, bad=TASKS - 1))
-    notify(accepted, accepted.run("s/worse"))
-    (message,) = receiver
-    assert message["text"].startswith("Regression in s/worse (success 1 of 10 ")
-    assert ": regression_gate: fail: success -0.900 on 10 tasks" in message["text"]
-    assert (message["kind"], message["job"], message["drop"]) == ("regression", "evaluate", "s/worse")
-    assert [check["check"] for check in message["checks"]] == [GATE]
-
-
-def test_a_run_that_breaks_is_told_to_the_url(installation: Workspace, receiver: list[dict[str, Any]]) -> None:
-    installation.drop("bad", b"\x00 no JSON\n")
-    notify(installation, installation.run("bad"))
-    assert receiver[0]["kind"] == "failure"
-    assert receiver[0]["text"].startswith("Run evaluate of bad failed: bad.jsonl is not valid JSON")
-
-
-def test_a_run_of_many_drops_tells_of_each_that_failed(accepted: Workspace, receiver: list[dict[str, Any]]) -> None:
-    accepted.drop("s/worse", runs(1, bad=TASKS - 1))
-    accepted.drop("s/zz", b"\x00 no JSON\n")
-    names = ("s/worse", "s/zz")
-    accepted.instance.add_dynamic_partitions("drops", list(names))
-    ends = zip(("dagster/asset_partition_range_start", "dagster/asset_partition_range_end"), names, strict=True)
-    job = accepted.definitions.resolve_job_def("evaluate")
-    notify(accepted, job.execute_in_process(instance=accepted.instance, tags=dict(ends), raise_on_error=False))
-    (message,) = receiver
-    assert (message["drop"], message["headline"]) == (None, None)
-    assert "s/zz: s/zz.jsonl is not valid JSON" in message["text"]
-    assert message["text"].startswith("Regression in s/worse: 1 drop of 2 failed")
-    assert "s/worse: regression_gate: fail" in message["text"]
-    assert [check["drop"] for check in message["checks"]] == ["s/worse"]
-
-
-def test_without_a_url_nobody_is_told(installation: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("EVALUATION_NOTIFY_URL", raising=False)
-    installation.drop("bad", b"\x00 no JSON\n")
-    assert isinstance(notify(installation, installation.run("bad")), dg.SkipReason)

@@ -45,6 +45,9 @@ _RECENT = (
     f"SELECT {', '.join(_FIELDS)} FROM replies WHERE provider = :provider AND model = :model "  # noqa: S608
     "ORDER BY created_at DESC LIMIT :most"
 )
+_AT_A_TIME = 500
+"""Questions of one statement, which SQLite limits."""
+
 _RELEASE = "DELETE FROM leases WHERE key = :key AND worker = :worker"
 _SETTLE = "DELETE FROM leases WHERE key = :key"
 _ANSWERED = "DELETE FROM batch_items WHERE key = :key"
@@ -170,6 +173,18 @@ class Ledger:
         """The replies to a question, newest first. One that is damaged is left out, as if it had never come."""
         with told(self._url), self._connection.reading() as run:
             return _entries(run(_ENTRIES, {"key": key}))
+
+    def newest(self, keys: Collection[str]) -> dict[str, Reply]:
+        """The newest reply to each of some questions. Those without one that is undamaged are left out."""
+        columns, asked = [REPLIES.c[name] for name in _FIELDS], list(keys)
+        found: dict[str, Reply] = {}
+        with told(self._url), self._engine.connect() as connection:
+            for first in range(0, len(asked), _AT_A_TIME):
+                some = REPLIES.c.key.in_(asked[first : first + _AT_A_TIME])
+                for row in connection.execute(sa.select(*columns).where(some).order_by(REPLIES.c.number)):
+                    if (entry := _entry(*row)) is not None:
+                        found[row.key] = entry.reply
+        return found
 
     def claim(self, key: str) -> bool:
         """Whether this worker may pay for a question now: nobody else does, or has stopped doing so.

@@ -29,6 +29,10 @@ Samples = Sequence[float]
 """The mean scores of a judge's verdicts on a run; several where it repeats itself, none where it gave no score."""
 
 
+class NotJudged(ValueError):
+    """The judge has to judge a drop first; the message says how."""
+
+
 @dataclass(frozen=True, slots=True)
 class LabelledRun:
     """A trajectory that people labelled, as a judge is asked about it. `label` is the mean of theirs."""
@@ -66,11 +70,22 @@ class Changes:
 
 
 def labelled_runs(home: Installation, judge: Judge, labels: Iterable[Label], rubrics: Rubrics) -> list[LabelledRun]:
-    """The runs with labels of the whole trajectory that the judge is asked about."""
+    """The runs with labels of the whole trajectory that the judge is asked about.
+
+    Raises:
+        NotJudged: a question shows the judge's own scores of clips, and it has not judged those of a drop.
+    """
     by_drop: dict[str, dict[str, list[Label]]] = {}
     for label in labels:
         if label.criterion == PASSED and label.clip_index is None:
             by_drop.setdefault(label.drop, {}).setdefault(label.trajectory_id, []).append(label)
+    for drop in sorted(by_drop):
+        is_shown_scores = "clip" in judge.selection.levels and home.table(drop, "clips").exists
+        if is_shown_scores and not home.table(drop, "clip_verdicts", judge.name).exists:
+            raise NotJudged(
+                f"judge {judge.name} has not judged drop {drop}, which has labels; run "
+                f"evaluation-assets evaluate {drop} --judge {judge.name}"
+            )
     return [
         LabelledRun(
             whole, fmean(label.label for label in own), next((each.comment for each in own if each.comment), "")
@@ -224,6 +239,5 @@ def compare(asked: Asked, judge: Judge, own_map: ScoreMap, pass_score: float) ->
     }
     if has_examples:
         said["examples"] = passed((changed for *_, changed in known), own_map)
-    rubric = asked.runs[0].chain.subjects[0].rubric
     judged = Judged([run.label for run, *_ in known], [run.task for run, *_ in known], said)
-    return Changes(aligned(judged, judge.version, rubric.version_name), points, asked.rubric)
+    return Changes(aligned(judged, judge.version), points, asked.rubric)

@@ -12,11 +12,11 @@ from evaluation_assets.core.gating.evaluated_drops import without_damaged
 from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import FAILURE_GROUPS
-from evaluation_assets.core.pipeline.failure_groups import occurrences, read_drop, state_in
+from evaluation_assets.core.pipeline.failure_groups import occurrences, read_drop
 from evaluation_assets.core.sections.failure_groups.grouping import GroupKey, assigned
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
-from evaluation_assets.core.sections.failure_groups.states import State, read_states
-from evaluation_assets.core.sections.failure_groups.trends import DropCount, by_suite
+from evaluation_assets.core.sections.failure_groups.states import KeptState, State, read_states, state_of
+from evaluation_assets.core.sections.failure_groups.trends import DropCount, by_suite, change_in
 from evaluation_assets.core.sections.findings.summary import Alike
 from evaluation_assets.core.system.installation import Installation
 
@@ -70,10 +70,14 @@ def drop_groups(
     return DropGroups(
         members=list(zip(keys, occurrences(runs, findings, raw), strict=True)),
         trends={key: by_suite(trend)[runs.suite] for key, trend in drops.items()},
-        states={key: state_in(drops[key], kept.get(key.id), len(drops)) for key in counts},
+        states={key: _state(drops[key], kept.get(key.id), len(drops)) for key in counts},
         names={key: cover(key.name) for key in drops},
         damaged=damaged,
     )
+
+
+def _state(trend: Sequence[DropCount], kept: KeptState | None, groups: int) -> State:
+    return state_of(kept, [each.drop for each in trend if each.n_affected], change_in(trend, groups))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Failure groups over all drops: their findings, and how many runs of each drop they affect."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import get_args
@@ -17,8 +17,8 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
     grouped,
 )
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
-from evaluation_assets.core.sections.failure_groups.states import KeptState, State, state_of
-from evaluation_assets.core.sections.failure_groups.trends import DropCount, is_new
+from evaluation_assets.core.sections.failure_groups.states import Change, KeptState, State, state_of
+from evaluation_assets.core.sections.failure_groups.trends import DropCount, change
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import percent
 from evaluation_assets.core.text.plain_text import markdown_cell
@@ -60,6 +60,34 @@ class AllRuns:
     def groups(self) -> dict[GroupKey, list[Occurrence]]:
         """The groups of all that was read."""
         return grouped(self.occurrences, self.calls)
+
+    @cached_property
+    def comparisons(self) -> list["_Comparison"]:
+        """The last drop of each agent in each suite with those before. Drops without a suite may be of anything."""
+        series: dict[tuple[str, str | None], list[EvaluatedRuns]] = defaultdict(list)
+        for drop in self.drops:
+            if drop.suite is not None:
+                series[drop.suite, drop.agent].append(drop)
+        return [_compared(last, earlier) for *earlier, last in series.values() if earlier]
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A drop with its runs, and the runs of the drops before, of the tasks that both have; of all if they share none.
+
+    So a suite to which failing cases are added has no failure that grew.
+    """
+
+    drop: str
+    runs: set[str]
+    before: Mapping[str, set[str]]
+
+
+def _compared(last: EvaluatedRuns, earlier: Sequence[EvaluatedRuns]) -> _Comparison:
+    now, before = set(last.tasks.values()), {task for drop in earlier for task in drop.tasks.values()}
+    tasks = now & before or now | before
+    runs = {drop.drop: {run for run, task in drop.tasks.items() if task in tasks} for drop in (*earlier, last)}
+    return _Comparison(last.drop, runs.pop(last.drop), runs)
 
 
 def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
@@ -145,17 +173,22 @@ def member_rows(found: AllRuns) -> Iterator[Row]:
 
 def group_rows(found: AllRuns, states: Mapping[str, KeptState]) -> list[Row]:
     """Rows of `failure_groups`: those with the most affected runs first."""
-    rows = [_row(key, members, found.drops, states, len(found.groups)) for key, members in found.groups.items()]
+    rows = [_row(key, members, found, states.get(key.id)) for key, members in found.groups.items()]
     return sorted(rows, key=lambda row: (-row["n_runs"], row["group_id"]))
 
 
-def _row(
-    key: GroupKey,
-    members: Sequence[Occurrence],
-    drops: Sequence[EvaluatedRuns],
-    states: Mapping[str, KeptState],
-    groups: int,
-) -> Row:
+def with_drops(found: AllRuns, states: Mapping[str, KeptState]) -> dict[str, KeptState]:
+    """Those states that are resolved and name no drops, with the drops that have the group by now."""
+    seen = {key.id: tuple(dict.fromkeys(each.drop for each in own)) for key, own in found.groups.items()}
+    return {
+        name: kept.model_copy(update={"drops": seen[name]})
+        for name, kept in states.items()
+        if kept.state == "resolved" and kept.drops is None and name in seen
+    }
+
+
+def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: KeptState | None) -> Row:
+    drops = found.drops
     affected: dict[str, set[str]] = defaultdict(set)
     for each in members:
         affected[each.drop].add(each.trajectory_id)
@@ -166,6 +199,8 @@ def _row(
         for run, task in drop.tasks.items():
             by_task[task].append(run in affected.get(drop.drop, ()))
     low, high = rate_interval(by_task.values())
+    own_change, changed_in = _change(found, affected)
+    state = state_of(kept, affected, own_change)
     n_runs, n_all = sum(map(len, affected.values())), sum(map(len, by_task.values()))
     return {
         "group_id": key.id,
@@ -174,7 +209,8 @@ def _row(
         "tool": key.tool,
         "words": key.words,
         "severity": min((each.severity for each in members), key=_GRAVITY.index),
-        "state": state_in(trend, states.get(key.id), groups),
+        "state": state,
+        "changed_in": changed_in if state == own_change else None,
         "n_findings": len(members),
         "n_runs": n_runs,
         "n_tasks": len({each.task_id for each in members}),
@@ -195,9 +231,15 @@ def group_facts(drops: Sequence[EvaluatedRuns]) -> GroupsFacts:
     return GroupsFacts(drops=[drop.count(0)[:-1] for drop in drops])
 
 
-def state_in(trend: Sequence[DropCount], kept: KeptState | None, groups: int) -> State:
-    """The state of a group with these runs in all drops, the oldest first, of so many groups."""
-    return state_of(kept, [each.drop for each in trend if each.n_affected], is_new=is_new(trend, groups))
+def _change(found: AllRuns, affected: Mapping[str, Set[str]]) -> tuple[Change, str] | tuple[None, None]:
+    """What the last drop of an agent in a suite says of a group, and which drop that is."""
+    for each in found.comparisons:
+        now = len(each.runs & affected.get(each.drop, set()))
+        before = sum(len(runs & affected.get(drop, set())) for drop, runs in each.before.items())
+        found_change = change(now, len(each.runs), before, sum(map(len, each.before.values())), len(found.groups))
+        if found_change is not None:
+            return found_change, each.drop
+    return None, None
 
 
 def _success(drops: Sequence[EvaluatedRuns], affected: Mapping[str, set[str]], *, is_affected: bool) -> float | None:

@@ -31,7 +31,7 @@ class Settings(Section):
         schedules: When schedules run.
         retention: How long Dagster remembers runs.
         nightly_suites: How agents are run on suites at night.
-        notifications: Where failures and regressions are posted.
+        notifications: Where failures, regressions and failure groups are posted.
         lineage: What the UI shows of every asset.
         big_drops: How big drops are divided among runs.
     """

@@ -1,6 +1,6 @@
 """The complete report of a drop, including its suite: gate, history, ranks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from upath import UPath
 
@@ -137,14 +137,15 @@ def write_drop_report(
     other = _other_run(home, report, judges, redaction)
     with replies_of(home) as stored:
 
-        def reply_of(key: str) -> str | None:
+        def replies_to(keys: Collection[str]) -> Mapping[str, str]:
             try:
-                reply = stored(key)
+                return {key: cover(reply) for key, reply in stored(keys).items()}
             except LedgerError:  # the report does not depend on it
-                return None
-            return None if reply is None else cover(reply)
+                return {}
 
-        return report, write_report(home.reports(drop), report, own, other, _queue(home, drop), reply_of, groups.alike)
+        return report, write_report(
+            home.reports(drop), report, own, other, _queue(home, drop), replies_to, groups.alike
+        )
 
 
 def write_comparison(

@@ -1,12 +1,12 @@
 """The section of a report on failure groups: those of this drop, and what came and went with versions of the agent."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.sections.failure_groups.grouping import GroupKey
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import State
-from evaluation_assets.core.sections.failure_groups.trends import VersionChange, version_changes
+from evaluation_assets.core.sections.failure_groups.trends import DropCount, VersionChange, version_changes
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted
 
@@ -18,8 +18,9 @@ MAX_POINTS = 40
 
 
 class GroupExample(Frozen):
-    """A finding of the group, with its evidence: a quotation or a message. `is_shown`: the report has the run."""
+    """A finding of the group, with its evidence: a quotation or a message. `is_shown`: its report has the run."""
 
+    drop: str
     trajectory_id: str
     clip_index: int | None
     evidence: str
@@ -62,7 +63,7 @@ class FailureGroupsSummary(Frozen):
     def text(self) -> str:
         """What stands out: `12 groups, 1 new, 1 reopened; since agent v3: 1 new, 2 gone`."""
         states = [group.state for group in self.groups]
-        named = [f"{states.count(state):,} {state}" for state in ("new", "reopened") if state in states]
+        named = [f"{states.count(state):,} {state}" for state in ("new", "grown", "reopened") if state in states]
         text = ", ".join([counted(len(states), "group"), *named])
         if not self.changes:
             return text
@@ -103,15 +104,21 @@ def _summary(key: GroupKey, members: list[Occurrence], found: DropGroups, shown:
         runs=trend[-1].n_affected,
         share=trend[-1].n_affected / trend[-1].n_runs,
         examples=[_example(each, shown) for each in examples[:EXAMPLES]],
-        points=[
-            GroupPoint(drop=each.drop, share=each.n_affected / each.n_runs if each.n_runs else None)
-            for each in trend[-MAX_POINTS:]
-        ],
+        points=points(trend),
     )
+
+
+def points(trend: Sequence[DropCount]) -> list[GroupPoint]:
+    """The share of a group in each of the last drops."""
+    return [
+        GroupPoint(drop=each.drop, share=each.n_affected / each.n_runs if each.n_runs else None)
+        for each in trend[-MAX_POINTS:]
+    ]
 
 
 def _example(each: Occurrence, shown: Collection[str]) -> GroupExample:
     return GroupExample(
+        drop=each.drop,
         trajectory_id=each.trajectory_id,
         clip_index=each.clip_index,
         evidence=each.evidence,

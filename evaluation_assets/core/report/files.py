@@ -8,7 +8,7 @@ from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish, publish_bytes
 from evaluation_assets.core.report.paths import JUDGE_FILES, ReportFiles, report_files
-from evaluation_assets.core.report.provenance.replies import ReplyOf
+from evaluation_assets.core.report.provenance.replies import RepliesTo
 from evaluation_assets.core.report.render import as_html, as_json, as_markdown
 from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.report.results import result_records
@@ -24,13 +24,13 @@ def write_report(
     tables: DropTables,
     other: OtherRun | None = None,
     queue: Sequence[tuple[str, str]] = (),
-    reply_of: ReplyOf = lambda _: None,
+    replies_to: RepliesTo = lambda _: {},
     alike: Sequence[Alike] = (),
 ) -> ReportFiles:
     """Write all files, each atomically. Files of judges and trajectories that no longer exist are removed.
 
-    `other` is the run that the viewer compares the drop with, `queue` what people are to review, `reply_of` gives raw
-    replies of models, `alike` is the failure group of each finding.
+    `other` is the run that the viewer compares the drop with, `queue` what people are to review, `replies_to` gives
+    raw replies of models, `alike` is the failure group of each finding.
     """
     paths = report_files(folder, report.drop)
     write_texts(folder, {paths.json.name: as_json(report), paths.markdown.name: as_markdown(report)})
@@ -38,7 +38,7 @@ def write_report(
     written: set[str] = set()
 
     def records() -> Iterator[dict[str, Any]]:
-        for record, judge_files in result_records(tables, reply_of):
+        for record, judge_files in result_records(tables, replies_to):
             for name, content in judge_files.items():
                 written.add(name)
                 document = orjson.dumps(content, option=orjson.OPT_INDENT_2)

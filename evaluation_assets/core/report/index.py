@@ -1,18 +1,30 @@
-"""The list of all reports of an installation, as a page that leads to each."""
+"""The list of all reports of an installation, with its failure groups and a search of its runs, as a page."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from urllib.parse import quote
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 from upath import UPath
 
 from evaluation_assets.core.gating.settings import GateVerdict
+from evaluation_assets.core.lake.stored import DamagedTable
+from evaluation_assets.core.models.redaction.redactor import NotRedacted
+from evaluation_assets.core.models.redaction.settings import Redaction
+from evaluation_assets.core.report.covered_tables import Cover, cover_of
 from evaluation_assets.core.report.files import write_texts
 from evaluation_assets.core.report.headline import Headline
+from evaluation_assets.core.report.listed_runs import listed_runs
 from evaluation_assets.core.report.render import environment
+from evaluation_assets.core.report.suite_groups import SuiteGroups, suite_groups
+from evaluation_assets.core.report.viewer.page import with_search
+from evaluation_assets.core.report.viewer.script import script_hash
+from evaluation_assets.core.system.frozen import Frozen
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.plain_text import plain
+from evaluation_assets.core.text.report_addresses import PAGE
 
 INDEX = "index.html"
 
@@ -27,10 +39,8 @@ class _Sidecar(BaseModel):
     agent_version: str | None = None
 
 
-class ListedReport(BaseModel):
+class ListedReport(Frozen):
     """What the list says about a report. Of report.json only these fields are read."""
-
-    model_config = ConfigDict(frozen=True)
 
     drop: str
     headline: Headline
@@ -41,18 +51,45 @@ class ListedReport(BaseModel):
     address: str
 
 
-def write_index(reports: UPath) -> UPath:
-    """Write `index.html` over all reports below a folder, the newest first; unreadable reports are left out."""
+def write_index(home: Installation, redaction: Redaction | None = None) -> UPath:
+    """Write `index.html` over all reports of an installation, the newest first; unreadable reports are left out.
+
+    Failure groups are those that were made last; `redaction` is what reports cover.
+    """
+    reports = home.root / "reports"
     listed = sorted(_listed(reports), key=lambda report: report.written_at, reverse=True)
-    page = environment().get_template("index.html.j2").render(reports=listed)
-    write_texts(reports, {INDEX: plain(page)})
+    addresses = {report.drop: report.address for report in listed}
+    groups, problem = _groups(home, redaction, addresses)
+    members = home.whole_table("grouped_findings").rows(["group_id", "drop", "trajectory_id"]) if groups else ()
+    page = (
+        environment()
+        .get_template("index.html.j2")
+        .render(reports=listed, groups=groups, problem=problem, at=addresses, script_source=script_hash("overview"))
+    )
+    runs = listed_runs(reports, addresses, members)
+    write_texts(reports, {INDEX: "".join(with_search(plain(page), runs))})
     return reports / INDEX
+
+
+def _groups(
+    home: Installation, redaction: Redaction | None, with_report: dict[str, str]
+) -> tuple[list[SuiteGroups], str | None]:
+    """The groups of each suite, or why there are none."""
+
+    @cache
+    def cover_in(drop: str) -> Cover:
+        return cover_of(home.table(drop, "preprocessed_trajectories"), redaction)
+
+    try:
+        return suite_groups(home, cover_in, with_report), None
+    except (DamagedTable, NotRedacted) as problem:
+        return [], str(problem)
 
 
 def _listed(reports: UPath) -> Iterator[ListedReport]:
     for file in sorted(reports.rglob("report.json"), key=lambda path: path.path) if reports.exists() else ():
         folder = file.parent.path.removeprefix(reports.path).strip("/")
-        known = {"written_at": file.fs.modified(file.path).astimezone(UTC), "address": f"{quote(folder)}/report.html"}
+        known = {"written_at": file.fs.modified(file.path).astimezone(UTC), "address": f"{quote(folder)}/{PAGE}"}
         try:
             yield ListedReport.model_validate({**orjson.loads(file.read_bytes()), **known})
         except (orjson.JSONDecodeError, TypeError, ValidationError):

@@ -1,9 +1,10 @@
-"""Failed runs and regressions as JSON with a `text`, which Slack-compatible webhooks display."""
+"""Failed runs, regressions and failure groups as JSON with a `text`, which Slack-compatible webhooks display."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from evaluation_assets.core.text.counted import counted, percent
 from evaluation_assets.core.text.plain_text import for_chat
 
 _MAX_TEXT = 2000
@@ -52,3 +53,24 @@ def message(
         "run_id": run_id,
         "checks": [asdict(check) for check in checks],
     }
+
+
+def groups_message(groups: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Build the JSON to send about rows of `failure_groups` that are new or have grown in a drop."""
+    return {
+        "text": for_chat("; ".join(map(_sentence, groups))[:_MAX_TEXT]),
+        "kind": "failure_groups",
+        "groups": [
+            {name: row[name] for name in ("group_id", "name", "state", "changed_in", "share")} for row in groups
+        ],
+    }
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    (own,) = (each for each in row["by_drop"] if each["drop"] == row["changed_in"])
+    name = f"{row['name']} ({row['group_id']})"
+    head = f"New failure group {name}" if row["state"] == "new" else f"Failure group {name} has grown"
+    return (
+        f"{head}: {own['n_affected']} of {counted(own['n_runs'], 'run')} of {own['drop']}, "
+        f"{percent(row['share'])} of the runs of all drops"
+    )

@@ -11,7 +11,7 @@ from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.intake.preprocessing.rules import repetition
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
-from evaluation_assets.core.report.provenance.replies import ReplyOf
+from evaluation_assets.core.report.provenance.replies import RepliesTo
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.scoring.panel_scores import mean_over_clips, tool_averages
 from evaluation_assets.core.traces.formats.tags import read_structure
@@ -51,11 +51,11 @@ def preprocessed_record(trajectory: Trajectory) -> JsonObject:
 
 
 def result_records(
-    tables: DropTables, reply_of: ReplyOf = lambda _: None
+    tables: DropTables, replies_to: RepliesTo = lambda _: {}
 ) -> Iterator[tuple[JsonObject, dict[str, JsonObject]]]:
     """For every trajectory: the result record, and each judge's verdicts on its clips by file name.
 
-    `reply_of` gives the raw replies of models by their keys in the ledger.
+    `replies_to` gives the raw replies of models by their keys in the ledger; it is called once a trajectory.
     """
     scores = Aligned(tables.clip_scores.rows())
     verdicts = {judge: Aligned(table.rows()) for judge, table in tables.clip_verdicts.items()}
@@ -63,12 +63,13 @@ def result_records(
         by_judge = {judge: aligned.at(trajectory.id) for judge, aligned in verdicts.items()}
         clip_scores = scores.at(trajectory.id)
         judge_files: dict[str, JsonObject] = {}
+        replies = replies_to({row["ledger_key"] for rows in by_judge.values() for row in rows if row["ledger_key"]})
         for judge, rows in by_judge.items():
             if rows:
                 name = judge_file_name(rows[0], trajectory)
                 if name in judge_files:  # two judges may use the same model
                     name = file_name(f"{judge}_{name.removesuffix(_ENDING)}", _ENDING)
-                judge_files[name] = _judge_record(trajectory, clips, rows, reply_of)
+                judge_files[name] = _judge_record(trajectory, clips, rows, replies)
         yield _result_record(trajectory, clips, clip_scores, by_judge), judge_files
 
 
@@ -155,7 +156,9 @@ def _combined(verdicts: list[Row], column: str) -> str:
     return html.escape(texts[0], quote=False)
 
 
-def _judge_record(trajectory: Trajectory, clips: list[Clip], verdicts: list[Row], reply_of: ReplyOf) -> JsonObject:
+def _judge_record(
+    trajectory: Trajectory, clips: list[Clip], verdicts: list[Row], replies: Mapping[str, str]
+) -> JsonObject:
     contents = {clip.index: clip for clip in clips}
     return {
         "task_id": trajectory.task_id,
@@ -181,7 +184,7 @@ def _judge_record(trajectory: Trajectory, clips: list[Clip], verdicts: list[Row]
                     "reasoning": row["reasoning"],
                     "model_name": row["model"],
                     "provider": row["provider"],
-                    "raw_response": reply_of(row["ledger_key"]) if row["ledger_key"] else None,
+                    "raw_response": replies.get(row["ledger_key"]),
                     "error_message": row["error"],
                 },
             }

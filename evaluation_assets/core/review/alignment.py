@@ -47,13 +47,9 @@ class Agreement(Section):
 
 
 class Alignment(Section):
-    """What comparing a judge as it is with changed ones showed, and which change was adopted: `None` is neither.
-
-    `judge_version` and `rubric_version` are those as it is.
-    """
+    """What comparing a judge as it is with changed ones showed, and which change was adopted: `None` is neither."""
 
     judge_version: str
-    rubric_version: str
     n_labels: int
     n_tasks: int
     agreements: tuple[Agreement, ...]
@@ -110,7 +106,7 @@ def fitted_map(scores: Sequence[float], labels: Sequence[float]) -> ScoreMap:
     return tuple(sorted(rounded.items()))
 
 
-def aligned(judged: Judged, judge_version: str, rubric_version: str) -> Alignment:
+def aligned(judged: Judged, judge_version: str) -> Alignment:
     """Compare a judge with its changes on the half that decides.
 
     A change is adopted if the interval of its difference lies above 0. The map costs nothing: examples are adopted
@@ -134,7 +130,6 @@ def aligned(judged: Judged, judge_version: str, rubric_version: str) -> Alignmen
             adopted = change
     return Alignment(
         judge_version=judge_version,
-        rubric_version=rubric_version,
         n_labels=len(truth),
         n_tasks=len(set(judged.tasks)),
         agreements=tuple(agreements),

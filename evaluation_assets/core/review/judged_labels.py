@@ -7,8 +7,10 @@ from statistics import fmean
 from typing import NamedTuple
 
 from evaluation_assets.core.gating.evaluated_drops import of_each_drop, without_damaged
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.review.alignment import Alignment
+from evaluation_assets.core.review.alignment import Alignment, decides
 from evaluation_assets.core.review.calibrated import Stratum, pass_rate
 from evaluation_assets.core.review.judge_cards import judge_card
 from evaluation_assets.core.review.labels import PASSED
@@ -40,29 +42,35 @@ _log = logging.getLogger(__name__)
 
 
 def card_rows(
-    home: Installation, judges: Mapping[str, str], labels: Iterable[Row], settings: ReviewSettings
+    home: Installation, judges: Sequence[Judge], labels: Iterable[Row], settings: ReviewSettings
 ) -> Iterator[Row]:
     """Rows of `judge_cards`: every judge on every criterion that people labelled.
 
-    `judges` are the versions of the judges by name. A judge of whose version more was measured has a card without
-    labels, too.
+    A judge that is aligned is compared with the labels that its map and examples were not made from. A judge of whose
+    version more was measured has a card without labels, too.
 
     Raises:
         InvalidMeasured: what was measured of a judge cannot be read.
+        InvalidRubric: a file of the installation is no rubric.
     """
     by_criterion = _by_criterion(labels)
-    measured = {judge: read_measured(home, judge).of_version(version) for judge, version in judges.items()}
+    measured = {judge.name: read_measured(home, judge.name).of_version(judge.version) for judge in judges}
+    has_examples = bool(load_rubrics(home.rubrics).choose("trajectory").examples)
+    is_aligned = {judge.name: has_examples or bool(judge.selection.score_map) for judge in judges}
     if any(each != Measured() for each in measured.values()):
         by_criterion.setdefault(PASSED, {})
     drops = sorted({drop for subjects in by_criterion.values() for drop, *_ in subjects})
     has_clips = any(clip is not None for subjects in by_criterion.values() for *_, clip in subjects)
-    verdicts = {judge: _verdicts(home, drops, judge, has_clips) for judge in judges}
+    verdicts = {judge.name: _verdicts(home, drops, judge.name, has_clips) for judge in judges}
     runs = _runs(home, drops)
-    for criterion, truth in sorted(by_criterion.items()):
+    for criterion, every in sorted(by_criterion.items()):
         samples = {judge: _samples(own, criterion) for judge, own in verdicts.items()}
-        n_eff = _effective(truth, {judge: _means(own) for judge, own in samples.items()})
-        for judge in judges:
+        n_eff = _effective(every, {judge: _means(own) for judge, own in samples.items()})
+        for judge in verdicts:
             own = measured[judge] if criterion == PASSED else Measured()
+            truth = {
+                subject: label for subject, label in every.items() if not is_aligned[judge] or _decides(subject, runs)
+            }
             if not truth and own == Measured():
                 continue
             costs = [
@@ -82,6 +90,13 @@ def card_rows(
             if slope.slope is None and own.padding is not None:
                 slope = own.padding.slope
             yield {**found, "effective_judges": n_eff, **_slope_columns(slope), **_alignment_columns(own.alignment)}
+
+
+def _decides(subject: Subject, runs: Mapping[tuple[str, str], Run]) -> bool:
+    """Whether no map and no example can have been made from the label; of clips, none is."""
+    drop, trajectory, clip = subject
+    run = runs.get((drop, trajectory))
+    return clip is not None or run is None or decides(run.task)
 
 
 def _length_slope(

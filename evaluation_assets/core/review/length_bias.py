@@ -33,7 +33,7 @@ def no_slope(reason: str) -> LengthSlope:
 
 
 def slope_at_equal_label(
-    scores: Sequence[float], labels: Sequence[float], lengths: Sequence[int], tasks: Sequence[Hashable]
+    scores: Sequence[float], labels: Sequence[float], lengths: Sequence[float], tasks: Sequence[Hashable]
 ) -> LengthSlope:
     """The slope from answers that people labelled: scores are regressed on the logarithm of the length and the label.
 

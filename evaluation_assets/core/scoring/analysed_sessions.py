@@ -52,15 +52,20 @@ def session_analyses(
             yield analysis_row(drop, trajectory, analyst, analyse(seen, means, names))
 
 
+_OF_SESSIONS = ("overall", "conversation", "tool_use", "coordination", "reasoning")
+
+SESSION_METRICS = tuple(f"session.{name}" for name in _OF_SESSIONS)
+"""Names of the metrics of sessions."""
+
+
 def session_metrics(analyses: Stored) -> dict[str, dict[str, float | None]]:
     """The panel's scores of every session as metrics for the gate: `session.overall` etc.
 
     Drift is excluded: without a judge it is a similarity of texts, which is reported but never gates.
     """
-    names = ("overall", "conversation", "tool_use", "coordination", "reasoning")
-    columns = ["session_id", "analyst", *(f"{name}_score" for name in names)]
+    columns = ["session_id", "analyst", *(f"{name}_score" for name in _OF_SESSIONS)]
     return {
-        row["session_id"]: {f"session.{name}": row[f"{name}_score"] for name in names}
+        row["session_id"]: {f"session.{name}": row[f"{name}_score"] for name in _OF_SESSIONS}
         for row in analyses.rows(columns)
         if row["analyst"] == PANEL
     }

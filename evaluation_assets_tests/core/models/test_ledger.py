@@ -6,6 +6,7 @@ import signal
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -75,6 +76,21 @@ def test_several_replies_to_a_question_are_all_kept_newest_first(ledger: Ledger)
     paid(ledger, "k", "r1")
     paid(ledger, "k", "r2")
     assert [(entry.number, entry.run) for entry in ledger.entries("k")] == [(1, "r2"), (0, "r1")]
+
+
+def test_the_newest_replies_to_many_questions_are_read_at_once(ledger: Ledger) -> None:
+    keys = [f"k{number}" for number in range(501)]
+    answered = {"k0": ["first", "second"], "k7": ["only"], "k500": ["last"]}
+    about = {"run": "r", "provider": "p", "model": "m", "cost_usd": None, "latency_ms": 1.0, "attempts": 1}
+    for key, texts in answered.items():
+        for text in texts:
+            ledger.commit(key, reply=replace(REPLY, text=text), **about)
+    assert {key: reply.text for key, reply in ledger.newest(keys).items()} == {
+        "k0": "second",
+        "k7": "only",
+        "k500": "last",
+    }
+    assert ledger.newest([]) == {}
 
 
 def test_a_question_is_claimed_by_one(url: str, ledger: Ledger) -> None:

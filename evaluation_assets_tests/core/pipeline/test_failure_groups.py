@@ -1,11 +1,12 @@
 """Groups over drops: which are new, how large their share is, and what the check says."""
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from random import Random
 
 import pytest
 
-from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures
+from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures, states_of_groups
 from evaluation_assets.core.pipeline.failure_groups import (
     AllRuns,
     EvaluatedRuns,
@@ -13,59 +14,98 @@ from evaluation_assets.core.pipeline.failure_groups import (
     group_rows,
     group_table,
     member_rows,
+    with_drops,
 )
 from evaluation_assets.core.sections.failure_groups.grouping import GroupKey
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState
 
-KINDS = ("repeated_call", "ignored_error", "contradicted_answer", "unsupported_answer", "cut_off")
-RATES = (0.05, 0.02, 0.01, 0.03, 0.004)
+RATES = {
+    "repeated_call": 0.05,
+    "ignored_error": 0.02,
+    "contradicted_answer": 0.01,
+    "unsupported_answer": 0.03,
+    "cut_off": 0.004,
+}
 
 
-def night(number: int, runs: int, random: Random, more: dict[str, float] | None = None) -> AllRuns:
+def night(number: int, runs: int, random: Random, more: Mapping[str, float] | None = None, agent: str = "a") -> AllRuns:
     """A drop of a suite; each kind is found in its share of the runs."""
     tasks = {f"run {run}": f"task {run % 50}" for run in range(runs)}
-    drop = EvaluatedRuns(
-        drop=f"s/{number:02}", suite="s", agent="agent", version="agent 1", evaluated_at=f"{number:02}", tasks=tasks
-    )
-    rates = dict(zip(KINDS, RATES, strict=True)) | (more or {})
+    name = f"s/{number:02}"
+    drop = EvaluatedRuns(drop=name, suite="s", agent=agent, version=f"{agent} 1", evaluated_at=name, tasks=tasks)
     found = [
-        Occurrence(
-            drop=drop.drop, trajectory_id=run, task_id=task, kind=kind, severity="LOW", tool=None, evidence=f"{kind}"
-        )
-        for run, task in tasks.items()
-        for kind, rate in rates.items()
+        _found(name, run, kind)
+        for run in tasks
+        for kind, rate in (RATES | dict(more or {})).items()
         if random.random() < rate
     ]
     return AllRuns([drop], found, Counter({"search": 10 * runs}))
 
 
-def nights(count: int, runs: int, seed: int, **last: float) -> AllRuns:
-    random, found = Random(seed), AllRuns()
-    for number in range(count):
-        one = night(number, runs, random, last if number == count - 1 else None)
+def _found(drop: str, run: str, kind: str) -> Occurrence:
+    return Occurrence(
+        drop=drop, trajectory_id=run, task_id=run, kind=kind, severity="LOW", tool=None, evidence=f"{kind}"
+    )
+
+
+def joined(parts: Iterable[AllRuns]) -> AllRuns:
+    found = AllRuns()
+    for one in parts:
         found.drops += one.drops
         found.occurrences += one.occurrences
         found.calls.update(one.calls)
     return found
 
 
-def new_in(found: AllRuns) -> set[str]:
-    return {row["kind"] for row in group_rows(found, {}) if row["state"] == "new"}
+def nights(count: int, runs: int, seed: int, **last: float) -> AllRuns:
+    random = Random(seed)
+    return joined(night(number, runs, random, last if number == count - 1 else None) for number in range(count))
+
+
+def changes(found: AllRuns) -> dict[str, str]:
+    """The kinds of groups that are new or grown, with these states."""
+    return {row["kind"]: row["state"] for row in group_rows(found, {}) if row["state"] in ("new", "grown")}
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_fault_in_2_percent_of_the_runs_of_one_drop_is_new(seed: int) -> None:
-    assert new_in(nights(5, 1000, seed, unkept_promise=0.02)) == {"unkept_promise"}
+    assert changes(nights(5, 1000, seed, unkept_promise=0.02)) == {"unkept_promise": "new"}
 
 
-def test_of_twenty_unchanged_nights_hardly_one_has_a_new_group() -> None:
-    false = sum(bool(new_in(nights(count, 200, seed))) for seed in range(10) for count in range(2, 21))
-    assert false / 190 < 0.05
+def test_a_share_that_rises_from_3_to_7_percent_has_grown() -> None:
+    found = [changes(nights(5, 1000, seed, unsupported_answer=0.07)) for seed in range(10)]
+    assert sum(each == {"unsupported_answer": "grown"} for each in found) >= 9
 
 
-def test_the_first_drop_of_a_suite_has_nothing_new() -> None:
-    assert new_in(nights(1, 1000, 1, unkept_promise=0.5)) == set()
+def test_of_twenty_unchanged_suites_at_most_one_has_a_change_in_twenty_nights() -> None:
+    def has_change(seed: int) -> bool:
+        random = Random(seed)
+        parts = [night(number, 100, random) for number in range(20)]
+        return any(changes(joined(parts[: count + 1])) for count in range(1, 20))
+
+    assert sum(map(has_change, range(20))) <= 1
+
+
+def test_the_first_drop_of_a_suite_or_agent_and_drops_without_a_suite_have_no_change() -> None:
+    assert changes(nights(1, 1000, 1, unkept_promise=0.5)) == {}
+    random, worse = Random(1), {"unkept_promise": 0.5, "repeated_call": 0.5}
+    same = [night(number, 100, random) for number in range(4)]
+    assert changes(joined([*same, night(9, 100, random, worse)])) == {"unkept_promise": "new", "repeated_call": "grown"}
+    assert changes(joined([*same, night(9, 100, random, worse, agent="another")])) == {}
+    alone = joined([*same, night(9, 100, random, worse)])
+    for drop in alone.drops:
+        drop.suite = None
+    assert changes(alone) == {}
+
+
+def test_a_suite_to_which_failing_tasks_are_added_has_no_failure_that_grew() -> None:
+    found = joined(night(number, 100, Random(number)) for number in range(4))
+    last = found.drops[-1]
+    added = [f"added {each}" for each in range(100)]
+    last.tasks.update(zip(added, added, strict=True))
+    found.occurrences += [_found(last.drop, run, kind) for run in added for kind in ("repeated_call", "unkept_promise")]
+    assert changes(found) == {}
 
 
 def test_figures_of_a_group() -> None:
@@ -79,7 +119,7 @@ def test_figures_of_a_group() -> None:
         {"drop": drop.drop, "n_runs": 100, "n_affected": sum(place == drop.drop for place, _ in affected)}
         for drop in found.drops
     ]
-    assert (row["first_drop"], row["versions"]) == ("s/00", ["agent 1"])
+    assert (row["first_drop"], row["versions"]) == ("s/00", ["a 1"])
     own = [run for drop, run in affected if drop == "s/01"]
     assert row["success_with"] == sum(run != "run 1" for run in own) / len(own)
     members = [each for each in member_rows(found) if each["group_id"] == row["group_id"]]
@@ -103,3 +143,23 @@ def test_the_ui_gets_numbers_for_every_state_and_a_table_without_markup() -> Non
     assert figures["groups"] == len(rows) and figures[f"share_{rows[0]['group_id']}"] == rows[0]["share"]
     hostile = group_table([rows[0] | {"name": "<img src=x> | [x](javascript:1)"}])
     assert hostile.count("|") - hostile.count("\\|") == 18 and "<img" not in hostile and "[x](" not in hostile
+
+
+def test_a_group_that_is_resolved_by_hand_is_resolved_in_the_drops_so_far() -> None:
+    key, other = GroupKey("repeated_call"), GroupKey("unkept_promise")
+    by_hand = {key.id: KeptState(state="resolved", by="ada"), other.id: KeptState(state="resolved")}
+    states = with_drops(nights(2, 100, 1), by_hand)
+    assert states == {key.id: KeptState(state="resolved", by="ada", drops=("s/00", "s/01"))}
+    later = nights(3, 100, 1)
+    assert with_drops(later, states) == {}
+    assert {row["state"] for row in group_rows(later, states) if row["group_id"] == key.id} == {"reopened"}
+
+
+def test_a_state_of_an_unknown_group_is_named_with_a_near_one() -> None:
+    rows = group_rows(nights(2, 100, 1), {})
+    known = rows[0]["group_id"]
+    near = known[:-1] + ("0" if known[-1] != "0" else "1")
+    assert states_of_groups([row["group_id"] for row in rows], rows).passed
+    found = states_of_groups([near, "elsewhere"], rows)
+    assert (found.passed, found.severity) == (False, "warn")
+    assert f"{near} (did you mean {known}?), elsewhere. Correct" in (found.description or "")

@@ -40,7 +40,7 @@ def simulated(seed: int, tasks: int, trials: int, before: Scores, after: Scores)
         "map": [counts_as(score, points) >= PASS for _, _, score, _ in deciding],
         "examples": [score >= PASS for *_, score in deciding],
     }
-    return aligned(Judged([run[1] for run in deciding], [run[0] for run in deciding], judged), "1", "1")
+    return aligned(Judged([run[1] for run in deciding], [run[0] for run in deciding], judged), "1")
 
 
 def right(share: float, shift: float = 0.0) -> Scores:

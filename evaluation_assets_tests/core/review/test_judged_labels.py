@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.lake.stored import Stream, batched, write
 from evaluation_assets.core.lake.tables import REVIEW_QUEUE, TRAJECTORY_SCORES, TRAJECTORY_VERDICTS, Table
 from evaluation_assets.core.review.judged_labels import card_rows, pass_rate_rows
@@ -38,7 +39,8 @@ def test_what_a_judge_was_not_asked_about_is_not_missing(tmp_path: Path) -> None
         {"drop": "d", "trajectory_id": f"t{number}", "clip_index": None, "criterion": "passed", "label": 1.0}
         for number in range(3)
     ]
-    cards = {card["judge"]: card for card in card_rows(home, {"all": "1", "sampled": "1"}, labels, ReviewSettings())}
+    judges = [RecordedJudge(name, name) for name in ("all", "sampled")]
+    cards = {card["judge"]: card for card in card_rows(home, judges, labels, ReviewSettings())}
     assert cards["all"]["coverage"] == pytest.approx(2 / 3)
     assert cards["sampled"]["coverage"] == 1.0
 

@@ -37,6 +37,9 @@ def test_hostile_texts_are_values() -> None:
     assert yaml.safe_load(with_value("version: 1\n", ["examples"], value))["examples"] == value
 
 
-def test_what_cannot_be_edited_is_refused() -> None:
+@pytest.mark.parametrize(
+    "text", ["base: &base {model: m}\none: {<<: *base}\n", "one:\n  text: |+\n    kept\n\n\nother: 1\n"]
+)
+def test_what_cannot_be_edited_is_refused(text: str) -> None:
     with pytest.raises(CannotEdit):
-        with_value("base: &base {model: m}\none: {<<: *base}\n", ["one", "map"], 2)
+        with_value(text, ["one", "map"], 2)

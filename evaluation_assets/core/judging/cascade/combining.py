@@ -10,6 +10,11 @@ from evaluation_assets.core.system.configuration import Section
 _CLIP = 0.01
 """A judge that was always right so far is not sure."""
 
+_OWN_WEIGHT = 1e-3
+"""Prior variance of the weights of single judges, of silence and of kinds; that of the mean of all judges has 1.
+
+The evidence of each judge is calibrated, so weights only have to tell how much judges repeat each other."""
+
 
 class Curve(Section):
     """A judge's signals in increasing order, and the probability that a subject with each passes."""
@@ -49,15 +54,18 @@ def combined(signals: Mapping[str, np.ndarray], kinds: Sequence[str], passes: np
     """Learn from subjects with labels: isotonic regression of each judge, then a ridge logistic regression over them.
 
     Source: isotonic calibration as in Zadrozny and Elkan (2002), stacking as in Wolpert (1992). The regression weighs
-    judges that repeat each other down, which a product of their probabilities would not.
+    judges that repeat each other down, which a product of their probabilities would not. It shrinks towards one weight
+    for all of them, which a few labels can tell.
     """
-    known = sorted(set(kinds))
+    known, judges = sorted(set(kinds)), list(signals)
     curves = {judge: _curve(said, passes) for judge, said in signals.items()}
     columns = [
         np.where(np.isnan(said), 0.0, curves[judge].evidence(np.nan_to_num(said))) for judge, said in signals.items()
     ]
     columns += [np.isnan(said).astype(float) for said in signals.values()]
     columns += [np.array([kind == each for kind in kinds], float) for each in known]
+    shared = _OWN_WEIGHT**-0.5 / len(judges)
+    columns.append(shared * sum(columns[: len(judges)]))
     if passes.min() == passes.max():
         # One class only: nothing can be regressed, and the prior of one subject of the other class remains.
         share = (passes.sum() + 0.5) / (len(passes) + 1)
@@ -65,15 +73,15 @@ def combined(signals: Mapping[str, np.ndarray], kinds: Sequence[str], passes: np
     else:
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (a second that runs need not wait for)
 
-        model = LogisticRegression(C=1.0, max_iter=1000).fit(np.array(columns).T, passes)
+        model = LogisticRegression(C=_OWN_WEIGHT, max_iter=1000).fit(np.array(columns).T, passes)
         intercept, weights = float(model.intercept_[0]), model.coef_[0]
-    judges = list(signals)
+    weights[: len(judges)] += shared * weights[-1]
     return Combination(
         intercept=intercept,
         curves=curves,
         weights=dict(zip(judges, map(float, weights), strict=False)),
         silent=dict(zip(judges, map(float, weights[len(judges) :]), strict=False)),
-        kinds=dict(zip(known, map(float, weights[2 * len(judges) :]), strict=True)),
+        kinds=dict(zip(known, map(float, weights[2 * len(judges) : -1]), strict=True)),
     )
 
 

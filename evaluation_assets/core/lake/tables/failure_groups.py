@@ -36,9 +36,10 @@ FAILURE_GROUPS = Table(
         Column(
             "state",
             NAME,
-            "`new` (only in the last drop of a suite, beyond chance), `open`, `acknowledged`, `resolved`, or "
-            "`reopened` (seen in a drop after it was resolved).",
+            "`new` or `grown` (the last drop of an agent in a suite has the first runs, or a larger share of them, "
+            "beyond chance), `open`, `acknowledged`, `resolved`, or `reopened` (seen in a drop after it was resolved).",
         ),
+        Column("changed_in", NAME, "Drop in which it is `new` or has `grown`; null in other states."),
         Column("n_findings", INT, "Number of findings."),
         Column("n_runs", INT, "Number of runs with such a finding."),
         Column("n_tasks", INT, "Number of tasks of these runs."),

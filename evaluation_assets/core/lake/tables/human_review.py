@@ -73,7 +73,12 @@ JUDGE_CARDS = Table(
             "What was labelled: `passed` for whole trajectories, `clip` for whole clips, `clip.<name>` for a criterion "
             "of clips, or a criterion of trajectories.",
         ),
-        Column("n_labels", INT, "Number of trajectories or clips with both a label and a score of the judge."),
+        Column(
+            "n_labels",
+            INT,
+            "Number of trajectories or clips with both a label and a score of the judge. Labels that a map or worked "
+            "examples may have been made from do not count while the judge has them.",
+        ),
         Column("agreed", INT, "Number of these on which judge and people agree on pass or fail."),
         Column("kappa", FLOAT, "Cohen's kappa of judge and people on pass or fail; null if both always say the same."),
         Column("kappa_low", FLOAT, "Lower end of the 95% interval of kappa; null below 10 labels."),

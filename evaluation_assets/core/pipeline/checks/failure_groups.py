@@ -1,6 +1,7 @@
-"""Whether failures that were resolved stay so."""
+"""Whether failures that were resolved stay so, and whether states are of groups that there are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from evaluation_assets.core.pipeline.checks.finding import Finding
@@ -20,3 +21,22 @@ def no_reopened_failures(groups: Sequence[Mapping[str, Any]]) -> Finding:
         else f"No resolved failure was seen again; {counted(resolved, 'failure group')} resolved.",
         {"resolved": resolved, "reopened": len(again)},
     )
+
+
+def states_of_groups(states: Collection[str], groups: Sequence[Mapping[str, Any]]) -> Finding:
+    """Whether each ID in groups.yaml is that of a group."""
+    known = [row["group_id"] for row in groups]
+    unknown = [_with_near(group, known) for group in states if group not in known]
+    return Finding(
+        not unknown,
+        f"groups.yaml has states of groups that no run has: {first_of(unknown, _NAMED)}. Correct or remove them."
+        if unknown
+        else f"groups.yaml has states of {counted(len(states), 'group')}.",
+        {"unknown": len(unknown)},
+        severity="warn",
+    )
+
+
+def _with_near(group: str, known: Sequence[str]) -> str:
+    near = get_close_matches(group, known, n=1)
+    return f"{group} (did you mean {near[0]}?)" if near else group

@@ -16,7 +16,7 @@ from evaluation_assets.core.models.messages import Request
 from evaluation_assets.core.report.provenance.evidence import LEVELS, TABLES
 from evaluation_assets.core.report.provenance.evidence import Level as TableLevel
 from evaluation_assets.core.report.provenance.prompts import chains_of, requests_of
-from evaluation_assets.core.report.provenance.replies import ReplyOf, replies_of
+from evaluation_assets.core.report.provenance.replies import RepliesTo, replies_of
 from evaluation_assets.core.system.installation import Installation
 
 Part = Literal["train", "evaluation"]
@@ -73,11 +73,11 @@ def judge_prompts(
         LedgerError: the ledger cannot be read.
         InvalidEvaluator: a metric of another package cannot be used.
     """
-    with replies_of(home) as reply_of:
+    with replies_of(home) as replies_to:
         for judge in judges:
             for level in LEVELS:
                 if level != "canary" and home.table(drop, TABLES[level], judge.name).exists:
-                    yield from _of_table(home, drop, level, judge, rubrics, wanted, reply_of)
+                    yield from _of_table(home, drop, level, judge, rubrics, wanted, replies_to)
 
 
 def _of_table(
@@ -87,7 +87,7 @@ def _of_table(
     judge: ModelJudge | EvaluatorJudge,
     rubrics: Rubrics,
     wanted: Wanted,
-    reply_of: ReplyOf,
+    replies_to: RepliesTo,
 ) -> Iterator[Row]:
     chains = (
         chain
@@ -102,9 +102,11 @@ def _of_table(
         ]
         asked = [chain for chain, own in rows if own]
         requests = requests_of(judge, asked) if asked else {}
+        replies = replies_to({row["ledger_key"] for _, own in rows for row in own})
         for chain, own in rows:
             for row in own:
-                yield _line(drop, chain, level, row, requests.get(row["ledger_key"]), reply_of, wanted)
+                key = row["ledger_key"]
+                yield _line(drop, chain, level, row, requests.get(key), replies.get(key), wanted)
 
 
 class _Passing:
@@ -137,7 +139,7 @@ def _line(
     level: TableLevel,
     row: Row,
     request: Request | None,
-    reply_of: ReplyOf,
+    reply: str | None,
     wanted: Wanted,
 ) -> Row:
     task_id = chain.trajectory.task_id
@@ -154,7 +156,7 @@ def _line(
         "schema": None if request is None else request.schema,
         "questions": None if request is None else [asdict(question) for question in request.questions],
         "prompt_length": None if messages is None else sum(len(message["content"]) for message in messages),
-        "reply": reply_of(row["ledger_key"]),
+        "reply": reply,
         "scores": dict(row["scores"] or {}),
         **{name: row[name] for name in _SHOWN},
     }

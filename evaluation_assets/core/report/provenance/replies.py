@@ -1,6 +1,6 @@
 """Raw replies of models, by their keys in the ledger."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -9,31 +9,32 @@ from evaluation_assets.core.system.installation import Installation
 if TYPE_CHECKING:
     from evaluation_assets.core.models.ledger import Ledger
 
-ReplyOf = Callable[[str], str | None]
-"""The newest reply to a question; `None` if the ledger has none."""
+RepliesTo = Callable[[Collection[str]], Mapping[str, str]]
+"""The newest reply to each of some questions, by key. Questions to which the ledger has none are left out."""
 
 
 @contextmanager
-def replies_of(home: Installation) -> Iterator[ReplyOf]:
-    """Replies in the ledger of an installation, which is opened for the first of them.
+def replies_of(home: Installation) -> Iterator[RepliesTo]:
+    """Replies in the ledger of an installation, which is opened for the first question.
 
     Raises:
         LedgerError: the ledger cannot be read.
     """
     opened: list[Ledger] = []
 
-    def reply_of(key: str) -> str | None:
+    def replies_to(keys: Collection[str]) -> Mapping[str, str]:
+        if not keys:
+            return {}
         if not opened:
             if not home.has_ledger:
-                return None
+                return {}
             from evaluation_assets.core.models.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
 
             opened.append(Ledger(home.ledger_url))
-        found = opened[0].entries(key)
-        return found[0].reply.text if found else None
+        return {key: reply.text for key, reply in opened[0].newest(keys).items()}
 
     try:
-        yield reply_of
+        yield replies_to
     finally:
         for ledger in opened:
             ledger.close()

@@ -67,8 +67,8 @@ def verdicts_behind(
         for level, judge, row in rows
         if criterion == OVERALL or ((level, _subject(row)) in about and (criterion in _names(row) or not row["scores"]))
     ]
-    with replies_of(home) as reply_of:
-        replies = {key: reply_of(key) for key in dict.fromkeys(row["ledger_key"] for _, _, row in asked) if key}
+    with replies_of(home) as replies_to:
+        replies = replies_to({row["ledger_key"] for _, _, row in asked if row["ledger_key"]})
     return [
         Verdict(
             table=f"{TABLES[level]}/{judge}",

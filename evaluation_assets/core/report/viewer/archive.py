@@ -1,8 +1,9 @@
 """Documents in compressed blocks: inside the page where they fit, else as files beside it."""
 
 import gzip
+import zlib
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import orjson
@@ -34,18 +35,19 @@ class Packing:
     def __init__(self) -> None:
         self._next = 0
 
-    def blocks(self, documents: Iterable[TrajectoryDocument], rows: list[JsonObject]) -> Iterator[Block]:
+    def blocks(self, documents: Iterable[TrajectoryDocument], add_row: Callable[[JsonObject], None]) -> Iterator[Block]:
         """Yield the blocks in order; one block of documents is in memory.
 
-        `rows` gets the row of every document with its block and its place in it; both are `None` without content.
+        `add_row` is given the row of every document with its block and its place in it; both are `None` without
+        content.
         """
         waiting: list[JsonObject] = []
         size = 0
         for document in documents:
             if document.content is None:
-                rows.append({**document.row, "block": None, "place": None})
+                add_row({**document.row, "block": None, "place": None})
                 continue
-            rows.append({**document.row, "block": self._next, "place": len(waiting)})
+            add_row({**document.row, "block": self._next, "place": len(waiting)})
             waiting.append(document.content)
             size += _characters(document.content)
             if size >= BLOCK_CHARACTERS:
@@ -60,14 +62,33 @@ class Packing:
         return block
 
 
+class CompressedJson:
+    """JSON that is compressed piece by piece. The bytes depend on the data only, not on the time."""
+
+    def __init__(self) -> None:
+        self._compressor = zlib.compressobj(6, wbits=zlib.MAX_WBITS + 16)  # with the header of gzip
+        self._compressed: list[bytes] = []
+        self._separator = b""
+
+    def add(self, text: bytes) -> None:
+        """Add a piece of JSON as it is."""
+        self._compressed.append(self._compressor.compress(text))
+        self._separator = b""
+
+    def add_item(self, item: JsonObject) -> None:
+        """Add an item of the list that the last piece began."""
+        separated = self._separator + orjson.dumps(item)
+        self.add(separated)
+        self._separator = b","
+
+    def finish(self) -> bytes:
+        """All of it, compressed. Nothing can be added afterwards."""
+        return b"".join([*self._compressed, self._compressor.flush()])
+
+
 def inline(content: bytes) -> str:
     """Compressed content as text that stands in a page: base64, which holds no markup."""
     return b64encode(content).decode("ascii")
-
-
-def compressed(data: JsonObject | list[JsonObject]) -> bytes:
-    """JSON, compressed. The bytes depend on the data only, not on the time."""
-    return gzip.compress(orjson.dumps(data), 6, mtime=0)
 
 
 def _characters(content: JsonObject) -> int:

@@ -1,14 +1,18 @@
 """Put the viewer into the page of a report."""
 
+import gzip
+import zlib
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+import orjson
 from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish_bytes
-from evaluation_assets.core.report.viewer.archive import INLINE_BYTES, Packing, compressed, inline
-from evaluation_assets.core.report.viewer.comparison import only_changed
+from evaluation_assets.core.report.viewer.archive import INLINE_BYTES, Block, CompressedJson, Packing, inline
+from evaluation_assets.core.report.viewer.comparison import ComparedTasks
 from evaluation_assets.core.report.viewer.documents import TrajectoryDocument
 from evaluation_assets.core.report.viewer.script import script
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -17,6 +21,7 @@ DATA_FOLDER = "report_data"
 """Files of blocks that do not fit into the page, in the folder of the report."""
 
 _END = "</body>"
+_INDEX = "viewer-index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +53,10 @@ def pack(
     Of the other run, only trajectories whose task came out differently can be opened. Blocks that do not fit into a
     page are written to `folder`. `queue` are the trajectories to review, in order, each with the reason.
     """
-    packing = Packing()
-    rows: list[JsonObject] = []
-    other_rows: list[JsonObject] = []
-    blocks = packing.blocks(documents, rows)
-    if other is not None:
-        blocks = chain(blocks, packing.blocks(only_changed(rows, other.documents), other_rows))
     inside: list[bytes] = []
     size, beside = 0, 0
-    for block in blocks:
+    index = CompressedJson()
+    for block in _blocks(drop, documents, other, index):
         inside.append(block.content)
         size += len(block.content) * 4 // 3
         if size > INLINE_BYTES:
@@ -65,18 +65,66 @@ def pack(
                 beside += 1
             inside = []
     _remove_from(folder, beside)
-    compared = None if other is None else {"drop": other.drop, "why": other.why, "rows": other_rows}
-    return ViewerData(compressed({"drop": drop, "rows": rows, "other": compared, "queue": queue}), tuple(inside))
+    index.add(b',"queue":' + orjson.dumps(queue) + b"}")
+    return ViewerData(index.finish(), tuple(inside))
+
+
+def _blocks(
+    drop: str, documents: Iterable[TrajectoryDocument], other: OtherRun | None, index: CompressedJson
+) -> Iterator[Block]:
+    """The blocks of both runs. Their rows go to the index as they come: all rows of a big drop are never in memory."""
+    packing, tasks = Packing(), ComparedTasks()
+
+    def add(row: JsonObject) -> None:
+        index.add_item(row)
+        if other is not None:
+            tasks.add(row)
+
+    index.add(b'{"drop":' + orjson.dumps(drop) + b',"rows":[')
+    yield from packing.blocks(documents, add)
+    index.add(b'],"other":')
+    if other is None:
+        index.add(b"null")
+    else:
+        index.add(b'{"drop":' + orjson.dumps(other.drop) + b',"why":' + orjson.dumps(other.why) + b',"rows":[')
+        yield from packing.blocks(tasks.only_changed(other.documents), index.add_item)
+        index.add(b"]}")
 
 
 def with_viewer(page: str, data: ViewerData) -> Iterator[str]:
-    """Yield the page of a report with the viewer at its end. Compressed data is base64, which holds no markup."""
+    """Yield the page of a report with the viewer at its end."""
+    blocks = ((f"viewer-block-{number}", block) for number, block in enumerate(data.blocks))
+    return _with_script(page, chain([(_INDEX, data.index)], blocks), script())
+
+
+def with_search(page: str, rows: JsonObject) -> Iterator[str]:
+    """Yield the list of reports with the search of their runs at its end."""
+    index = CompressedJson()
+    index.add(orjson.dumps(rows))
+    return _with_script(page, [(_INDEX, index.finish())], script("overview"))
+
+
+def read_index(page: UPath) -> JsonObject | None:
+    """The runs table of a written page and its drop; `None` if it cannot be read."""
+    start = f'id="{_INDEX}">'.encode()
+    try:
+        with page.open("rb") as lines:
+            for line in lines:
+                _, found, data = line.partition(start)
+                if found:
+                    return orjson.loads(gzip.decompress(b64decode(data.partition(b"<")[0])))
+    except (OSError, EOFError, ValueError, zlib.error):
+        return None
+    return None
+
+
+def _with_script(page: str, data: Iterable[tuple[str, bytes]], source: str) -> Iterator[str]:
+    """Yield a page with data by ID and a script at its end. Compressed data is base64, which holds no markup."""
     before, end, after = page.rpartition(_END)
     yield before
-    yield f'<script type="text/plain" id="viewer-index">{inline(data.index)}</script>\n'
-    for number, block in enumerate(data.blocks):
-        yield f'<script type="text/plain" id="viewer-block-{number}">{inline(block)}</script>\n'
-    yield f"<script>{script()}</script>\n"
+    for name, content in data:
+        yield f'<script type="text/plain" id="{name}">{inline(content)}</script>\n'
+    yield f"<script>{source}</script>\n"
     yield end + after
 
 

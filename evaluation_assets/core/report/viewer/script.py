@@ -7,13 +7,12 @@ from hashlib import sha256
 from importlib.resources import files
 
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./([a-z_]+)\.js\";\n", re.MULTILINE)
-_FIRST = "main"
 
 
 @cache
-def script() -> str:
-    """The viewer as one script in a scope of its own."""
-    return f'"use strict";\n(() => {{\n{module(_FIRST)}\n}})();\n'
+def script(first: str = "main") -> str:
+    """The viewer, or what else begins with a module, as one script in a scope of its own."""
+    return f'"use strict";\n(() => {{\n{module(first)}\n}})();\n'
 
 
 def module(name: str) -> str:
@@ -23,9 +22,9 @@ def module(name: str) -> str:
     return "\n".join(joined.values())
 
 
-def script_hash() -> str:
+def script_hash(first: str = "main") -> str:
     """The source expression of a Content-Security-Policy that allows the script and no other."""
-    return f"'sha256-{b64encode(sha256(script().encode()).digest()).decode()}'"
+    return f"'sha256-{b64encode(sha256(script(first).encode()).digest()).decode()}'"
 
 
 def _join(name: str, joined: dict[str, str]) -> None:

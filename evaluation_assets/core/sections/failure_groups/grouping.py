@@ -16,7 +16,7 @@ from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "2"
+GROUPING_VERSION = "3"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""
@@ -65,7 +65,7 @@ class GroupKey(NamedTuple):
 
 def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict[GroupKey, list[Occurrence]]:
     """The groups. `calls` counts all calls of the runs by tool: some tools are called more often, and fail as often."""
-    rooted = _rooted(occurrences)
+    rooted = _with_roots(occurrences)
     by_kind: dict[str, list[Occurrence]] = defaultdict(list)
     for each, root in rooted:
         if each is root:
@@ -96,25 +96,22 @@ def assigned(
 
     Findings of a kind that has no group yet form groups by themselves.
     """
+    rooted = _with_roots(occurrences)
+    root_of = {id(each): root for each, root in rooted}
     kinds_known = {key.kind for key in known}
-    keys = {*known, *grouped((each for each in occurrences if each.kind not in kinds_known), calls)}
+    keys = {*known, *grouped((each for each, root in rooted if each is root and each.kind not in kinds_known), calls)}
 
     def closest(each: Occurrence) -> GroupKey:
-        words, tool = _message(each), _tool(each)
-        place = ANY_TOOL if tool else None
-        finer = (
-            GroupKey(each.kind, tool, words),
-            GroupKey(each.kind, tool),
-            GroupKey(each.kind, place, words),
-        )
-        return next((key for key in finer if key in keys), GroupKey(each.kind, place))
+        failed, said = _tool(each), _message(each)
+        tools = [None] if failed is None else [failed, ANY_TOOL]
+        closer = (GroupKey(each.kind, tool, words) for tool in tools for words in (said, None))
+        return next((key for key in closer if key in keys), GroupKey(each.kind, tools[-1]))
 
-    root_of = {id(each): root for each, root in _rooted(occurrences)}
     return [closest(root_of[id(each)]) for each in occurrences]
 
 
-def _rooted(occurrences: Iterable[Occurrence]) -> list[tuple[Occurrence, Occurrence]]:
-    """Each finding with its root, run by run."""
+def _with_roots(occurrences: Iterable[Occurrence]) -> list[tuple[Occurrence, Occurrence]]:
+    """Each finding with the one of its run that it follows from, or itself."""
     by_run: dict[tuple[str, str], list[Occurrence]] = defaultdict(list)
     for occurrence in occurrences:
         by_run[occurrence.run].append(occurrence)

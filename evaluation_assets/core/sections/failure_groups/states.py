@@ -1,17 +1,23 @@
 """The file of states, which people edit or commands write: `groups.yaml` in the home folder."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, RootModel
+from pydantic import BeforeValidator, RootModel
 from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, read_settings, validated
+from evaluation_assets.core.text.yaml_edits import CannotEdit, with_value
 
-State = Literal["new", "open", "acknowledged", "resolved", "reopened"]
-"""`new`: first seen in the last drop of its suite, beyond chance. `reopened`: seen again after it was resolved."""
+State = Literal["new", "grown", "open", "acknowledged", "resolved", "reopened"]
+"""`new`, `grown`: the last drop of a suite has the first runs, or a larger share, beyond chance. `reopened`: seen again
+after it was resolved."""
+
+
+Change = Literal["new", "grown"]
+"""What the last drop of an agent in a suite may say of a group."""
 
 
 class KeptState(Section):
@@ -19,20 +25,27 @@ class KeptState(Section):
 
     Attributes:
         state: `acknowledged` (known, no alert) or `resolved`.
-        drops: Drops that had the group when it was resolved. It is reopened when it is seen in another one.
+        drops: Drops that had the group when it was resolved. It is reopened when it is seen in another one. `null`: all
+            that have it when groups are next updated; they are then written to the file.
         by: Who said so.
         at: When, UTC.
         note: Why.
     """
 
     state: Literal["acknowledged", "resolved"]
-    drops: tuple[str, ...] = Field(default=())
+    drops: tuple[str, ...] | None = None
     by: str = ""
     at: str = ""
     note: str = ""
 
 
-_Entries = RootModel[dict[str, dict[str, Any]]]
+def _text(name: Any) -> Any:
+    if not isinstance(name, str):
+        raise ValueError("put the ID in quotes, YAML reads it as a number")
+    return name
+
+
+_Entries = RootModel[dict[Annotated[str, BeforeValidator(_text)], dict[str, Any]]]
 
 
 def read_states(file: UPath) -> dict[str, KeptState]:
@@ -50,15 +63,25 @@ def read_states(file: UPath) -> dict[str, KeptState]:
 
 
 def write_states(file: UPath, states: Mapping[str, KeptState]) -> None:
-    """Write the file atomically."""
-    given = {name: state.model_dump(mode="json", exclude_defaults=True) for name, state in states.items()}
-    publish_bytes(file, yaml.safe_dump(given, sort_keys=True, allow_unicode=True).encode())
+    """Set these states in the file, atomically. Its comments and other entries stay.
+
+    Raises:
+        InvalidConfiguration: the file is written in a way that cannot be edited.
+    """
+    text = file.read_text("utf-8") if file.exists() else ""
+    for name, state in states.items():
+        entry = state.model_dump(mode="json", exclude_defaults=True)
+        try:
+            text = with_value(text, [name], entry) if yaml.safe_load(text) else f"{text}{yaml.safe_dump({name: entry})}"
+        except CannotEdit as problem:
+            raise InvalidConfiguration(f"{file}: {problem}; write {name} as the others in blocks") from None
+    publish_bytes(file, text.encode())
 
 
-def state_of(kept: KeptState | None, drops: Iterable[str], *, is_new: bool) -> State:
-    """The state of a group that was seen in `drops`."""
+def state_of(kept: KeptState | None, drops: Iterable[str], change: Change | None) -> State:
+    """The state of a group that was seen in `drops`. `change` is what the last drop of a suite says of it."""
     if kept is None:
-        return "new" if is_new else "open"
-    if kept.state == "resolved" and not set(drops) <= set(kept.drops):
+        return change or "open"
+    if kept.state == "resolved" and kept.drops is not None and not set(drops) <= set(kept.drops):
         return "reopened"
     return kept.state

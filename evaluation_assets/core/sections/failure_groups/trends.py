@@ -3,11 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import exp, lgamma
 from typing import NamedTuple
+
+import scipy
+
+from evaluation_assets.core.sections.failure_groups.states import Change
 
 _CHANCE = 0.05
 """Of any change without a cause, among all groups of a suite."""
+
+_DROPS = 20
+"""Drops of a suite over which that chance holds."""
 
 
 class DropCount(NamedTuple):
@@ -39,12 +45,39 @@ def by_suite(trend: Sequence[DropCount]) -> dict[str | None, list[DropCount]]:
     return found
 
 
-def is_new(trend: Sequence[DropCount], groups: int) -> bool:
-    """Whether a suite has the group in its last drop alone, more often than chance explains.
+def change(now: int, runs: int, before: int, runs_before: int, groups: int) -> Change | None:
+    """Whether a drop has a group more often than chance and the drops before explain.
 
-    `trend` has all drops, the oldest first; `groups` is the number of all groups.
+    Args:
+        now: affected runs of the drop.
+        runs: runs of the drop.
+        before: affected runs of the drops before.
+        runs_before: runs of the drops before.
+        groups: number of all groups.
     """
-    return any(_is_only_in([last], earlier, groups) for *earlier, last in by_suite(trend).values())
+    if not now or chance_of_so_many(now, runs, before, runs_before) >= _CHANCE / _DROPS / groups:
+        return None
+    return "grown" if before else "new"
+
+
+def change_in(trend: Sequence[DropCount], groups: int) -> Change | None:
+    """What the last drop of an agent in a suite says of a group. `trend` has all drops, the oldest first.
+
+    Drops without a suite may be of anything.
+    """
+    series: dict[tuple[str, str | None], list[DropCount]] = {}
+    for each in trend:
+        if each.suite is not None:
+            series.setdefault((each.suite, each.agent), []).append(each)
+    for *earlier, last in series.values():
+        if earlier and (found := _change(earlier, last, groups)) is not None:
+            return found
+    return None
+
+
+def _change(earlier: Sequence[DropCount], last: DropCount, groups: int) -> Change | None:
+    before, runs_before = sum(each.n_affected for each in earlier), sum(each.n_runs for each in earlier)
+    return change(last.n_affected, last.n_runs, before, runs_before, groups)
 
 
 def version_changes(trends: Sequence[tuple[str, Sequence[DropCount]]]) -> list[VersionChange]:
@@ -74,17 +107,14 @@ def _is_only_in(some: Sequence[DropCount], others: Sequence[DropCount], groups: 
     affected = sum(each.n_affected for each in some)
     if not affected or not others or any(each.n_affected for each in others):
         return False
-    chance = chance_of_all_in(affected, sum(each.n_runs for each in some), sum(each.n_runs for each in others))
+    chance = chance_of_so_many(affected, sum(each.n_runs for each in some), 0, sum(each.n_runs for each in others))
     return chance < _CHANCE / groups
 
 
-def chance_of_all_in(affected: int, runs: int, others: int) -> float:
-    """How likely all affected runs are among `runs`, if each of these and of the `others` were as likely to be one.
+def chance_of_so_many(affected: int, runs: int, affected_before: int, runs_before: int) -> float:
+    """How likely at least `affected` of the runs have it, if all runs, also those before, are equally likely to.
 
-    The hypergeometric probability `C(runs, affected) / C(runs + others, affected)`.
+    One-sided exact test of Fisher.
     """
-    return exp(_log_choose(runs, affected) - _log_choose(runs + others, affected)) if affected <= runs else 0.0
-
-
-def _log_choose(n: int, k: int) -> float:
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+    everyone, with_it = runs + runs_before, affected + affected_before
+    return float(scipy.stats.hypergeom.sf(affected - 1, everyone, with_it, runs))

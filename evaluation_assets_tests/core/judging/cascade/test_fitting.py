@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from upath import UPath
 
+from evaluation_assets.core.judging.cascade.combining import combined
 from evaluation_assets.core.judging.cascade.fitted import (
     LABELS,
     FittedCascade,
@@ -74,6 +75,16 @@ def test_a_judge_that_only_passes_and_fails_is_trusted_as_far_as_each_verdict_wa
     found = fitted.decisions({"strict": np.array([0.0, 1.0])}, ["general"] * 2)
     assert list(found.stage) == [0, -1]
     assert not found.passes[0]
+
+
+def test_equally_good_judges_weigh_the_same_although_few_labels_say_otherwise() -> None:
+    random = np.random.default_rng(5)
+    passes = random.random(60) < 0.5
+    signals = {f"j{number}": np.where(random.random(60) < 0.8, passes, ~passes).astype(float) for number in range(4)}
+    found = combined(signals, ["general"] * 30 + ["other"] * 30, passes)
+    weights = list(found.weights.values())
+    assert 0 < max(weights) < 1.1 * min(weights)
+    assert max(map(abs, found.kinds.values())) < 0.1
 
 
 def test_labels_of_one_class_can_be_fitted() -> None:

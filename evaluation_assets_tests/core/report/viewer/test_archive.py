@@ -10,7 +10,7 @@ from upath import UPath
 from evaluation_assets.core.report.viewer import page
 from evaluation_assets.core.report.viewer.archive import BLOCK_CHARACTERS, Packing
 from evaluation_assets.core.report.viewer.documents import TrajectoryDocument
-from evaluation_assets.core.report.viewer.page import pack, with_viewer
+from evaluation_assets.core.report.viewer.page import OtherRun, pack, with_viewer
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 
@@ -29,7 +29,7 @@ def names(block: bytes) -> list[str]:
 def test_every_row_leads_to_its_document() -> None:
     packing = Packing()
     rows: list[JsonObject] = []
-    made = packing.blocks(documents(50, BLOCK_CHARACTERS // 7), rows)
+    made = packing.blocks(documents(50, BLOCK_CHARACTERS // 7), rows.append)
     blocks = [names(block.content) for block in made]
     assert len(blocks) > 5
     assert [blocks[row["block"]][row["place"]] for row in rows] == [f"t{n}" for n in range(50)]
@@ -37,6 +37,23 @@ def test_every_row_leads_to_its_document() -> None:
 
 def test_a_drop_without_trajectories_has_no_blocks(tmp_path: Path) -> None:
     assert pack("empty", [], UPath(tmp_path / "data")).blocks == ()
+
+
+def test_the_index_has_the_rows_of_both_runs(tmp_path: Path) -> None:
+    def run(*scores: float) -> list[TrajectoryDocument]:
+        facts = {"success": None, "passed": None}
+        return [
+            TrajectoryDocument({"id": f"t{n}", "task_id": f"task {n}", "score": score, **facts}, document(f"t{n}", "x"))
+            for n, score in enumerate(scores)
+        ]
+
+    other = OtherRun("before", "the previous drop", run(0.5, 0.9, 0.5))
+    index = json.loads(gzip.decompress(pack("own", run(0.5, 0.5), UPath(tmp_path), other, [("t1", "why")]).index))
+    assert (index["drop"], index["queue"]) == ("own", [["t1", "why"]])
+    assert [(row["id"], row["block"], row["place"]) for row in index["rows"]] == [("t0", 0, 0), ("t1", 0, 1)]
+    assert (index["other"]["drop"], index["other"]["why"]) == ("before", "the previous drop")
+    # The score of task 0 is the same and that of task 1 is not; the drop has no task 2.
+    assert [(row["id"], row["block"]) for row in index["other"]["rows"]] == [("t0", None), ("t1", 1)]
 
 
 def test_blocks_that_do_not_fit_are_files_beside_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,12 @@ from math import comb
 
 import pytest
 
-from evaluation_assets.core.sections.failure_groups.trends import DropCount, chance_of_all_in, is_new, version_changes
+from evaluation_assets.core.sections.failure_groups.trends import (
+    DropCount,
+    chance_of_so_many,
+    change_in,
+    version_changes,
+)
 
 
 def trend(
@@ -18,19 +23,27 @@ def trend(
     ]
 
 
-@pytest.mark.parametrize(("affected", "runs", "others"), [(1, 10, 0), (3, 10, 30), (10, 10, 5), (11, 10, 5)])
-def test_the_chance_of_a_group_in_some_runs_alone(affected: int, runs: int, others: int) -> None:
-    expected = comb(runs, affected) / comb(runs + others, affected)
-    assert chance_of_all_in(affected, runs, others) == pytest.approx(expected)
+@pytest.mark.parametrize(
+    ("affected", "runs", "affected_before", "runs_before"),
+    [(1, 10, 0, 0), (3, 10, 0, 30), (10, 10, 0, 5), (0, 10, 3, 5), (4, 10, 3, 30), (10, 10, 5, 5)],
+)
+def test_the_chance_of_so_many_affected_runs(affected: int, runs: int, affected_before: int, runs_before: int) -> None:
+    everyone, with_it = runs + runs_before, affected + affected_before
+    at_least = range(affected, min(runs, with_it) + 1)
+    ways = sum(comb(with_it, count) * comb(everyone - with_it, runs - count) for count in at_least)
+    found = chance_of_so_many(affected, runs, affected_before, runs_before)
+    assert found == pytest.approx(ways / comb(everyone, runs))
 
 
-def test_a_group_is_new_in_the_last_drop_of_any_suite() -> None:
+def test_a_group_is_new_or_has_grown_in_the_last_drop_of_an_agent_in_a_suite() -> None:
     last = trend(0, 0, 20)
-    assert is_new(last, 10)
-    assert is_new([*trend(5, 5, suite="other"), *last], 10)
-    assert not is_new(trend(0, 1, 20), 10)
-    assert not is_new(trend(0, 0, 1), 10), "may be chance"
-    assert not is_new(trend(20), 10), "there is nothing before it"
+    assert change_in(last, 10) == "new"
+    assert change_in([*trend(5, 5, suite="other"), *last], 10) == "new"
+    assert change_in(trend(1, 1, 20), 10) == "grown"
+    assert change_in(trend(0, 0, 20, agents="a a b"), 10) is None, "the first drop of another agent"
+    assert change_in(trend(0, 0, 1), 10) is None, "may be chance"
+    assert change_in(trend(20), 10) is None, "there is nothing before it"
+    assert change_in(trend(0, 0, 20, suite=None), 10) is None, "drops without a suite may be of anything"
 
 
 def test_versions_bring_and_end_groups_beyond_chance() -> None:
