@@ -1,19 +1,29 @@
 """How well failure groups separate planted faults, and how long grouping takes.
 
-    python -m benchmarks.groups [DATA] [--seeds 3] [--runs 100000]
+    python -m benchmarks.groups [DATA] [--seeds 3] [--trials 10] [--runs 100000]
 
 For each data set, every run gets one fault, drawn by seed. Its findings that the run itself does not have are grouped;
 each counts with the group it is in and the fault it is due to. Printed are V-measure and adjusted Rand index, and the
-share of faults with a finding: a fault without one is in no group. `--runs` groups so many made-up runs with two
-findings each, and prints seconds and peak memory. `--suites` simulates so many suites of twenty nights, and prints how
-many have a group that is new or has grown: unchanged ones, and those in whose last night a share has doubled.
+share of faults with a finding: a fault without one is in no group.
+
+Where people labelled what went wrong, the groups of the recorded runs are compared with their categories; each run
+counts once for each pair of both.
+
+`--trials`: for each fault, so many suites of twenty nights, each of 500 runs drawn from the recorded ones. 2% of the
+runs of the last night have the fault: is a group new? And how many suites without one have a new group in any night?
+
+`--runs` groups so many made-up runs with two findings each, and prints seconds and peak memory.
+`--suites` simulates so many suites of twenty nights, and prints how many have a group that is new or has grown:
+unchanged ones, and those in whose last night a share has doubled.
 """
 
 import argparse
+import json
 import resource
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -27,8 +37,13 @@ from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.faults.operator import NotApplicable, injected
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
 from evaluation_assets.core.sections.findings.finding_rows import finding_rows
+from evaluation_assets.core.sections.findings.gathering import findings_of
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+SETS = {**DATA_SETS, "research agent": "dataeva/demo02*.jsonl"}
+NIGHTS = 20
+RUNS_A_NIGHT = 500
 
 FAULTS = [operator for operator in OPERATORS.values() if not operator.is_control]
 
@@ -38,13 +53,21 @@ def main() -> None:
     arguments = argparse.ArgumentParser()
     arguments.add_argument("data", type=Path, nargs="?", default=Path(__file__).parents[2] / "shared" / "data")
     arguments.add_argument("--seeds", type=int, default=3)
+    arguments.add_argument("--trials", type=int, default=10)
     arguments.add_argument("--runs", type=int, default=100_000)
     arguments.add_argument("--suites", type=int, default=200)
     options = arguments.parse_args()
-    for name, pattern in DATA_SETS.items():
-        runs = list(_runs(options.data, pattern)) if options.data.is_dir() else []
+    everything = {name: list(_runs(options.data, pattern)) for name, pattern in SETS.items()}
+    for name, runs in everything.items():
         for seed in range(options.seeds if runs else 0):
             print(f"{name:<20} seed {seed}: {separated(runs, Random(seed))}", flush=True)
+    for name, (pattern, categories) in labelled(options.data).items():
+        if runs := list(_runs(options.data, pattern)):
+            print(f"{name:<20} people: {agreement(runs, categories)}", flush=True)
+    for name, runs in everything.items():
+        if runs and options.trials:
+            for line in news(Recorded(runs), options.trials):
+                print(f"{name:<20} {line}", flush=True)
     print(size(options.runs))
     print(nights(options.suites))
 
@@ -75,6 +98,98 @@ def separated(runs: list[Trajectory], random: Random) -> str:
         f"{planted} faults, {noticed / planted:.2f} noticed, {len(groups)} groups, "
         f"V-measure {v_measure_score(truth, said):.2f}, adjusted Rand {adjusted_rand_score(truth, said):.2f}"
     )
+
+
+def labelled(folder: Path) -> dict[str, tuple[str, Callable[[Trajectory], list[str]]]]:
+    """Data with labels of people: its files, and the categories of a run."""
+
+    def trail(run: Trajectory) -> list[str]:
+        (file,) = folder.glob(f"trail/processed_annotations_*/{run.id}.json")
+        return sorted({error["category"] for error in json.loads(file.read_text())["errors"]})
+
+    return {
+        "Who&When (agent)": (DATA_SETS["Who&When"], lambda run: [str(run.labels["mistake_agent"])]),
+        "TRAIL (category)": ("trail/data/**/*.json", trail),
+        "MAST (mode)": (
+            "mast/final*.json*",
+            lambda run: [mode for mode, has in dict(run.labels["human_labels"]).items() if has],  # type: ignore[call-overload]
+        ),
+    }
+
+
+def agreement(runs: list[Trajectory], categories: Callable[[Trajectory], list[str]]) -> str:
+    """The agreement of groups and categories of people; runs without a finding are a group."""
+    own = {run.id: _findings(run) for run in runs}
+    calls = Counter(step.call.name for run in runs for step in run.calls if step.call)
+    groups = grouped([each for found in own.values() for each in found], calls)
+    of = {id(each): key.id for key, members in groups.items() for each in members}
+    pairs = [
+        (category, group)
+        for run in runs
+        for category in categories(run)
+        for group in {of[id(each)] for each in own[run.id]} or {"none"}
+    ]
+    said, found = zip(*pairs, strict=True)
+    return (
+        f"{len(runs)} runs, {sum(map(bool, own.values()))} with a finding, {len(set(said))} categories, "
+        f"{len(groups)} groups, V-measure {v_measure_score(said, found):.2f}, "
+        f"adjusted Rand {adjusted_rand_score(said, found):.2f}"
+    )
+
+
+class Recorded:
+    """The findings of recorded runs, and of their copies with each fault that they can have."""
+
+    def __init__(self, runs: list[Trajectory]) -> None:
+        self.runs = {run.id: run for run in runs}
+        self.own = {run.id: _findings(run) for run in runs}
+        self.faulty: dict[str, dict[str, list[Occurrence]]] = {operator.name: {} for operator in FAULTS}
+        for operator in FAULTS:
+            for run in runs:
+                try:
+                    found = _findings(injected(run, operator, 0).changed, run.id)
+                except NotApplicable:
+                    continue
+                if found != self.own[run.id]:
+                    self.faulty[operator.name][run.id] = found
+
+
+def news(recorded: Recorded, trials: int) -> list[str]:
+    """In how many trials a fault of the last night is new, and in how many suites without one anything is."""
+    false = sum(any(_suite(recorded, seed, {}, every=True)) for seed in range(trials))
+    lines = [f"unchanged: {false} of {trials} suites have a new group in any night"]
+    for name, faulty in recorded.faulty.items():
+        if faulty:
+            new = sum(_suite(recorded, trials + seed, faulty)[-1] for seed in range(trials))
+            lines.append(f"{name}: new in {new} of {trials}")
+    return lines
+
+
+def _suite(recorded: Recorded, seed: int, faulty: Mapping[str, list[Occurrence]], *, every: bool = False) -> list[bool]:
+    """Whether a group is new in the last night, or in each; 2% of the runs of the last night are `faulty`."""
+    random, found, is_new = Random(seed), AllRuns(), []
+    for night in range(NIGHTS):
+        drop = f"s/{night:02}"
+        is_last = night == NIGHTS - 1
+        changed = set(random.sample(range(RUNS_A_NIGHT), RUNS_A_NIGHT // 50)) if faulty and is_last else set()
+        tasks = {}
+        for number in range(RUNS_A_NIGHT):
+            source = faulty if number in changed else recorded.own
+            drawn = random.choice(list(source))
+            tasks[f"run {number}"] = recorded.runs[drawn].task_id
+            found.calls.update(step.call.name for step in recorded.runs[drawn].calls if step.call)
+            found.occurrences += [replace(each, drop=drop, trajectory_id=f"run {number}") for each in source[drawn]]
+        found.drops.append(
+            EvaluatedRuns(drop=drop, suite="s", agent="a", version="a 1", evaluated_at=drop, tasks=tasks)
+        )
+        if every or is_last:
+            so_far = AllRuns(found.drops, found.occurrences, found.calls)
+            is_new.append(any(row["state"] == "new" for row in group_rows(so_far, {})))
+    return is_new
+
+
+def _findings(run: Trajectory, name: str | None = None) -> list[Occurrence]:
+    return [_occurrence(row, name or run.id) for row in finding_rows("d", run, findings_of(run))]
 
 
 def _occurrence(row: dict[str, object], run: str) -> Occurrence:

@@ -24,6 +24,14 @@ UNEXPLAINED = "unexplained_failure"
 ANY_TOOL = "any tool"
 """In the key of a group: its findings are at calls, and do not gather in one tool."""
 
+_OF_MESSAGES = frozenset(
+    (
+        *("contradicted_answer", "unsupported_answer", "unperformed_claim", "unkept_promise", "repeated_message"),
+        *("refusal", "user_correction", "user_re_ask"),
+    )
+)
+"""Kinds about what an agent or a user wrote: a call in the same step is not what failed."""
+
 _LEAST_RUNS = 5
 _LEAST_SHARE = 0.3
 _CHANCE = 0.001
@@ -68,7 +76,8 @@ def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict
         tools = _failing_tools(own, calls, total)
         by_tool: dict[str | None, list[Occurrence]] = defaultdict(list)
         for each in own:
-            by_tool[each.tool if each.tool is None or each.tool in tools else ANY_TOOL].append(each)
+            tool = _tool(each)
+            by_tool[tool if tool is None or tool in tools else ANY_TOOL].append(each)
         for tool, members in by_tool.items():
             words = _frequent_words(members)
             for each in members:
@@ -93,7 +102,8 @@ def assigned(
     keys = {*known, *grouped((each for each, root in rooted if each is root and each.kind not in kinds_known), calls)}
 
     def closest(each: Occurrence) -> GroupKey:
-        tools, said = [None] if each.tool is None else [each.tool, ANY_TOOL], _message(each)
+        failed, said = _tool(each), _message(each)
+        tools = [None] if failed is None else [failed, ANY_TOOL]
         closer = (GroupKey(each.kind, tool, words) for tool in tools for words in (said, None))
         return next((key for key in closer if key in keys), GroupKey(each.kind, tools[-1]))
 
@@ -110,7 +120,12 @@ def _with_roots(occurrences: Iterable[Occurrence]) -> list[tuple[Occurrence, Occ
 
 def _message(each: Occurrence) -> str:
     """The pattern of its evidence; none if that quotes a message of the run, which words one failure in many ways."""
-    return "" if each.tool is None and each.start is not None else pattern_of(each.evidence)
+    return "" if _tool(each) is None and each.start is not None else pattern_of(each.evidence)
+
+
+def _tool(each: Occurrence) -> str | None:
+    """The tool that failed."""
+    return None if each.kind in _OF_MESSAGES else each.tool
 
 
 def pattern_of(evidence: str) -> str:
@@ -120,9 +135,9 @@ def pattern_of(evidence: str) -> str:
 
 def _failing_tools(own: Sequence[Occurrence], calls: Mapping[str, int], total: int) -> set[str]:
     """Tools in which a kind gathers more than their share of the calls explains."""
-    with_tool = [each for each in own if each.tool in calls]
+    with_tool = [each for each in own if _tool(each) in calls]
     found = set()
-    for tool, count in Counter(each.tool for each in with_tool).items():
+    for tool, count in Counter(map(_tool, with_tool)).items():
         if tool is None or count < _LEAST_SHARE * len(own) or _runs(with_tool, tool) < _LEAST_RUNS:
             continue
         chance = scipy.stats.binom.sf(count - 1, len(with_tool), calls[tool] / total)
@@ -132,7 +147,7 @@ def _failing_tools(own: Sequence[Occurrence], calls: Mapping[str, int], total: i
 
 
 def _runs(own: Sequence[Occurrence], tool: str) -> int:
-    return len({each.run for each in own if each.tool == tool})
+    return len({each.run for each in own if _tool(each) == tool})
 
 
 def _frequent_words(members: Sequence[Occurrence]) -> set[str]:

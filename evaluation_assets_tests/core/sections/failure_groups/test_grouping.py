@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from evaluation_assets.core.sections.failure_groups.grouping import (
     ANY_TOOL,
     GroupKey,
+    assigned,
     grouped,
     pattern_of,
 )
@@ -54,6 +55,21 @@ def test_few_runs_and_a_single_tool_say_nothing_about_a_tool() -> None:
 def test_findings_at_calls_and_elsewhere_are_two_groups() -> None:
     ended = [found(run, "cut_off", tool="pay" if run < 3 else None) for run in range(6)]
     assert {key.name: len(own) for key, own in grouped(ended, CALLS).items()} == {"Cut off: any tool": 3, "Cut off": 3}
+
+
+def test_a_call_in_the_step_of_an_answer_is_not_what_failed() -> None:
+    said = [found(run, "unsupported_answer", tool="pay" if run < 9 else None) for run in range(12)]
+    assert grouped(said, CALLS).keys() == {GroupKey("unsupported_answer")}
+    assert assigned(said, [GroupKey("unsupported_answer")], CALLS) == [GroupKey("unsupported_answer")] * 12
+
+
+def test_findings_of_a_drop_are_assigned_as_they_are_grouped() -> None:
+    errors = [found(run, tool="pay" if run < 10 else "search", clip_index=1) for run in range(14)]
+    everything = [*errors, *(found(run, "unsupported_answer", clip_index=2) for run in range(20))]
+    groups = grouped(everything, CALLS)
+    keys = {id(each): key for key, own in groups.items() for each in own}
+    assert assigned(everything, groups.keys(), CALLS) == [keys[id(each)] for each in everything]
+    assert len(groups) == 3
 
 
 def test_words_that_many_findings_share_are_a_group_of_its_own() -> None:
