@@ -432,6 +432,14 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     return folder / "home" / "reports" / "tau2" / "now" / "report.html", outcomes(before), outcomes(after)
 
 
+def test_without_another_run_the_comparison_names_the_whole_command(page: "Page", report: Path) -> None:
+    page.goto(f"{report.as_uri()}#/compare")
+    home = report.parents[2]
+    assert page.locator("#view-compare code").inner_text() == (
+        f"evaluation-assets open {report.parent.name} --against OTHER --home {home}"
+    )
+
+
 def test_the_comparison_names_the_tasks_that_changed_their_outcome(
     browser: "Browser", compared: tuple[Path, dict[str, bool], dict[str, bool]]
 ) -> None:

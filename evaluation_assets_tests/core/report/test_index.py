@@ -177,12 +177,12 @@ def page(home: Installation, browser: "Browser") -> "Page":
 
 
 @pytest.mark.slow
-def test_runs_are_searched_from_disk_by_keyboard(page: "Page") -> None:
+def test_runs_are_searched_from_disk_by_keyboard(page: "Page", home: Installation) -> None:
     page.keyboard.press("/")
     page.keyboard.type("outcome:fail FIND")
     found = page.locator("#search tbody tr")
     assert page.locator("#search [role=status]").inner_text() == "10 of 40 runs" and found.count() == 10
-    assert page.locator("#search code").inner_text() == "evaluation-assets search find"
+    assert page.locator("#search code").inner_text() == f"evaluation-assets search find --home {home.root}"
     page.reload()
     assert page.locator("#search input").input_value() == "outcome:fail FIND", "the address keeps the query"
     found.first.get_by_role("link").last.click()
@@ -194,11 +194,14 @@ def test_runs_are_searched_from_disk_by_keyboard(page: "Page") -> None:
 
 
 @pytest.mark.slow
-def test_hostile_texts_do_not_run(page: "Page") -> None:
+def test_hostile_texts_do_not_run(page: "Page", home: Installation) -> None:
     page.locator("#search input").fill("find")
     assert page.locator("#search tbody tr").count() == 40
     page.locator("#search input").fill("it's '$(id)'")
-    assert page.locator("#search code").inner_text() == r"""evaluation-assets search 'it'\''s' ''\''$(id)'\'''"""
+    assert (
+        page.locator("#search code").inner_text()
+        == rf"""evaluation-assets search 'it'\''s' ''\''$(id)'\''' --home {home.root}"""
+    )
     assert page.evaluate("window.ran") is None
     assert page.locator("#search img, #search script, #failure-groups img, #failure-groups script").count() == 0
 

@@ -1,6 +1,7 @@
 // The data of the page: rows of the runs table, and blocks of trajectories that are decompressed when one is opened.
 
 import { documentsOf } from "./blocks.js";
+import { command } from "./commands.js";
 
 const opened = new Map();
 
@@ -32,7 +33,7 @@ async function load(number) {
   try {
     response = await fetch(`report_data/${number}.json.gz`);
   } catch {
-    throw new Error("The transcripts of this report are in files beside it. Open it with: evaluation-assets open");
+    throw new Error(`The transcripts of this report are in files beside it. Open it with: ${command("open")}`);
   }
   if (!response.ok) throw new Error(`report_data/${number}.json.gz: ${response.status}`);
   return documentsOf(await decompressed(response.body));

@@ -2,6 +2,7 @@
 
 import { address, addressOf } from "./address.js";
 import { trajectoryOf } from "./archive.js";
+import { command } from "./commands.js";
 import { content } from "./content.js";
 import { count, counted, dollars, element, figure, fill, name, plain } from "./dom.js";
 import { CHANGE, byTask, difference, pairedTasks, rank, sidesOf, taskSummary } from "./pairs.js";
@@ -24,7 +25,7 @@ export async function showComparison(container, index) {
   const { argument, parameters } = address();
   const sides = sidesOf(index);
   if (sides.length < 2) {
-    fill(container, element("h1", {}, "Compare"), element("p", {}, "There is nothing to compare with: the suite has no baseline and no earlier drop, and this drop has one agent. Another drop is chosen with: evaluation-assets open DROP --against OTHER"));
+    fill(container, element("h1", {}, "Compare"), element("p", {}, "There is nothing to compare with: the suite has no baseline and no earlier drop, and this drop has one agent. Choose another drop, instead of OTHER: ", element("code", {}, command("open", index.drop, "--against", "OTHER"))));
     return;
   }
   const byAgents = index.other === null && sides.length > 2;

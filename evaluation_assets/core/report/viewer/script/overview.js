@@ -2,6 +2,7 @@
 
 import { address, addressOf, replaceAddress } from "./address.js";
 import { readIndex } from "./archive.js";
+import { command } from "./commands.js";
 import { count, counted, element, figure, fill, name } from "./dom.js";
 import { outcomeOf, parsed } from "./query.js";
 
@@ -65,7 +66,7 @@ function show() {
   const found = query === "" ? [] : rows.filter((row) => matches(row) && words.every((word) => row.text.includes(word)));
   const of = `${counted(rows.length, "run")}${leftOut ? `; ${counted(leftOut, "report")} left out` : ""}`;
   parts.status.textContent = query === "" ? `Search IDs, tasks, tools and findings of ${of}.` : `${count(found.length)} of ${of}`;
-  fill(parts.command, words.length > 0 && ["Search the transcripts, too: ", element("code", {}, `evaluation-assets search ${words.map(quoted).join(" ")}`)]);
+  fill(parts.command, words.length > 0 && ["Search the transcripts, too: ", element("code", {}, command("search", ...words.map(asTerm)))]);
   draw(found, SHOWN);
 }
 
@@ -97,10 +98,9 @@ function line(row) {
   );
 }
 
-/** A word for a shell: in single quotes, and a phrase in double quotes within. */
-function quoted(word) {
-  const phrase = /\s/.test(word) ? `"${word}"` : word;
-  return /^[\w.:-]+$/.test(phrase) && !phrase.startsWith("-") ? phrase : `'${phrase.replaceAll("'", "'\\''")}'`;
+/** A word as the search takes it: a phrase in double quotes, and not an option. */
+function asTerm(word) {
+  return /\s|^-/.test(word) ? `"${word}"` : word;
 }
 
 start().catch((problem) => {
