@@ -31,7 +31,6 @@ from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.models.addresses import Address
 from evaluation_assets.core.models.endpoints import AssetName
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
-from evaluation_assets.core.report.cascade_text import NOT_FITTED
 from evaluation_assets.core.system.configuration import VariableName
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.prices import Price
@@ -105,6 +104,8 @@ def init_panel(home: Installation) -> None:
     test = f"evaluation-assets panel test --home {shlex.quote(str(home.root))}"
     echo(f"written to {home.panel_file}; test it with: {test}")
     if cascade:
+        from evaluation_assets.core.report.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
+
         echo(NOT_FITTED)
 
 

@@ -26,7 +26,6 @@ from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.pipeline.planning import PRESETS, Plan, total_of
 from evaluation_assets.core.pipeline.planning import plan as plan_drop
 from evaluation_assets.core.pipeline.settings import InvalidSettings
-from evaluation_assets.core.report.cascade_text import NOT_FITTED
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.runs.paid import check_evaluators, missing_keys, unknown_prices
@@ -93,6 +92,8 @@ def plan(
             print_total(together)
         _print_missing(panel, judges)
         if panel.cascade and not home.cascade_file.exists():
+            from evaluation_assets.core.report.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
+
             echo("", NOT_FITTED)
     except (InvalidDrop, InvalidPanel, InvalidSettings, UnreadableDrop, LedgerError) as problem:
         refuse(str(problem))

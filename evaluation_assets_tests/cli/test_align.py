@@ -38,8 +38,8 @@ def mistaken(quality: int, request: Request) -> int:
 
 
 def noisy(quality: int, request: Request) -> int:
-    """Any score, whatever it is asked."""
-    return Random(json.dumps(request.body["messages"])).choice((1, 9))
+    """Any score, whatever it is asked, and the same in each installation, which has a fence of its own."""
+    return Random(re.sub(r"untrusted-\w+", "", json.dumps(request.body["messages"]))).choice((1, 9))
 
 
 JUDGES = {judge.__name__: judge for judge in (lenient, mistaken, noisy)}
