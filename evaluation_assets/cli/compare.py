@@ -61,8 +61,12 @@ def compare(
     for drop in (baseline, current):
         check_evaluated(home, drop)
     if not pairwise:
+        if name is not None or dry_run or budget is not None or yes:
+            raise click.UsageError("--judge, --dry-run, --budget and --yes need --pairwise")
         _compare_metrics(home, baseline, current, format_name)
         return
+    if baseline == current:
+        refuse(f"{baseline} would be compared with itself; name two drops")
     chosen = _chosen(panel, name)
     pairing = paired_runs(home, baseline, current)
     if pairing.changed:

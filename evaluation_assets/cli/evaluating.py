@@ -188,7 +188,7 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
     notes = {} if asked.format_name is None else {"format": asked.format_name}
     if suite is not None and asked.suite is not None:
         notes["suite"] = asked.suite.resolve().stem
-        for task in suite.incomplete:
+        for task in () if asked.quiet else suite.incomplete:
             warn(f"{task.place}: {task.task} is skipped: {task.reason}")
     if notes:
         drops = [annotate(asked.home, drop, **notes) for drop in drops]

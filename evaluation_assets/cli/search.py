@@ -18,6 +18,7 @@ from evaluation_assets.core.report.run_search import FoundRun, drops_to_search, 
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.core.text.report_addresses import trajectory_place
+from evaluation_assets.core.text.well_formed import well_formed
 
 
 @click.command("search")
@@ -37,7 +38,7 @@ def search(
 
     With --like, runs are compared by their task, final answer, tools, failed calls and findings.
     """
-    terms = terms_of(" ".join(words))
+    terms = terms_of(well_formed(" ".join(words)))
     if not terms and like is None:
         refuse("nothing to search for. Give words, or a run with --like")
     drops = _drops(home, chosen)

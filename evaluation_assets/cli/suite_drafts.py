@@ -63,6 +63,8 @@ def _write(tasks: Sequence[RecordedTask], description: str, output: Path | None)
     if output is None:
         click.echo(text, nl=False)
         return
+    if output.exists():
+        refuse(f"{output} exists, perhaps with what a person has confirmed. Choose another file, or remove it")
     publish_bytes(UPath(output), text.encode())
     expecting = sum(bool(case.keys() & {"expected_calls", "answer"}) for case in cases)
     echo(f"{output}: {counted(len(cases), 'case')} to confirm, {expecting} with expected calls or an answer")

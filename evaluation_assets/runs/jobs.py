@@ -197,8 +197,15 @@ def _failures(result: dg.ExecuteInProcessResult) -> list[str]:
             failure = event.step_failure_data
             error = failure.error.cause or failure.error if failure.error is not None else None
             said = failure.user_failure_data.description if failure.user_failure_data is not None else None
-            found.append(said or (error.message.strip() if error is not None else f"{event.step_key} failed"))
+            raised = f"{event.step_key} failed" if error is None else _message(error.message, error.cls_name)
+            found.append(said or raised)
     return found
+
+
+def _message(message: str, cls_name: str | None) -> str:
+    """What an error says; of our own without the name of its class, which is no help to those who run a command."""
+    is_ours = message.startswith("evaluation_assets.") and cls_name is not None
+    return ((is_ours and message.partition(f"{cls_name}: ")[2]) or message).strip()
 
 
 def _metadata(result: dg.ExecuteInProcessResult) -> dict[str, dict[str, Any]]:

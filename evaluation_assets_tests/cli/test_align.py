@@ -178,7 +178,7 @@ def test_a_judge_that_is_shown_its_scores_of_clips_must_have_judged_them(judged:
 def test_too_few_labels_are_refused(tmp_path: Path) -> None:
     (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [{"name": "one", "provider": "recorded"}]}))
     done = command("panel", "align", "one", home=tmp_path)
-    assert done.returncode == 2 and "each half needs at least 20 of 8 tasks" in done.stderr
+    assert done.returncode == 2 and "each half needs at least 20 labelled trajectories of 8 tasks" in done.stderr
 
 
 @pytest.mark.parametrize(

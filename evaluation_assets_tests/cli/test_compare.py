@@ -171,12 +171,18 @@ def test_the_price_comes_first(asked: Asked) -> None:
         (["short", "long", "--judge", "two"], "judges that are models: one"),
         (["short", "long", "--judge", "rules"], "no judge 'rules' that can compare runs"),
         (["short", "other"], "have no task in common"),
+        (["short", "short"], "short would be compared with itself"),
         (["short", "unknown"], "unknown has not been evaluated; evaluated drops: changed, hostile, long, other, short"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(asked: Asked, arguments: list[str], why: str) -> None:
     status, _, problem = asked.run(*arguments)
     assert status == 2 and why in problem
+
+
+def test_options_of_a_judge_need_pairwise(evaluated: Path) -> None:
+    done = command("compare", "short", "long", "--judge", "one", home=evaluated)
+    assert done.returncode == 2 and "need --pairwise" in done.stderr
 
 
 def test_tasks_whose_texts_differ_are_not_compared(asked: Asked) -> None:

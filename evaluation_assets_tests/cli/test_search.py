@@ -44,6 +44,10 @@ def test_runs_have_all_words_in_any_case_with_their_place(home: Path) -> None:
     assert runs[0]["open"] == (home / "reports" / "two" / "report.html").as_uri() + "#/run/task-3?clip=0"
 
 
+def test_words_that_are_not_utf_8_are_searched(home: Path) -> None:
+    assert found(home, "\udcff\udcfe") == []
+
+
 def test_a_phrase_its_drop_and_what_is_in_no_clip(home: Path) -> None:
     assert [run["trajectory_id"] for run in found(home, '"error: timeout"', "--drop", "one")] == ["task-2"]
     assert found(home, "timeout error:", "people")[0]["clip_index"] == 0

@@ -13,7 +13,7 @@ from evaluation_assets.core.suites.formats.registry import load_suite
 from evaluation_assets.core.suites.suite import Case
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.plain_text import for_terminal
-from evaluation_assets_tests.conftest import command
+from evaluation_assets_tests.conftest import command, record
 from evaluation_assets_tests.core.suites.test_drafts import drafted, run
 from evaluation_assets_tests.defs.test_regression import TASKS, run_of, runs
 
@@ -44,7 +44,15 @@ def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
     assert cases.keys() == {"task-7", "task-8", "task-9", "task-99"}
     assert [call["tool"] for call in cases["task-8"]["expected_calls"]] == ["browser_search_google"]
     assert cases["task-8"]["answer"] == {"value": "The town has 48 inhabitants."}
-    assert cases["task-99"]["review"] == "no run of the task passed, say what is expected"
+    assert cases["task-99"]["review"] == "no run of the task passed without the failure, say what is expected"
+
+    before = file.read_bytes()
+    again = command("suite", "from-drop", "nights/2", "--output", file, home=home)
+    assert again.returncode == 2 and "perhaps with what a person has confirmed" in again.stderr
+    assert file.read_bytes() == before
+    nothing = command("evaluate", folder / "2.jsonl", "--as", "drafts/2", "--suite", file, "--quiet", home=home)
+    assert nothing.returncode == 1 and "The suite has no complete case" in nothing.stdout
+    assert "is skipped" not in nothing.stderr, "a warning"
 
     checked = command("suite", "check", file, home=home).stdout
     assert "failing: 0 cases" in checked and "skipped            4" in checked
@@ -65,6 +73,16 @@ def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
     assert refused.returncode == 2 and "no run of nights/3 passed" in refused.stderr
     unknown = command("suite", "from-drop", "nights/4", home=home)
     assert unknown.returncode == 2 and "evaluated drops: " in unknown.stderr
+
+
+def test_trials_that_word_a_task_anew_are_one_case(tmp_path: Path) -> None:
+    worded = [record("t", "<answer>yes</answer>", success=True, task_description=f"Wording {n}.") for n in range(3)]
+    (tmp_path / "drop.jsonl").write_bytes(b"".join(worded))
+    done = command("evaluate", tmp_path / "drop.jsonl", "--quiet", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    printed = command("suite", "from-drop", "drop", home=tmp_path / "home").stdout
+    (case,) = yaml.safe_load(printed)["cases"]
+    assert case["id"] == "t" and "from 3 passing runs" in case["review"]
 
 
 @pytest.mark.parametrize(

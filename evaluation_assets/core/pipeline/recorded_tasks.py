@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from evaluation_assets.core.gating.evaluated_drops import without_damaged
-from evaluation_assets.core.pipeline.failure_groups import evaluated_runs
+from evaluation_assets.core.pipeline.failure_groups import EvaluatedRuns, evaluated_runs
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.drafts import RecordedTask
 from evaluation_assets.core.system.installation import Installation
@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 _Key = tuple[str, str]
-"""ID and words of a task: sources number different tasks alike."""
+"""ID of a task, and its suite, else its words: sources number different tasks alike. Trials may word a task anew."""
 
 _IDENTITY = ("trajectory_id", "task_id", "task")
 
@@ -25,7 +25,8 @@ def tasks_of_drop(home: Installation, drop: str) -> list[RecordedTask]:
         DamagedTable: a table of the drop is damaged.
     """
     tasks: dict[_Key, RecordedTask] = {}
-    _read(home, drop, _passing(home, drop), tasks, have_passed=True)
+    runs = evaluated_runs(home, drop)
+    _read(home, drop, _passing(runs), tasks, lambda row: (row["task_id"], drop), have_passed=True)
     return _told_apart(tasks)
 
 
@@ -42,37 +43,44 @@ def tasks_of_group(
     tasks: dict[_Key, RecordedTask] = {}
 
     def add_affected(drop: str) -> None:
-        _read(home, drop, affected[drop], tasks, have_passed=False)
+        _read(home, drop, affected[drop], tasks, _key_in(evaluated_runs(home, drop)), have_passed=False)
 
     def add_passing(drop: str) -> None:
-        rows = home.table(drop, "raw_trajectories").rows(_IDENTITY)
-        same = {row["trajectory_id"] for row in rows if _key(row) in tasks} - affected[drop]
-        if same and (passing := same & _passing(home, drop)):
-            _read(home, drop, passing, tasks, have_passed=True)
+        runs = evaluated_runs(home, drop)
+        key, rows = _key_in(runs), home.table(drop, "raw_trajectories").rows(_IDENTITY)
+        same = {row["trajectory_id"] for row in rows if key(row) in tasks} - affected[drop]
+        if passing := same & _passing(runs):
+            _read(home, drop, passing, tasks, key, have_passed=True)
 
     list(without_damaged(affected, add_affected, damaged))
     list(without_damaged(home.drops_with("findings"), add_passing, damaged))
     return _told_apart(tasks)
 
 
-def _passing(home: Installation, drop: str) -> set[str]:
-    return {run for run, succeeded in evaluated_runs(home, drop).successes.items() if succeeded}
+def _passing(runs: EvaluatedRuns) -> set[str]:
+    return {run for run, succeeded in runs.successes.items() if succeeded}
 
 
 def _read(
-    home: Installation, drop: str, wanted: Collection[str], tasks: dict[_Key, RecordedTask], *, have_passed: bool
+    home: Installation,
+    drop: str,
+    wanted: Collection[str],
+    tasks: dict[_Key, RecordedTask],
+    key: Callable[[Mapping[str, Any]], _Key],
+    *,
+    have_passed: bool,
 ) -> None:
     for row in home.table(drop, "raw_trajectories").rows((*_IDENTITY, *TREE_AND_TEXT)):
         if row["trajectory_id"] not in wanted:
             continue
         run = trajectory_of(row)
         task = RecordedTask(id=run.task_id, message=run.task, reference=run.reference_answer, n_turns=len(run.turns))
-        task = tasks.setdefault(_key(row), task)
+        task = tasks.setdefault(key(row), task)
         (task.passing if have_passed else task.failing).append(run_of(run))
 
 
-def _key(row: Mapping[str, Any]) -> _Key:
-    return row["task_id"], " ".join(row["task"].split())
+def _key_in(runs: EvaluatedRuns) -> Callable[[Mapping[str, Any]], _Key]:
+    return lambda row: (row["task_id"], runs.suite or " ".join(row["task"].split()))
 
 
 def _told_apart(tasks: Mapping[_Key, RecordedTask]) -> list[RecordedTask]:

@@ -88,8 +88,8 @@ def check_labels(labels: Sequence[float], tasks: Sequence[str]) -> None:
             passes = sum(labels[at] >= 0.5 for at in own)
             raise TooFewLabels(
                 f"too few labels of whole trajectories: the half of the tasks that {name} has {n} ({passes} pass, "
-                f"{n - passes} fail) of {n_tasks} tasks; each half needs at least {LEAST_LABELS} of {LEAST_TASKS} "
-                f"tasks, with both passes and fails. Label about {2 * LEAST_LABELS} trajectories of "
+                f"{n - passes} fail) of {n_tasks} tasks; each half needs at least {LEAST_LABELS} labelled trajectories "
+                f"of {LEAST_TASKS} tasks, with both passes and fails. Label about {2 * LEAST_LABELS} trajectories of "
                 f"{2 * LEAST_TASKS + 4} tasks: evaluation-assets review DROP"
             )
 

@@ -103,7 +103,7 @@ def _answer(task: RecordedTask) -> str | None:
 
 def _to_confirm(task: RecordedTask, case: Case) -> Iterator[str]:
     if not task.passing:
-        yield "no run of the task passed, say what is expected"
+        yield f"no run of the task passed{' without the failure' if task.failing else ''}, say what is expected"
     else:
         yield f"expectations are from {counted(len(task.passing), 'passing run')}"
         if case.answer is None and any(run.answer for run in task.passing):

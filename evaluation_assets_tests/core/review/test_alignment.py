@@ -85,7 +85,7 @@ def test_labels_of_one_kind_are_too_few() -> None:
     check_labels([float(number % 2) for number in range(100)], tasks)
     with pytest.raises(TooFewLabels, match=r"pass, 0 fail\) of .* with both passes and fails"):
         check_labels([1.0] * 100, tasks)
-    with pytest.raises(TooFewLabels, match="each half needs at least 20 of 8 tasks"):
+    with pytest.raises(TooFewLabels, match="each half needs at least 20 labelled trajectories of 8 tasks"):
         check_labels([float(number % 2) for number in range(100)], ["one", "two"] * 50)
 
 

@@ -30,7 +30,9 @@ def suite_pass_rate(results: Stored) -> Finding:
     least = facts.min_pass_rate
     rate = passed / runs if runs else None
     problems = []
-    if rate is None or rate < least:
+    if not cases:
+        problems.append("The suite has no complete case; `evaluation-assets suite check` says what is missing.")
+    elif rate is None or rate < least:
         problems.append(f"{passed} of {counted(runs, 'run')} passed (minimum {least:.1%}).")
     if failed:
         problems.append(f"{counted(failed, 'run')} failed because of the infrastructure, not counted.")
