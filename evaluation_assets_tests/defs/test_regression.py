@@ -435,6 +435,9 @@ def test_the_weekly_schedule_asks_judges_that_are_not_asked_every_day(kept: Work
     asked = {name: workspace.table("d", "clip_verdicts", name).count for name in ("cheap", "dear")}
     assert asked["cheap"] and not asked["dear"]
     assert {row["n_judges"] for row in workspace.rows("d", "clip_scores")} == {1}
+    page = (kept.home.reports("d") / "report.html").read_text()
+    judges_of_page = page[page.index("<dt>Judges</dt>") :].partition("</dd>")[0]
+    assert "cheap" in judges_of_page and "dear" not in judges_of_page, "it was not asked"
     (request,) = weekly(kept, panel)
     assert workspace.run("d", **request.run_config).success
     assert workspace.table("d", "clip_verdicts", "dear").count == asked["cheap"]

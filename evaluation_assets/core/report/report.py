@@ -92,6 +92,11 @@ class JudgeSummary(Frozen):
     shortfall: str | None = None
     redacted: dict[str, int] = {}
 
+    @property
+    def was_asked(self) -> bool:
+        """Whether it has a verdict, if only one that failed."""
+        return any(self.outcomes.values())
+
 
 class ClipVerdict(Frozen):
     """One judge's verdict on one clip; one per sample if the judge has repeats."""

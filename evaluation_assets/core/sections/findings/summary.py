@@ -129,13 +129,15 @@ class FindingsSummary(Frozen):
 
     @property
     def text(self) -> str:
-        """The most frequent grave kinds: `in 3 of 16 runs: Loop (2 runs), Cut off (1 run)`."""
+        """The most frequent grave kinds: `in 3 of 16 runs: Loop (2 runs), Cut off (1 run), 1 other kind`."""
         if not self.affected:
             return f"none in {self.of_runs}"
         grave = [kind for kind in self.kinds if kind.severity != "LOW"] or self.kinds
         frequent = sorted(grave, key=lambda kind: -kind.runs)[:3]
-        named = ", ".join(f"{kind.title} ({counted(kind.runs, 'run')})" for kind in frequent)
-        return f"in {self.affected:,} of {self.of_runs}: {named}"
+        named = [f"{kind.title} ({counted(kind.runs, 'run')})" for kind in frequent]
+        if (others := len(self.kinds) - len(frequent)) > 0:
+            named.append(counted(others, "other kind"))
+        return f"in {self.affected:,} of {self.of_runs}: {', '.join(named)}"
 
 
 @dataclass(slots=True)
