@@ -83,7 +83,10 @@ def _outcome(home: Installation, panel: Panel, drop: str, file: Path | None) -> 
         refuse("; ".join(result.failures))
     said = result.checks[0].metadata.get("outcome")
     if said is None:
-        refuse(f"there is no baseline for {drop}. Promote one: evaluation-assets baseline promote DROP")
+        refuse(
+            f"there is no baseline for {drop}. Promote one: evaluation-assets baseline promote DROP; or compare two "
+            f"drops: evaluation-assets compare OTHER {drop}"
+        )
     return GateOutcome.model_validate(said.value)
 
 

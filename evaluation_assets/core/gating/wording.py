@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from evaluation_assets.core.gating import figures
+from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS
 from evaluation_assets.core.gating.families import SuspectedFamilies
 from evaluation_assets.core.gating.outcome import Bridge, Difference, Offset
 from evaluation_assets.core.gating.paired_tests import Evidence, Noise
@@ -129,6 +130,8 @@ def kept_out(judges: Mapping[str, str]) -> list[str]:
 
 def differs(part: str, difference: Difference) -> str:
     """Reason for a part of the comparability key that differs."""
+    if part.endswith(SCORED_NO_CLIPS):
+        return f"{part} in {'the baseline' if difference.current is None else 'this run'}"
     if difference.current is None:
         return f"{part} is in the baseline but not in this run"
     if difference.baseline is None:

@@ -24,9 +24,10 @@ from evaluation_assets.core.gating.baselines import (
     write_baseline,
 )
 from evaluation_assets.core.gating.gate import decide
-from evaluation_assets.core.gating.outcome import GateOutcome
+from evaluation_assets.core.gating.outcome import Difference, GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
+from evaluation_assets.core.gating.wording import differs
 from evaluation_assets.core.report.gate_formats import as_github, as_json, as_junit, as_text
 from evaluation_assets.core.text.report_addresses import ReportAddress
 from evaluation_assets_tests.third_party import data
@@ -393,6 +394,12 @@ def test_a_baseline_of_several_drops_is_their_mean_and_survives_its_file(tmp_pat
     file.write_text("{}")
     with pytest.raises(InvalidBaseline, match="is not a valid baseline: suite"):
         read_baseline(file)
+
+
+def test_a_judge_without_clips_is_said_to_have_none() -> None:
+    part = f"judge haiku{SCORED_NO_CLIPS}"
+    assert differs(part, Difference(baseline=None, current="1")) == "judge haiku scored no clips in this run"
+    assert differs(part, Difference(baseline="1", current=None)) == "judge haiku scored no clips in the baseline"
 
 
 def test_drops_that_differ_make_no_baseline() -> None:
