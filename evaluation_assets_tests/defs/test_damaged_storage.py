@@ -77,7 +77,7 @@ def test_damaged_tables_are_named_and_made_again_from_what_is_paid(
     scores = Installation.at(str(home)).table("d", "clip_scores")
     before = list(scores.rows())
 
-    tables = [path for path in home.glob("lake/**/d.parquet") if path.parent.name != "score_history"]
+    tables = [path for path in home.glob("lake/**/d.parquet") if not path.parent.name.endswith("_history")]
     for path in tables:
         content = bytearray(path.read_bytes())
         damage(content)
