@@ -95,7 +95,7 @@ def test_what_was_found_in_failed_runs() -> None:
 def test_findings_in_one_line_are_the_most_frequent_grave_kinds() -> None:
     rows = [row(run, "repeated_call", "LOW") for run in RUNS] + [row(run, "loop", "MEDIUM") for run in "ab"]
     found = summary(*rows, row("a", "cut_off", "HIGH"))
-    assert found.text == "in 5 of 5 runs of 4 tasks: Loop (2 runs), Cut off (1 run)"
+    assert found.text == "in 5 of 5 runs of 4 tasks: Loop (2 runs), Cut off (1 run), 1 other kind"
     assert summary().text == "none in 5 runs of 4 tasks"
     assert summary(row("a", "repeated_call", "LOW")).text.endswith("Repeated call (1 run)")
 
