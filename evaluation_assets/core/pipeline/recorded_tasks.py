@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 _Key = tuple[str, str]
-"""ID of a task, and its suite, else its words: sources number different tasks alike. Trials of a task may have different words."""
+"""ID of a task, and its suite, else its words: sources number different tasks alike, and trials differ in words."""
 
 _IDENTITY = ("trajectory_id", "task_id", "task")
 
