@@ -77,7 +77,8 @@ def drop_groups(
 
 
 def _state(trend: Sequence[DropCount], kept: KeptState | None, groups: int) -> State:
-    return state_of(kept, [each.drop for each in trend if each.n_affected], change_in(trend, groups))
+    change, _ = change_in(trend, groups) or (None, None)
+    return state_of(kept, [each.drop for each in trend if each.n_affected], change)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Failure groups over all drops: their findings, and how many runs of each drop they affect."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import get_args
@@ -17,8 +17,8 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
     grouped,
 )
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
-from evaluation_assets.core.sections.failure_groups.states import Change, KeptState, State, state_of
-from evaluation_assets.core.sections.failure_groups.trends import DropCount, change
+from evaluation_assets.core.sections.failure_groups.states import KeptState, State, state_of
+from evaluation_assets.core.sections.failure_groups.trends import DropCount, change_in
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import percent
 from evaluation_assets.core.text.plain_text import markdown_cell
@@ -62,32 +62,24 @@ class AllRuns:
         return grouped(self.occurrences, self.calls)
 
     @cached_property
-    def comparisons(self) -> list["_Comparison"]:
-        """The last drop of each agent in each suite with those before. Drops without a suite may be of anything."""
-        series: dict[tuple[str, str | None], list[EvaluatedRuns]] = defaultdict(list)
+    def compared(self) -> list[tuple[EvaluatedRuns, set[str]]]:
+        """The drops, each with its runs of tasks that the last drop of its agent in its suite and one before have.
+
+        Of all tasks, if these share none. So a suite to which failing cases are added has no failure that grew.
+        """
+        series: dict[tuple[str | None, str | None], list[EvaluatedRuns]] = defaultdict(list)
         for drop in self.drops:
-            if drop.suite is not None:
-                series[drop.suite, drop.agent].append(drop)
-        return [_compared(last, earlier) for *earlier, last in series.values() if earlier]
+            series[drop.suite, drop.agent].append(drop)
+        tasks = {key: _shared_tasks(last, earlier) for key, (*earlier, last) in series.items()}
+        return [
+            (drop, {run for run, task in drop.tasks.items() if task in tasks[drop.suite, drop.agent]})
+            for drop in self.drops
+        ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    """A drop with its runs, and the runs of the drops before, of the tasks that both have; of all if they share none.
-
-    So a suite to which failing cases are added has no failure that grew.
-    """
-
-    drop: str
-    runs: set[str]
-    before: Mapping[str, set[str]]
-
-
-def _compared(last: EvaluatedRuns, earlier: Sequence[EvaluatedRuns]) -> _Comparison:
+def _shared_tasks(last: EvaluatedRuns, earlier: Sequence[EvaluatedRuns]) -> set[str]:
     now, before = set(last.tasks.values()), {task for drop in earlier for task in drop.tasks.values()}
-    tasks = now & before or now | before
-    runs = {drop.drop: {run for run, task in drop.tasks.items() if task in tasks} for drop in (*earlier, last)}
-    return _Comparison(last.drop, runs.pop(last.drop), runs)
+    return now & before or now | before
 
 
 def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
@@ -199,8 +191,11 @@ def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: Kep
         for run, task in drop.tasks.items():
             by_task[task].append(run in affected.get(drop.drop, ()))
     low, high = rate_interval(by_task.values())
-    own_change, changed_in = _change(found, affected)
-    state = state_of(kept, affected, own_change)
+    compared = [
+        drop.count(len(own & affected.get(drop.drop, set())))._replace(n_runs=len(own)) for drop, own in found.compared
+    ]
+    change, changed_in = change_in(compared, len(found.groups)) or (None, None)
+    state = state_of(kept, affected, change)
     n_runs, n_all = sum(map(len, affected.values())), sum(map(len, by_task.values()))
     return {
         "group_id": key.id,
@@ -210,7 +205,7 @@ def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: Kep
         "words": key.words,
         "severity": min((each.severity for each in members), key=_GRAVITY.index),
         "state": state,
-        "changed_in": changed_in if state == own_change else None,
+        "changed_in": changed_in if state == change else None,
         "n_findings": len(members),
         "n_runs": n_runs,
         "n_tasks": len({each.task_id for each in members}),
@@ -229,17 +224,6 @@ def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: Kep
 def group_facts(drops: Sequence[EvaluatedRuns]) -> GroupsFacts:
     """What the table of groups notes: the drops that were grouped."""
     return GroupsFacts(drops=[drop.count(0)[:-1] for drop in drops])
-
-
-def _change(found: AllRuns, affected: Mapping[str, Set[str]]) -> tuple[Change, str] | tuple[None, None]:
-    """What the last drop of an agent in a suite says of a group, and which drop that is."""
-    for each in found.comparisons:
-        now = len(each.runs & affected.get(each.drop, set()))
-        before = sum(len(runs & affected.get(drop, set())) for drop, runs in each.before.items())
-        found_change = change(now, len(each.runs), before, sum(map(len, each.before.values())), len(found.groups))
-        if found_change is not None:
-            return found_change, each.drop
-    return None, None
 
 
 def _success(drops: Sequence[EvaluatedRuns], affected: Mapping[str, set[str]], *, is_affected: bool) -> float | None:

@@ -45,39 +45,26 @@ def by_suite(trend: Sequence[DropCount]) -> dict[str | None, list[DropCount]]:
     return found
 
 
-def change(now: int, runs: int, before: int, runs_before: int, groups: int) -> Change | None:
-    """Whether a drop has a group more often than chance and the drops before explain.
+def change_in(trend: Sequence[DropCount], groups: int) -> tuple[Change, str] | None:
+    """What the last drop of an agent in a suite says of a group, and which drop that is.
+
+    It has the group more often than chance and the drops before explain. Drops without a suite may be of anything.
 
     Args:
-        now: affected runs of the drop.
-        runs: runs of the drop.
-        before: affected runs of the drops before.
-        runs_before: runs of the drops before.
+        trend: all drops, the oldest first.
         groups: number of all groups.
-    """
-    if not now or chance_of_so_many(now, runs, before, runs_before) >= _CHANCE / _DROPS / groups:
-        return None
-    return "grown" if before else "new"
-
-
-def change_in(trend: Sequence[DropCount], groups: int) -> Change | None:
-    """What the last drop of an agent in a suite says of a group. `trend` has all drops, the oldest first.
-
-    Drops without a suite may be of anything.
     """
     series: dict[tuple[str, str | None], list[DropCount]] = {}
     for each in trend:
         if each.suite is not None:
             series.setdefault((each.suite, each.agent), []).append(each)
     for *earlier, last in series.values():
-        if earlier and (found := _change(earlier, last, groups)) is not None:
-            return found
+        before, runs_before = sum(each.n_affected for each in earlier), sum(each.n_runs for each in earlier)
+        if not earlier or not last.n_affected:
+            continue
+        if chance_of_so_many(last.n_affected, last.n_runs, before, runs_before) < _CHANCE / _DROPS / groups:
+            return "grown" if before else "new", last.drop
     return None
-
-
-def _change(earlier: Sequence[DropCount], last: DropCount, groups: int) -> Change | None:
-    before, runs_before = sum(each.n_affected for each in earlier), sum(each.n_runs for each in earlier)
-    return change(last.n_affected, last.n_runs, before, runs_before, groups)
 
 
 def version_changes(trends: Sequence[tuple[str, Sequence[DropCount]]]) -> list[VersionChange]:

@@ -37,9 +37,9 @@ def test_the_chance_of_so_many_affected_runs(affected: int, runs: int, affected_
 
 def test_a_group_is_new_or_has_grown_in_the_last_drop_of_an_agent_in_a_suite() -> None:
     last = trend(0, 0, 20)
-    assert change_in(last, 10) == "new"
-    assert change_in([*trend(5, 5, suite="other"), *last], 10) == "new"
-    assert change_in(trend(1, 1, 20), 10) == "grown"
+    assert change_in(last, 10) == ("new", "s/2")
+    assert change_in([*trend(5, 5, suite="other"), *last], 10) == ("new", "s/2")
+    assert change_in(trend(1, 1, 20), 10) == ("grown", "s/2")
     assert change_in(trend(0, 0, 20, agents="a a b"), 10) is None, "the first drop of another agent"
     assert change_in(trend(0, 0, 1), 10) is None, "may be chance"
     assert change_in(trend(20), 10) is None, "there is nothing before it"
