@@ -12,7 +12,7 @@ import yaml
 from upath import UPath
 
 from evaluation_assets.cli.consent import ask_for_consent
-from evaluation_assets.cli.options import AMOUNT, text_or_json, with_panel
+from evaluation_assets.cli.options import spending, text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.quotes import quote_line
 from evaluation_assets.core.intake.preprocessing.rules import Settings
@@ -48,8 +48,7 @@ from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_
 @click.command("align")
 @click.argument("name", metavar="JUDGE")
 @click.option("--dry-run", is_flag=True, help="Show the price; no model is called, nothing is written.")
-@click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this.")
-@click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
+@spending
 @text_or_json
 @with_panel
 def align(

@@ -14,7 +14,7 @@ import orjson
 from upath import UPath
 
 from evaluation_assets.cli.consent import ask_for_consent
-from evaluation_assets.cli.options import AMOUNT, text_or_json, with_panel
+from evaluation_assets.cli.options import spending, text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.quotes import quote_line
 from evaluation_assets.core.gating.baselines import InvalidBaseline, judges_in
@@ -63,8 +63,7 @@ from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_
 @click.option("--sample", type=click.IntRange(min=2), default=100, show_default=True, help="Runs that NEW scores too.")
 @click.option("--suite", help="Suite to link (default: the only one that OLD scored).")
 @click.option("--dry-run", is_flag=True, help="Show the price; no model is called.")
-@click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this.")
-@click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
+@spending
 @text_or_json
 @with_panel
 def bridge(

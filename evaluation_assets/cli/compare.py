@@ -11,7 +11,7 @@ import orjson
 
 from evaluation_assets.cli.consent import ask_for_consent
 from evaluation_assets.cli.evaluated import check_evaluated
-from evaluation_assets.cli.options import AMOUNT, text_or_json, with_panel
+from evaluation_assets.cli.options import spending, text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.quotes import quote_line
 from evaluation_assets.core.intake.preprocessing.rules import Settings
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 @click.option("--pairwise", is_flag=True, help="Ask a judge which run of each task is better.")
 @click.option("--judge", "name", help="Judge of the panel for --pairwise (default: the first language model).")
 @click.option("--dry-run", is_flag=True, help="With --pairwise: show the price; no model is called.")
-@click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this.")
-@click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
+@spending
 @text_or_json
 @with_panel
 def compare(

@@ -175,6 +175,13 @@ def _with_chosen_panel(command: Any) -> Any:
     return run
 
 
+spending = together(
+    click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this."),
+    click.option("--yes", is_flag=True, help="Spend what the quote says without asking."),
+)
+"""What limits, and agrees to, the price of a command that asks judges."""
+
+
 def with_limits(command: Any) -> Any:
     """Options for the rates at which judges are asked; the command gets a `panel` with these limits."""
 
