@@ -48,8 +48,8 @@ from evaluation_assets.core.pipeline.bridging import (
     change_of,
     overlap,
     sampled,
-    trajectories_of,
 )
+from evaluation_assets.core.pipeline.chosen_runs import trajectories_of
 from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted

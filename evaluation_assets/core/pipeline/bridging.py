@@ -26,8 +26,6 @@ from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.identity import digest
-from evaluation_assets.core.traces.trajectories.model import Trajectory
-from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 LEVELS: tuple[Level, ...] = ("clip", "category", "trajectory", "answer")
 """The levels whose scores a bridge links. Sessions are not linked."""
@@ -142,13 +140,6 @@ def sampled(home: Installation, drops: Iterable[str], size: int) -> dict[Run, st
         for place, run in enumerate(sorted(runs, key=lambda run: digest(*run)))
     ]
     return {run: task for _, _, run, task in sorted(placed)[:size]}
-
-
-def trajectories_of(home: Installation, drop: str, chosen: Collection[str]) -> Iterator[Trajectory]:
-    """The chosen trajectories of a drop."""
-    for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", *TREE_AND_TEXT]):
-        if row["trajectory_id"] in chosen:
-            yield trajectory_of(row)
 
 
 @dataclass(frozen=True, slots=True)

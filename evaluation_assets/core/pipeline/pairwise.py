@@ -12,7 +12,7 @@ from evaluation_assets.core.judging.quotes import Quote, in_batches
 from evaluation_assets.core.judging.selection import IN_BATCHES
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.pipeline.bridging import trajectories_of
+from evaluation_assets.core.pipeline.chosen_runs import trajectories_of
 from evaluation_assets.core.scoring.intervals import interval_of_mean
 from evaluation_assets.core.system.installation import Installation
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from evaluation_assets.core.gating.evaluated_drops import without_damaged
+from evaluation_assets.core.pipeline.chosen_runs import trajectories_of
 from evaluation_assets.core.pipeline.failure_groups import EvaluatedRuns, evaluated_runs
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.drafts import RecordedTask
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.identity import digest
-from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 _Key = tuple[str, str]
 """ID of a task, and its suite, else its words: sources number different tasks alike, and trials differ in words."""
@@ -26,7 +26,7 @@ def tasks_of_drop(home: Installation, drop: str) -> list[RecordedTask]:
     """
     tasks: dict[_Key, RecordedTask] = {}
     runs = evaluated_runs(home, drop)
-    _read(home, drop, _passing(runs), tasks, lambda row: (row["task_id"], drop), have_passed=True)
+    _read(home, drop, _passing(runs), tasks, lambda task_id, _: (task_id, drop), have_passed=True)
     return _told_apart(tasks)
 
 
@@ -48,7 +48,7 @@ def tasks_of_group(
     def add_passing(drop: str) -> None:
         runs = evaluated_runs(home, drop)
         key, rows = _key_in(runs), home.table(drop, "raw_trajectories").rows(_IDENTITY)
-        same = {row["trajectory_id"] for row in rows if key(row) in tasks} - affected[drop]
+        same = {row["trajectory_id"] for row in rows if key(row["task_id"], row["task"]) in tasks} - affected[drop]
         if passing := same & _passing(runs):
             _read(home, drop, passing, tasks, key, have_passed=True)
 
@@ -66,21 +66,18 @@ def _read(
     drop: str,
     wanted: Collection[str],
     tasks: dict[_Key, RecordedTask],
-    key: Callable[[Mapping[str, Any]], _Key],
+    key: Callable[[str, str], _Key],
     *,
     have_passed: bool,
 ) -> None:
-    for row in home.table(drop, "raw_trajectories").rows((*_IDENTITY, *TREE_AND_TEXT)):
-        if row["trajectory_id"] not in wanted:
-            continue
-        run = trajectory_of(row)
+    for run in trajectories_of(home, drop, wanted, "raw_trajectories"):
         task = RecordedTask(id=run.task_id, message=run.task, reference=run.reference_answer, n_turns=len(run.turns))
-        task = tasks.setdefault(key(row), task)
+        task = tasks.setdefault(key(run.task_id, run.task), task)
         (task.passing if have_passed else task.failing).append(run_of(run))
 
 
-def _key_in(runs: EvaluatedRuns) -> Callable[[Mapping[str, Any]], _Key]:
-    return lambda row: (row["task_id"], runs.suite or " ".join(row["task"].split()))
+def _key_in(runs: EvaluatedRuns) -> Callable[[str, str], _Key]:
+    return lambda task_id, task: (task_id, runs.suite or " ".join(task.split()))
 
 
 def _told_apart(tasks: Mapping[_Key, RecordedTask]) -> list[RecordedTask]:
