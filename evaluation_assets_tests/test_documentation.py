@@ -103,7 +103,7 @@ def test_contributors_are_told_targets_of_make_that_exist(page: Path) -> None:
 
 
 def test_make_starts_the_ui_on_the_port_that_it_is_given() -> None:
-    asked = ["make", "--dry-run", "ui", "PORT=4123", "HOME_DIR=/elsewhere"]
+    asked = ["make", "--dry-run", "--no-print-directory", "ui", "PORT=4123", "HOME_DIR=/elsewhere"]
     shown = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     given = ui.make_context("ui", shlex.split(shown.splitlines()[-1])[2:]).params
     assert (given["port"], given["home_url"]) == (4123, "/elsewhere")
