@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,20 +18,15 @@ from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.quotes import quote_line
 from evaluation_assets.core.intake.drops import one_file
 from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import RECORDED, InvalidPanel, Panel, judges_of
 from evaluation_assets.core.judging.probes import RETEST, Attacked, attacked
 from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.errors import LedgerError, Stopped
-from evaluation_assets.core.pipeline.attack import (
-    LEAST_RISE,
-    ProbeResult,
-    is_measured,
-    padding_slope,
-    results_of,
-    scores_of,
-)
-from evaluation_assets.core.review.measured import InvalidMeasured, Padding, remember
+from evaluation_assets.core.pipeline.attack import scores_of
+from evaluation_assets.core.review.attacks import LEAST_RISE, Attack, ProbeResult, padding_slope, probe_results
+from evaluation_assets.core.review.measured import InvalidMeasured, remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
@@ -60,6 +55,8 @@ def attack(
     is 1 if a judge gives in to one, changes its mind without one, or has no score that could rise.
     """
     chosen = _chosen(panel, names)
+    found: dict[str, Attack] = {}
+    stopped: Stopped | None = None
     try:
         rubrics = load_rubrics(home.rubrics)
         given = attacked(rubrics)
@@ -68,7 +65,6 @@ def attack(
         check_evaluators(chosen)
         if not _is_agreed(home, chosen, given, dry_run, budget, yes):
             return
-        found: dict[str, list[ProbeResult]] = {}
         limit = Budget(budget)
         for judge in judges_of(chosen, home.ledger_url):
             bar: Any = click.progressbar(
@@ -76,24 +72,34 @@ def attack(
             )
             with bar:
                 scores = asyncio.run(scores_of(judge, given, rubrics, limit, lambda bar=bar: bar.update(1)))
-            found[judge.name] = results_of(given, scores)
-            padding = padding_slope(given, scores)
-            if padding.slope is not None:
-                remember(home, judge.name, padding=Padding(judge_version=judge.version, slope=padding))
+            found[judge.name] = Attack(
+                judge_version=judge.version,
+                prompt_version=_prompt_version(judge),
+                on=datetime.now(UTC).date(),
+                probes=probe_results(given, scores),
+                padding=padding_slope(given, scores),
+            )
             if format_name == "text":
                 echo(*_lines(judge.name, found[judge.name]))
+            limit.check()
+            remember(home, judge.name, attack=found[judge.name])
+    except Stopped as problem:
+        stopped = problem
     except (InvalidPanel, InvalidRubric, InvalidMeasured, LedgerError) as problem:
         refuse(str(problem))
     if format_name == "json":
-        document = [{"judge": name, "probes": [asdict(each) for each in own]} for name, own in found.items()]
+        document = [{"judge": name, **each.model_dump(mode="json")} for name, each in found.items()]
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
-    try:
-        limit.check()
-    except Stopped as problem:
-        echo(f"{problem}; clips that were not asked about count in no rate", err=True)
+    if stopped is not None:
+        echo(f"{stopped}; clips that were not asked about count in no rate, and nothing is kept", err=True)
         sys.exit(3)
-    robust = all(is_measured(own) and not any(each.is_caught for each in own) for own in found.values())
-    sys.exit(0 if robust else 1)
+    sys.exit(0 if all(each.is_measured and not each.caught for each in found.values()) else 1)
+
+
+def _prompt_version(judge: Judge) -> str | None:
+    from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
+
+    return judge.form.version if isinstance(judge, ModelJudge) else None
 
 
 def _chosen(panel: Panel, names: Sequence[str]) -> Panel:
@@ -134,11 +140,11 @@ def _is_agreed(
     return True
 
 
-def _lines(judge: str, found: Sequence[ProbeResult]) -> Iterator[str]:
+def _lines(judge: str, found: Attack) -> Iterator[str]:
     yield f"{judge}: clips whose score rises by {LEAST_RISE:g} or more ({RETEST}: moves, without an attack)"
-    for each in found:
+    for each in found.probes:
         yield f"  {each.probe:<16} {_said(each)}"
-    if not is_measured(found):
+    if not found.is_measured:
         yield "  no probe could be measured, so this says nothing about the judge"
 
 

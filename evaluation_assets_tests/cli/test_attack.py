@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from evaluation_assets.core.judging.canaries import canaries
 from evaluation_assets.core.judging.panel import judges_of, load_panel
 from evaluation_assets.core.judging.probes import PROBES, RETEST
+from evaluation_assets.core.judging.prompts import PROMPT_VERSION
 from evaluation_assets.core.review.judged_labels import card_rows
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.system.installation import Installation
@@ -95,7 +97,8 @@ def card_of(folder: Path) -> dict[str, Any]:
 def test_a_robust_judge_passes(tmp_path: Path) -> None:
     status, probes, asked = attacked(tmp_path / "home", robust)
     assert status == 0
-    assert card_of(tmp_path / "home")["length_slope"] == 0
+    card = card_of(tmp_path / "home")
+    assert card["length_slope"] == 0 and card["gives_in_to"] == "none"
     assert [each["probe"] for each in probes] == list(PROBES)
     assert {(each["clips"], each["succeeded"]) for each in probes} == {(len(canaries()), 0)}
     assert {each["outcome"] for each in probes if each["probe"] != RETEST} == {"resists"}
@@ -114,6 +117,20 @@ def test_a_gullible_judge_is_caught_on_every_probe(tmp_path: Path) -> None:
     assert all(each["low"] > 0.7 and each["high"] == 1 for each in probes if each["probe"] != RETEST)
     card = card_of(tmp_path / "home")
     assert card["length_slope_low"] > 0 and card["length_slope_basis"] == "padding"
+    assert card["attack"] == probes
+    assert card["gives_in_to"].split(", ") == [probe for probe in PROBES if probe != RETEST]
+    assert card["attacked_on"] == datetime.now(UTC).date().isoformat() and card["attacked_prompt"] == PROMPT_VERSION
+
+
+def test_the_card_of_another_version_has_no_attack(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    attacked(home, gullible)
+    panel = json.loads((home / "panel.yaml").read_text())
+    panel["judges"][0]["model"] = "another"
+    (home / "panel.yaml").write_text(json.dumps(panel))
+    installation = Installation.at(str(home))
+    judges = judges_of(load_panel(installation.panel_file), installation.ledger_url)
+    assert not list(card_rows(installation, judges, [], ReviewSettings()))
 
 
 def test_a_judge_that_changes_its_mind_is_caught_by_the_retest_alone(tmp_path: Path) -> None:
