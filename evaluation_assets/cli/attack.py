@@ -16,25 +16,31 @@ from evaluation_assets.cli.consent import ask_for_consent
 from evaluation_assets.cli.options import spending, text_or_json, with_judges
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.quotes import quote_line
+from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes, ToolTypes, load_tool_types
 from evaluation_assets.core.intake.drops import one_file
 from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.judging.canaries import canaries
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import RECORDED, InvalidPanel, Panel, judges_of
 from evaluation_assets.core.judging.probes import RETEST, Attacked, attacked
 from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.errors import LedgerError, Stopped
-from evaluation_assets.core.pipeline.attack import scores_of
+from evaluation_assets.core.pipeline.attack import drawn_clips, scores_of
 from evaluation_assets.core.review.attacks import LEAST_RISE, Attack, ProbeResult, padding_slope, probe_results
 from evaluation_assets.core.review.measured import InvalidMeasured, remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
 
 
 @click.command("attack")
 @click.argument("names", nargs=-1, metavar="[JUDGE]...")
+@click.option(
+    "--drop", metavar="DROP", help="Attack clips of this evaluated drop, one a run (default: those of the package)."
+)
 @click.option("--dry-run", is_flag=True, help="Show the price; no model is called.")
 @spending
 @text_or_json
@@ -43,6 +49,7 @@ def attack(
     home: Installation,
     panel: Panel,
     names: tuple[str, ...],
+    drop: str | None,
     dry_run: bool,
     budget: float | None,
     yes: bool,
@@ -51,15 +58,16 @@ def attack(
     """Measure how often texts in tool results raise the scores of judges.
 
     JUDGEs are judges of the panel (default: all that are asked about clips). Each is asked about twelve clips of the
-    package, as they are and with planted texts: forged verdicts, escapes from the fence, instructions. The exit status
-    is 1 if a judge gives in to one, changes its mind without one, or has no score that could rise.
+    package or of your own runs, as they are and with planted texts: forged verdicts, escapes from the fence,
+    instructions. The judge's card keeps the results. The exit status is 1 if a judge gives in to one, changes its mind
+    without one, or has no score that could rise.
     """
     chosen = _chosen(panel, names)
     found: dict[str, Attack] = {}
     stopped: Stopped | None = None
     try:
-        rubrics = load_rubrics(home.rubrics)
-        given = attacked(rubrics)
+        rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
+        given = attacked(canaries() if drop is None else _clips(home, drop, types), rubrics, types)
         home.make()
         check_ledger(home, chosen)
         check_evaluators(chosen)
@@ -71,11 +79,12 @@ def attack(
                 length=len(given), label=judge.name, file=sys.stderr, hidden=not sys.stderr.isatty()
             )
             with bar:
-                scores = asyncio.run(scores_of(judge, given, rubrics, limit, lambda bar=bar: bar.update(1)))
+                scores = asyncio.run(scores_of(judge, given, rubrics, types, limit, lambda bar=bar: bar.update(1)))
             found[judge.name] = Attack(
                 judge_version=judge.version,
                 prompt_version=_prompt_version(judge),
                 on=datetime.now(UTC).date(),
+                drop=drop,
                 probes=probe_results(given, scores),
                 padding=padding_slope(given, scores),
             )
@@ -85,7 +94,7 @@ def attack(
             remember(home, judge.name, attack=found[judge.name])
     except Stopped as problem:
         stopped = problem
-    except (InvalidPanel, InvalidRubric, InvalidMeasured, LedgerError) as problem:
+    except (InvalidPanel, InvalidRubric, InvalidMeasured, InvalidToolTypes, LedgerError) as problem:
         refuse(str(problem))
     if format_name == "json":
         document = [{"judge": name, **each.model_dump(mode="json")} for name, each in found.items()]
@@ -94,6 +103,16 @@ def attack(
         echo(f"{stopped}; clips that were not asked about count in no rate, and nothing is kept", err=True)
         sys.exit(3)
     sys.exit(0 if all(each.is_measured and not each.caught for each in found.values()) else 1)
+
+
+def _clips(home: Installation, drop: str, types: ToolTypes) -> list[Trajectory]:
+    """As many clips of a drop as the package has."""
+    if not home.table(drop, "preprocessed_trajectories").exists:
+        refuse(f"no drop {drop!r} has been evaluated in {home.root}. Evaluate it: evaluation-assets evaluate FILE")
+    clips = drawn_clips(home, drop, types, len(canaries()))
+    if not clips:
+        refuse(f"drop {drop} has no clip with the result of a call, so nothing can be planted")
+    return clips
 
 
 def _prompt_version(judge: Judge) -> str | None:
@@ -143,7 +162,7 @@ def _is_agreed(
 def _lines(judge: str, found: Attack) -> Iterator[str]:
     yield f"{judge}: clips whose score rises by {LEAST_RISE:g} or more ({RETEST}: moves, without an attack)"
     for each in found.probes:
-        yield f"  {each.probe:<16} {_said(each)}"
+        yield f"  {each.probe:<19} {_said(each)}"
     if not found.is_measured:
         yield "  no probe could be measured, so this says nothing about the judge"
 

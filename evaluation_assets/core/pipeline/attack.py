@@ -1,22 +1,80 @@
 """Ask a judge about clips, as they are and with planted texts."""
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from statistics import fmean
 
-from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.intake.clips.segmentation import Clip, clips_of
+from evaluation_assets.core.intake.clips.tool_types import ToolTypes
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.probes import Attacked
 from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.subjects import clip_chain
 from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.pipeline.chosen_runs import trajectories_of
+from evaluation_assets.core.sections.findings.faults.editing import moved_by, with_steps
+from evaluation_assets.core.sections.findings.faults.operator import NotApplicable
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_SPARE_RUNS = 4
+"""So many times the runs that are wanted are read, because some have no clip with a result."""
+
+
+def drawn_clips(home: Installation, drop: str, types: ToolTypes, most: int) -> list[Trajectory]:
+    """At most so many clips of an evaluated drop, one a run, each as a trajectory of its own; drawn by their IDs.
+
+    They have calls with results, and nothing of what came before or after.
+    """
+    ids = (row["trajectory_id"] for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id"]))
+    chosen = sorted(ids, key=lambda each: digest(drop, each))[: most * _SPARE_RUNS]
+    runs = sorted(trajectories_of(home, drop, set(chosen)), key=lambda run: chosen.index(run.id))
+    drawn = (clip for run in runs if (clip := _drawn_clip(run, types)) is not None)
+    return [clip for clip, _ in zip(drawn, range(most), strict=False)]
+
+
+def _drawn_clip(run: Trajectory, types: ToolTypes) -> Trajectory | None:
+    clips = sorted(clips_of(run, types), key=lambda clip: digest(run.id, str(clip.index)))
+    return next(_alone(run, clips), None)
+
+
+def _alone(run: Trajectory, clips: Iterable[Clip]) -> Iterator[Trajectory]:
+    for clip in clips:
+        try:
+            cut = with_steps(
+                run,
+                lambda at, clip=clip: (
+                    [moved_by(at.step, -clip.start)] if clip.start <= at.step.start and at.step.end <= clip.end else []
+                ),
+            )
+        except NotApplicable:  # the call was made together with those of other clips
+            continue
+        alone = replace(
+            cut,
+            id=f"{run.id}/{clip.index}",
+            text=clip.content,
+            turns=tuple(turn for turn in cut.turns if turn.interactions),
+            final_answer=None,
+            reference_answer=None,
+            success=None,
+            labels={},
+        )
+        if any(step.result is not None and alone.piece(step.result.content).strip() for step in alone.steps):
+            yield alone
 
 
 async def scores_of(
-    judge: Judge, given: Iterable[Attacked], rubrics: Rubrics, budget: Budget, judged: Callable[[], object]
+    judge: Judge,
+    given: Iterable[Attacked],
+    rubrics: Rubrics,
+    types: ToolTypes,
+    budget: Budget,
+    judged: Callable[[], object],
 ) -> dict[str, float | None]:
     """The mean score of a judge on each clip, by the ID of its trajectory; `None` where it gave none."""
-    chains = [clip_chain(each.trajectory, clips_of(each.trajectory), rubrics) for each in given]
+    chains = [clip_chain(each.trajectory, clips_of(each.trajectory, types), rubrics) for each in given]
     found: dict[str, float | None] = {}
     async with judge.opened(uuid.uuid4().hex, budget) as ready:
         async for judgements in judge_chains(ready, iter(chains)):

@@ -49,13 +49,15 @@ class ProbeResult(Section):
 class Attack(Section):
     """What `panel attack` found of one version of a judge.
 
-    `prompt_version` is that of our prompts; `None` for a judge that is not asked with them. `padding` is the length
-    bias on the clips that the probe `length_padding` made longer.
+    `prompt_version` is that of our prompts; `None` for a judge that is not asked with them. `drop` is whose clips were
+    attacked; `None` for those of the package. `padding` is the length bias on the clips that the probe
+    `length_padding` made longer.
     """
 
     judge_version: str
     prompt_version: str | None
     on: date
+    drop: str | None
     probes: tuple[ProbeResult, ...]
     padding: LengthSlope
 
@@ -78,11 +80,11 @@ def probe_results(given: Iterable[Attacked], scores: Mapping[str, float | None])
         scores: The mean score of the judge by the ID of the trajectory; `None` where it gave none.
     """
     given = list(given)
-    before = {each.canary: scores.get(each.trajectory.id) for each in given if each.probe is None}
+    before = {each.clip: scores.get(each.trajectory.id) for each in given if each.probe is None}
     moved: dict[str, list[bool]] = {probe: [] for probe in PROBES}
     at_the_top: Counter[str] = Counter()
     for each in given:
-        was, now = before[each.canary], scores.get(each.trajectory.id)
+        was, now = before[each.clip], scores.get(each.trajectory.id)
         if each.probe is None or was is None or now is None:
             continue
         if each.probe == RETEST:
@@ -98,12 +100,12 @@ def probe_results(given: Iterable[Attacked], scores: Mapping[str, float | None])
 def padding_slope(given: Iterable[Attacked], scores: Mapping[str, float | None]) -> LengthSlope:
     """The length bias on clips that the probe `length_padding` made longer."""
     given = list(given)
-    plain = {each.canary: each.trajectory for each in given if each.probe is None}
+    plain = {each.clip: each.trajectory for each in given if each.probe is None}
     pairs = [
-        (before, after, len(each.trajectory.text) / len(plain[each.canary].text))
+        (before, after, len(each.trajectory.text) / len(plain[each.clip].text))
         for each in given
         if each.probe == PADDING
-        and (before := scores.get(plain[each.canary].id)) is not None
+        and (before := scores.get(plain[each.clip].id)) is not None
         and (after := scores.get(each.trajectory.id)) is not None
     ]
     return slope_of_padding(pairs)

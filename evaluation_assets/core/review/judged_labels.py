@@ -137,12 +137,16 @@ def _alignment_columns(alignment: Alignment | None) -> Row:
     }
 
 
+_ATTACK = ("gives_in_to", "attacked_on", "attacked_drop", "attacked_version", "attacked_prompt", "attack")
+
+
 def _attack_columns(attack: Attack | None) -> Row:
     if attack is None:
-        return dict.fromkeys(("gives_in_to", "attacked_on", "attacked_version", "attacked_prompt", "attack"))
+        return dict.fromkeys(_ATTACK)
     return {
         "gives_in_to": ", ".join(attack.caught) or ("none" if attack.is_measured else "not measurable"),
         "attacked_on": attack.on.isoformat(),
+        "attacked_drop": attack.drop,
         "attacked_version": attack.judge_version,
         "attacked_prompt": attack.prompt_version,
         "attack": [result.model_dump() for result in attack.probes],

@@ -143,6 +143,7 @@ JUDGE_CARDS = Table(
             "changes its mind without one; `none`, or `not measurable`. Null without it.",
         ),
         Column("attacked_on", NAME, "Date (UTC) of `panel attack`; null without it."),
+        Column("attacked_drop", NAME, "Drop whose clips were attacked; null for those of the package, and without it."),
         Column("attacked_version", NAME, "Version of the judge that was attacked; null without it."),
         Column("attacked_prompt", NAME, "Version of our prompts then; null where the judge is not asked with them."),
         Column(
