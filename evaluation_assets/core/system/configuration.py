@@ -93,6 +93,23 @@ Settings = TypeVar("Settings", bound=BaseModel)
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that stands twice in a mapping, since one of its values would be lost."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        """The mapping as it is written, before others are merged into it."""
+        node = super().compose_mapping_node(anchor)
+        known: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                if key.value in known:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"the key {key.value!r} appears twice", key.start_mark
+                    )
+                known.add(key.value)
+        return node
+
+
 class Section(BaseModel):
     """A part of a file of settings. Unknown fields are refused, and no message repeats a value."""
 
@@ -103,15 +120,17 @@ def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) 
     """The settings in a YAML file; the defaults of `model` where it is empty.
 
     Raises:
-        invalid: it is not UTF-8 or no YAML, or a field is wrong; the message begins with the file's path.
-        OSError: it cannot be read.
+        invalid: it cannot be read, is not UTF-8 or no YAML, or a field is wrong; the message begins with the file's
+            path.
     """
     try:
         text = file.read_text("utf-8")
     except UnicodeDecodeError as problem:
         raise invalid(f"{file}: not UTF-8 ({problem.reason})") from None
+    except OSError as problem:
+        raise invalid(f"{file}: it cannot be read ({problem.strerror or problem})") from None
     try:
-        data = yaml.safe_load(text) or {}
+        data = yaml.load(text, _Loader) or {}  # noqa: S506  (a SafeLoader)
     except yaml.YAMLError as problem:
         raise invalid(f"{file}: {_yaml_fault(problem)}") from None
     except Exception as problem:  # noqa: BLE001  # 2024-99-99, `!!int ""`: PyYAML raises whatever a value ends in
