@@ -163,9 +163,9 @@ function facts() {
   };
 }
 
-/** What was found or said in the run, with links to the calls; `told` gives name, severity and text of an entry. */
+/** Entries about the run, with links to the calls and, once for each group, to runs like this one; `told` gives name, severity and text of an entry. */
 function issues(trajectory, title, entries, told, open = true) {
-  const entry = (one) => {
+  const entry = (one, at) => {
     const [called, severity, text] = told(one);
     return element(
       "li",
@@ -173,7 +173,7 @@ function issues(trajectory, title, entries, told, open = true) {
       element("b", {}, name(called)),
       ` ${severity} `,
       one.clip !== null && element("a", { href: addressOf("run", trajectory.id, { clip: one.clip }) }, `clip ${one.clip}`),
-      one.group && [" ", element("a", { href: addressOf("runs", null, { q: `group:${one.group}` }) }, `${count(one.others)} more like this`)],
+      one.group && entries.findIndex((other) => other.group === one.group) === at && [" ", element("a", { href: addressOf("runs", null, { q: `group:${one.group}` }) }, `${count(one.others)} more like this`)],
       element("small", { dir: "auto" }, text),
     );
   };
