@@ -11,6 +11,7 @@ from evaluation_assets.core.report.sampled_judges import SampledMean
 from evaluation_assets.core.report.session_report import AgentRank, SessionsSummary
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary
 from evaluation_assets.core.sections.constraints.summary import ConstraintsSummary
+from evaluation_assets.core.sections.findings.claim_counts import ClaimCounts
 from evaluation_assets.core.sections.findings.summary import FindingsSummary
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import first_of
@@ -336,6 +337,7 @@ class DropReport(Frozen):
     headline: Headline
     failed_checks: list[BlockingCheck] = []
     findings: FindingsSummary | None = None
+    claims: list[ClaimCounts] = []
     failure_groups: FailureGroupsSummary | None = None
     damaged_tables: list[str] = []
     sidecar: Sidecar

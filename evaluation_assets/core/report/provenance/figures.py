@@ -45,6 +45,7 @@ NOT_RECOMPUTED: Mapping[str, str] = {
     "gate/fallen_tasks": "are rows of the table `task_metrics` beside the values of the baseline",
     "gate/improved_tasks": "are rows of the table `task_metrics` beside the values of the baseline",
     "findings": "counts runs with rows of the table `findings`, each of which has its place and evidence",
+    "claims": "counts rows of the table `claims`, each of which has its place and quotation",
     "failure_groups": "counts runs of this and other drops; the table `grouped_findings` has each with its evidence",
     "agent_ranks": "describes other drops of the suite",
     "tool_use/min_pass_rate": "is a setting of the suite",
