@@ -202,6 +202,7 @@ def summarise(
         worst_clips=worst,
         trajectories=trajectories.items(),
         trajectories_total=total,
+        tasks_total=len(set(tasks)),
         sessions=sessions_summary(tables.session_analyses, task_of),
         coding=_coding(tables),
         constraints=constraints_summary(tables.constraint_results),

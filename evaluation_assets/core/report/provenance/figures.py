@@ -149,6 +149,8 @@ class _Figures:
             yield Figure(address("drop", "records", name), value, total, formula, read)
         for name, value in (("rejected_total", total - kept), ("trajectories_total", kept)):
             yield Figure(address("drop", name), value, total, "number of records", read)
+        tasks = len({origin.task_id for origin in evidence.origins})
+        yield Figure(address("drop", "tasks_total"), tasks, kept, "number of tasks of the kept records", read)
         formula = "number of unbalanced tags in kept records"
         yield Figure(address("drop", "repairs_total"), evidence.repairs, kept, formula, read)
         for reason, count in evidence.rejected.items():

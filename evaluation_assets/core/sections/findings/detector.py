@@ -25,7 +25,6 @@ class Detector:
 
     The function also gives each claim that it checks, right or wrong.
 
-
     `version` is incremented when the same run would give other findings or claims.
     """
 
