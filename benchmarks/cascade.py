@@ -6,8 +6,7 @@ FOLDER is a copy of the repository RUCBM/AgentProcessBench (predictions of 20 mo
 and labels of people); default: `~/.cache/evaluation-assets/agent-process-bench`. A step passes if it was labelled +1.
 
 Variants of the method were tried with the judges of `STAGES`, and none with those of `UNSEEN`. The alpha "of the last
-judge" is chosen in each split, by labels that neither test nor measure. At the end, the shrinkage of weights is chosen
-on two of the four data sets, and measured on the other two.
+judge" is chosen in each split, by labels that neither test nor measure.
 
 Each split draws half of the trajectories (or of the tasks, five trajectories each) to fit the cascade, and measures
 on the other half: the share of accepted verdicts that differ from the label of people, Cohen's kappa with these
@@ -18,7 +17,6 @@ accepts, the last stage's more likely verdict counts, so that no person is invol
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, compress
 from math import ceil
 from pathlib import Path
 from statistics import fmean
@@ -27,7 +25,6 @@ from typing import Any
 import numpy as np
 import orjson
 
-from evaluation_assets.core.judging.cascade import combining
 from evaluation_assets.core.judging.cascade.fitted import FittedCriterion, chances
 from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion, is_teaching
 from evaluation_assets.core.scoring.reliability import cohen_kappa
@@ -55,7 +52,6 @@ UNSEEN = (
 )
 """The same of the other fifteen judges, named before they were measured."""
 
-SHRINKAGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 DELTA = 0.05
 _SIGNALS = {1: 1.0, 0: 0.5, -1: 0.0}
 
@@ -67,11 +63,6 @@ class Steps:
     stages: Sequence[Sequence[str]]
     labelled: LabelledSubjects
     tasks: Sequence[str]
-
-    def of_data_sets(self, names: Sequence[str]) -> "Steps":
-        """The steps of some data sets."""
-        chosen = np.array([kind in names for kind in self.labelled.kinds])
-        return Steps(self.stages, self.labelled.part(chosen), list(compress(self.tasks, chosen)))
 
 
 @dataclass(frozen=True)
@@ -97,33 +88,10 @@ def main() -> None:
             kappa = cohen_kappa(list((said > 0.5)[~np.isnan(said)]), list(steps.labelled.passes[~np.isnan(said)]))
             print(f"  {judge:32} {errors_of(steps.labelled, judge):.3f}, kappa {kappa:.3f}")
         for unit in ("trajectory", "task"):
-            for alpha in (None, 0.1, 0.12, 0.15, 0.17, 0.2):
+            for alpha in (None, 0.12, 0.15, 0.17, 0.2) if stages == STAGES else (None,):
                 name = "of the last judge" if alpha is None else alpha
                 found = list(measured(steps, alpha, unit, splits))
                 print(f"alpha {name}, {splits} splits by {unit}: {summary(found)}", flush=True)
-    print(
-        f"shrinkage chosen on two data sets, measured on two: {summary(chosen_elsewhere(read_steps(folder), splits))}"
-    )
-
-
-def chosen_elsewhere(steps: Steps, splits: int) -> list[Measured]:
-    """About so many splits of any two data sets, with the shrinkage that asks the last judge least on the others."""
-    usual, found = combining.OWN_WEIGHT, list[Measured]()
-    pairs = list(combinations(DATA_SETS, 2))
-
-    def measured_with(shrinkage: float, names: Sequence[str], n: int, seed: int) -> list[Measured]:
-        combining.OWN_WEIGHT = shrinkage
-        return list(measured(steps.of_data_sets(names), None, "trajectory", n, seed))
-
-    for pair in pairs:
-        others = [name for name in DATA_SETS if name not in pair]
-        asked = {
-            shrinkage: fmean(each.asked for each in measured_with(shrinkage, others, 20, seed=3))
-            for shrinkage in SHRINKAGES
-        }
-        found += measured_with(min(asked, key=lambda each: asked[each]), pair, ceil(splits / len(pairs)), seed=4)
-    combining.OWN_WEIGHT = usual
-    return found
 
 
 def errors_of(labelled: LabelledSubjects, judge: str) -> float:
@@ -145,14 +113,18 @@ def summary(found: Sequence[Measured]) -> str:
     if not some:
         return "nothing is accepted in any"
 
-    def mean(name: str) -> float:
-        return fmean(getattr(each, name) for each in some)
+    def of(name: str) -> np.ndarray:
+        return np.array([getattr(each, name) for each in some])
 
-    no_worse = fmean(each.kappa >= each.kappa_of_best for each in some)
+    def interval(name: str) -> str:
+        low, high = np.quantile(of(name), (0.025, 0.975))
+        return f"{of(name).mean():.3f} ({low:.3f} to {high:.3f})"
+
+    accepted, wrong, asked = of("accepted").mean(), of("errors").mean(), of("asked").mean()
     return (
-        f"mean alpha {mean('alpha'):.3f}; bound holds in {held:.1%}; {len(some)} accept something. Of those, means: "
-        f"accepted {mean('accepted'):.1%}, wrong {mean('errors'):.3f}; last judge asked {mean('asked'):.1%}; kappa "
-        f"{mean('kappa'):.3f}, of the last judge alone {mean('kappa_of_best'):.3f} (no lower in {no_worse:.1%})"
+        f"mean alpha {of('alpha').mean():.3f}; bound holds in {held:.1%}; {len(some)} accept something. Of those: "
+        f"accepted {accepted:.1%}, wrong {wrong:.3f}; last judge asked {asked:.1%}; kappa, with 95% of the splits: "
+        f"{interval('kappa')}, of the last judge alone {interval('kappa_of_best')}"
     )
 
 

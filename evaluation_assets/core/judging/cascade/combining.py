@@ -10,7 +10,7 @@ from evaluation_assets.core.system.configuration import Section
 _CLIP = 0.01
 """A judge that was always right so far is not sure."""
 
-OWN_WEIGHT = 1e-3
+_OWN_WEIGHT = 1e-3
 """Prior variance of the weights of single judges, of silence and of kinds; that of the mean of all judges is 1.
 
 The evidence of each judge is calibrated, so weights only have to tell how much judges repeat each other.
@@ -65,7 +65,7 @@ def combined(signals: Mapping[str, np.ndarray], kinds: Sequence[str], passes: np
     ]
     columns += [np.isnan(said).astype(float) for said in signals.values()]
     columns += [np.array([kind == each for kind in kinds], float) for each in known]
-    shared = OWN_WEIGHT**-0.5 / len(judges)
+    shared = _OWN_WEIGHT**-0.5 / len(judges)
     columns.append(shared * sum(columns[: len(judges)]))
     if passes.min() == passes.max():
         # One class only: nothing can be regressed, and the prior of one subject of the other class remains.
@@ -74,7 +74,7 @@ def combined(signals: Mapping[str, np.ndarray], kinds: Sequence[str], passes: np
     else:
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (a second that runs need not wait for)
 
-        model = LogisticRegression(C=OWN_WEIGHT, max_iter=1000).fit(np.array(columns).T, passes)
+        model = LogisticRegression(C=_OWN_WEIGHT, max_iter=1000).fit(np.array(columns).T, passes)
         intercept, weights = float(model.intercept_[0]), model.coef_[0]
     weights[: len(judges)] += shared * weights[-1]
     return Combination(
