@@ -8,7 +8,8 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import get_args
 
-from evaluation_assets.core.gating.evaluated_drops import evaluated_at, metrics_of, without_damaged
+from evaluation_assets.core.gating.evaluated_drops import evaluated_at, without_damaged
+from evaluation_assets.core.gating.task_metrics import without_tasks
 from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
@@ -126,7 +127,7 @@ class FindingsOfRuns:
 
 def evaluated_runs(home: Installation, drop: str) -> EvaluatedRuns:
     """The runs of an evaluated drop. Whether a run succeeded is what its source recorded, else what its suite says."""
-    metrics = metrics_of(home, drop)
+    metrics = without_tasks(drop, home.table(drop, "task_metrics"))
     agent = metrics.agent or metrics.model
     runs = EvaluatedRuns(
         drop=drop,
