@@ -8,15 +8,17 @@ from typing import Any
 
 import click
 
-from evaluation_assets.cli.options import with_panel
+from evaluation_assets.cli.options import text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures, states_of_groups
+from evaluation_assets.core.pipeline.failure_groups import are_current
 from evaluation_assets.core.report.render import plain
-from evaluation_assets.core.sections.failure_groups.states import KeptState, write_states
+from evaluation_assets.core.sections.failure_groups.states import KeptState, read_states, write_states
 from evaluation_assets.core.system.configuration import InvalidConfiguration
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import counted, percent
+from evaluation_assets.core.text.counted import percent, runs_of_tasks
 from evaluation_assets.defs.names import OVERVIEW
 
 _EXAMPLES = 3
@@ -34,13 +36,11 @@ def group_commands() -> None:
 
 @group_commands.command("list")
 @with_panel
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
-)
-def list_groups(home: Installation, panel: Panel, form: str) -> None:
+@text_or_json
+def list_groups(home: Installation, panel: Panel, format_name: str) -> None:
     """List the groups, those with the most runs first. The exit status is 1 if one was reopened."""
     rows = updated_groups(home, panel)
-    if form == "json":
+    if format_name == "json":
         click.echo(json.dumps(rows, indent=1))
     elif not rows:
         echo("no failure group: no run of an evaluated drop has a finding")
@@ -103,19 +103,25 @@ def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> Non
 
 
 def updated_groups(home: Installation, panel: Panel) -> list[dict[str, Any]]:
-    """Rows of `failure_groups`, made again from all drops."""
+    """Rows of `failure_groups`, made again from all drops if one of them or groups.yaml has changed."""
     if not home.drops_with("findings"):
         refuse(f"no drop has been evaluated in {home.root}. Evaluate one: evaluation-assets evaluate FILE")
+    if not are_current(home):
+        _make_groups(home, panel)
+    rows = list(home.whole_table("failure_groups").rows())
+    for finding in (no_reopened_failures(rows), states_of_groups(read_states(home.groups_file), rows)):
+        if not finding.passed:
+            warn(plain(str(finding.description)))
+    return rows
+
+
+def _make_groups(home: Installation, panel: Panel) -> None:
     silence_previews()
     from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
     result = run_job(home, panel, OVERVIEW, assets=["grouped_findings", "failure_groups"])
-    failed = [check.description for check in result.checks if not check.passed]
-    if not result.success and not failed:
+    if not result.success and all(check.passed for check in result.checks):
         refuse("; ".join(result.failures))
-    for said in failed:
-        warn(plain(str(said)))
-    return list(home.whole_table("failure_groups").rows())
 
 
 def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:
@@ -129,4 +135,5 @@ def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:
 
 def _line(row: dict[str, Any]) -> str:
     share = f"{percent(row['share'])} (95% CI {percent(row['ci_low'])} to {percent(row['ci_high'])})"
-    return f"{row['group_id']}  {row['state']:<12}  {counted(row['n_runs'], 'run')}, {share}  {plain(row['name'])}"
+    runs = runs_of_tasks(row["n_runs"], row["n_tasks"])
+    return f"{row['group_id']}  {row['state']:<12}  {runs}, {share}  {plain(row['name'])}"

@@ -155,7 +155,7 @@ def test_a_broken_suite_fails_its_check_and_nothing_else(installation: Workspace
     with_suite(installation, "d", RUNS, "cases:\n  - id: 5\n")
     result = installation.run("d")
     assert failed_checks(result) == {"suite_pass_rate"}
-    assert "weather.yaml:2: cases.0.id" in report_of(installation, "d")["tool_use"]["problem"]
+    assert "weather.yaml:2: cases[0].id" in report_of(installation, "d")["tool_use"]["problem"]
     assert installation.table("d", "trajectory_scores").count > 0
 
 
@@ -189,6 +189,14 @@ def test_evaluate_takes_a_suite_in_and_notes_it_for_the_drop(tmp_path: Path) -> 
     assert "Wrong argument (1 run)" in again.stdout
 
 
+def test_the_pass_rate_of_a_suite_is_printed_beside_recorded_outcomes(tmp_path: Path) -> None:
+    runs = [json.loads(line) | {"success": True} for line in RUNS.splitlines()]
+    (tmp_path / "runs.jsonl").write_text("\n".join(map(json.dumps, runs)))
+    done = command("evaluate", tmp_path / "runs.jsonl", "--suite", WEATHER, home=tmp_path / "home")
+    assert "  outcome            success 3 of 3 (100.0%" in done.stdout
+    assert "  suite              weather: 3 of 3 runs passed (100.0%)\n" in done.stdout
+
+
 def test_a_suite_of_several_files_becomes_one(tmp_path: Path) -> None:
     questions = [
         {"id": "simple_0", "question": [[{"role": "user", "content": "4?"}]], "function": [{"name": "f"}]},
@@ -206,7 +214,7 @@ def test_a_suite_of_several_files_becomes_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("cases:\n  - id: 5\n", "s.yaml:2: cases.0.id: Input should be a valid string"),
+        ("cases:\n  - id: 5\n", "s.yaml:2: cases[0].id: must be text"),
         ("cases: [", "s.yaml:1: not YAML"),
     ],
 )

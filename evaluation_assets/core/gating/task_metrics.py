@@ -61,7 +61,7 @@ class DropMetrics:
     `tasks` is the digest of each task's words; `metrics` holds by metric the tasks that have it. `kept_out` names
     the judges whose scores are not in it, with the reason; `canaries` are judges' scores of canary clips,
     `canaries_asked` the number of clips they were asked about, answered or not. `detectors` are those that searched
-    for findings; metrics of findings are there for the kinds that they found.
+    for findings; metrics of findings are there for the kinds that they found. `n_runs` counts the runs of the tasks.
     """
 
     drop: str
@@ -75,6 +75,7 @@ class DropMetrics:
     canaries: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
     canaries_asked: Mapping[str, int] = field(default_factory=dict)
     detectors: str = ""
+    n_runs: int = 0
     tasks: Mapping[str, str]
     metrics: Mapping[str, Mapping[str, TaskValue]]
 
@@ -193,11 +194,13 @@ def _above_zero(value: float | None) -> float | None:
 def read_metrics(drop: str, stored: Stored) -> DropMetrics:
     """The metrics of a drop from its `task_metrics`."""
     tasks: dict[str, str] = {}
+    runs: dict[str, int] = {}
     metrics: dict[str, dict[str, TaskValue]] = {}
     ids: dict[str, str] = {}
     known: dict[TaskValue, TaskValue] = {}  # most are 0 or 1
     for row in stored.rows():
         task = ids.setdefault(row["task_id"], row["task_id"])
+        runs[task] = row["n_trials"]
         tasks[task] = row["task_digest"]
         values = metrics.setdefault(row["metric"], {})
         if row["value"] is not None:
@@ -205,7 +208,7 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
             worst = row.get("worst", row["value"])
             value = TaskValue(row["value"], row["best"], worst, row["n_known"])
             values[task] = known.setdefault(value, value)
-    return replace(without_tasks(drop, stored), tasks=tasks, metrics=metrics)
+    return replace(without_tasks(drop, stored), n_runs=sum(runs.values()), tasks=tasks, metrics=metrics)
 
 
 def without_tasks(drop: str, stored: Stored) -> DropMetrics:

@@ -14,6 +14,7 @@ from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.report.viewer.run_facts import RunFacts, run_facts
 from evaluation_assets.core.scoring.panel_scores import OVERALL
+from evaluation_assets.core.sections.findings.claim_counts import DETECTORS
 from evaluation_assets.core.sections.findings.summary import SEVERITIES, kinds_title
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span, Step, Trajectory, Usage
 
@@ -46,6 +47,7 @@ def documents(tables: DropTables, groups: DropGroups | None = None) -> Iterator[
     clip_scores, categories = Aligned(tables.clip_scores.rows()), Aligned(tables.category_assessments.rows())
     scores, content = Aligned(tables.trajectory_scores.rows()), DropFacts.of(tables.raw).content
     facts = run_facts(tables, groups)
+    claims = Aligned(tables.claims.rows(["trajectory_id", "clip_index", "verdict", "claim"]))
     levels = {
         "clip": _by_judge(tables.clip_verdicts),
         "category": _by_judge(tables.category_verdicts),
@@ -74,6 +76,7 @@ def documents(tables: DropTables, groups: DropGroups | None = None) -> Iterator[
                 "scores": own,
                 "violations": violations,
                 "findings": _findings(about.findings),
+                "claims": _claims(claims.at(trajectory.id)),
                 "items": transcript(trajectory, clips),
                 "clips": shown,
                 "categories": of_categories,
@@ -179,6 +182,14 @@ def _findings(rows: Sequence[Row]) -> list[JsonObject]:
                 shown |= {"group": group.group_id, "others": group.others}
             found.append({**shown, "clip": row["clip_index"]})
     return sorted(found, key=lambda finding: SEVERITIES.index(finding["severity"]))
+
+
+def _claims(checked: Sequence[Row]) -> list[JsonObject]:
+    """The claims of a trajectory with their verdicts, in the order of the run."""
+    return [
+        {"by": DETECTORS, "verdict": row["verdict"], "claim": row["claim"], "clip": row["clip_index"]}
+        for row in checked
+    ]
 
 
 def _row(
