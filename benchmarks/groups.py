@@ -13,16 +13,23 @@ counts once for each pair of both.
 runs of the last night have the fault: is a group new? And how many suites without one have a new group in any night?
 
 `--runs` groups so many made-up runs with two findings each, and prints seconds and peak memory.
+`--drops` makes an installation with so many drops of 1,000 recorded runs, adds another one, and prints what the command
+`groups list`
+takes: seconds and peak memory, the first time and when nothing has changed.
 `--suites` simulates so many suites of twenty nights, and prints how many have a group that is new or has grown:
 unchanged ones, and those in whose last night a share has doubled.
 """
 
 import argparse
 import json
+import os
 import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -30,7 +37,7 @@ from random import Random
 from sklearn.metrics import adjusted_rand_score, v_measure_score
 
 from benchmarks.injected import DATA_SETS, _runs
-from evaluation_assets.core.pipeline.failure_groups import AllRuns, EvaluatedRuns, group_rows
+from evaluation_assets.core.pipeline.failure_groups import SOURCES, AllRuns, EvaluatedRuns, group_rows
 from evaluation_assets.core.sections.failure_groups.grouping import grouped
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.detecting import detected
@@ -39,6 +46,7 @@ from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
 from evaluation_assets.core.sections.findings.finding_rows import finding_rows
 from evaluation_assets.core.sections.findings.gathering import findings_of
 from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 SETS = {**DATA_SETS, "research agent": "dataeva/demo02*.jsonl"}
@@ -55,6 +63,7 @@ def main() -> None:
     arguments.add_argument("--seeds", type=int, default=3)
     arguments.add_argument("--trials", type=int, default=10)
     arguments.add_argument("--runs", type=int, default=100_000)
+    arguments.add_argument("--drops", type=int, default=100)
     arguments.add_argument("--suites", type=int, default=200)
     options = arguments.parse_args()
     everything = {name: list(_runs(options.data, pattern)) for name, pattern in SETS.items()}
@@ -68,7 +77,10 @@ def main() -> None:
         if runs and options.trials:
             for line in news(Recorded(runs), options.trials):
                 print(f"{name:<20} {line}", flush=True)
-    print(size(options.runs))
+    if options.runs:
+        print(size(options.runs))
+    if options.drops and (record := options.data / "tau-bench" / "gpt-4o-airline.even-tasks.json").exists():
+        print(*listed(options.drops, record), sep="\n")
     print(nights(options.suites))
 
 
@@ -228,6 +240,40 @@ def size(count: int) -> str:
     seconds = time.process_time() - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return f"{count} runs, {len(everything.occurrences)} findings, {len(rows)} groups: {seconds:.1f} s, {memory:.0f} MB"
+
+
+def listed(drops: int, recorded: Path) -> Iterator[str]:
+    """What `groups list` takes after a new drop of 1,000 runs, and again."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, home = Path(folder, "nights.jsonl"), Installation.at(f"{folder}/home")
+        runs = json.loads(recorded.read_bytes())
+        file.write_text("".join(f"{json.dumps(runs[at % len(runs)] | {'trial': at})}\n" for at in range(1000)))
+        command(folder, "evaluate", str(file), "--as", "nights/000", "--quiet")
+        for number in range(1, drops):
+            copy_tables(home, f"nights/{number:03}")
+        command(folder, "groups", "list")
+        copy_tables(home, f"nights/{drops:03}")
+        for when in ("after a new drop", "again"):
+            yield f"{drops} drops of 1,000 runs, groups list {when}: {command(folder, 'groups', 'list')}"
+
+
+def copy_tables(home: Installation, drop: str) -> None:
+    """A drop like the first one: the tables that groups are made of."""
+    for name in SOURCES:
+        source, target = (Path(home.table(each, name).path.path) for each in ("nights/000", drop))
+        if source.exists():
+            target.hardlink_to(source)
+
+
+def command(folder: str, *arguments: str) -> str:
+    """Run a command; its seconds and memory."""
+    began = time.monotonic()
+    line = [sys.executable, "-m", "evaluation_assets.cli", *arguments, "--home", f"{folder}/home"]
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL) as started:
+        _, _, used = os.wait4(started.pid, 0)
+        started.returncode = 0
+    cpu = used.ru_utime + used.ru_stime
+    return f"{time.monotonic() - began:.1f} s wall, {cpu:.1f} s CPU, {used.ru_maxrss / 1024:.0f} MB"
 
 
 _NIGHTS, _RUNS = 20, 200

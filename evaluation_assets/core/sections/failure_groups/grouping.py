@@ -59,8 +59,12 @@ class GroupKey(NamedTuple):
     @property
     def name(self) -> str:
         """Name for people."""
-        title = "Failed without a finding" if self.kind == UNEXPLAINED else kinds()[self.kind].title
-        return ": ".join(part for part in (title, self.tool, self.words) if part)
+        return ": ".join(part for part in (kind_title(self.kind), self.tool, self.words) if part)
+
+
+def kind_title(kind: str) -> str:
+    """What a kind of groups is called."""
+    return "Failed without a finding" if kind == UNEXPLAINED else kinds()[kind].title
 
 
 def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict[GroupKey, list[Occurrence]]:
