@@ -10,7 +10,7 @@ from typing import Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.options import text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.intake.copying.drops import inspect
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop
@@ -48,14 +48,7 @@ class _Checked:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Path to checks.yaml (default: <home>/checks.yaml).",
 )
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@text_or_json
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
 @click.option("--all", "show_all", is_flag=True, help=f"List all violations (default: {_SHOWN} by constraint).")
 @with_home
@@ -63,7 +56,7 @@ def check(
     home: Installation,
     inputs: tuple[str, ...],
     checks_file: Path | None,
-    output_format: str,
+    format_name: str,
     one_drop: bool,
     show_all: bool,
 ) -> None:
@@ -83,13 +76,13 @@ def check(
             for trajectory in checked.trajectories:
                 found.add(trajectory.id, evaluator.outcomes(trajectory))
             fails |= found.fails
-            if output_format == "json":
+            if format_name == "json":
                 report.append(found.as_json(checked.drop))
             else:
                 found.print(checked.drop, None if show_all else _SHOWN)
     except (InvalidDrop, UnreadableDrop) as problem:
         refuse(str(problem))
-    if output_format == "json":
+    if format_name == "json":
         click.echo(json.dumps(report, ensure_ascii=False, indent=2))
     if fails:
         raise SystemExit(1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from evaluation_assets.cli.options import spending, with_panel
+from evaluation_assets.cli.options import spending, text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.judging.panel import Panel
@@ -36,13 +36,11 @@ def group_commands() -> None:
 
 @group_commands.command("list")
 @with_panel
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
-)
-def list_groups(home: Installation, panel: Panel, form: str) -> None:
+@text_or_json
+def list_groups(home: Installation, panel: Panel, format_name: str) -> None:
     """List the groups, those with the most runs first. The exit status is 1 if one was reopened."""
     rows = updated_groups(home, panel)
-    if form == "json":
+    if format_name == "json":
         click.echo(json.dumps(rows, indent=1))
     elif not rows:
         echo("no failure group: no run of an evaluated drop has a finding")

@@ -12,7 +12,7 @@ import orjson
 from upath import UPath
 
 from evaluation_assets.cli.consent import ask_for_consent
-from evaluation_assets.cli.options import AMOUNT, with_judges
+from evaluation_assets.cli.options import AMOUNT, text_or_json, with_judges
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.quotes import quote_line
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
@@ -88,14 +88,7 @@ _RULES = JudgeSettings(name=EMBEDDED, provider=EMBEDDED)
 @click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this.")
 @click.option("--budget-calls", metavar="N", type=click.IntRange(min=0), help="Stop before more model calls.")
 @click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@text_or_json
 def inject(
     home: Installation,
     panel: Panel,
@@ -109,7 +102,7 @@ def inject(
     budget: float | None,
     budget_calls: int | None,
     yes: bool,
-    output_format: str,
+    format_name: str,
 ) -> None:
     """Plant faults into copies of runs and measure how well judges and detectors notice them.
 
@@ -133,7 +126,7 @@ def inject(
         check_evaluators(chosen)
         if _is_agreed(home, chosen, found, dry_run, budget, budget_calls, yes):
             judges = judges_of(chosen, home.ledger_url)
-            _measure(home, judges, found, Budget(budget, limit_calls=budget_calls), source, output_format)
+            _measure(home, judges, found, Budget(budget, limit_calls=budget_calls), source, format_name)
     except (InvalidDrop, InvalidPanel, LedgerError, UnreadableDrop) as problem:
         refuse(str(problem))
 
@@ -237,18 +230,18 @@ def _as_drop(folder: Path, found: Pairs) -> Drop:
 
 
 def _measure(
-    home: Installation, judges: Sequence[Judge], found: Pairs, budget: Budget, source: str, output_format: str
+    home: Installation, judges: Sequence[Judge], found: Pairs, budget: Budget, source: str, format_name: str
 ) -> None:
     report: list[dict[str, Any]] = []
-    if output_format == "text":
+    if format_name == "text":
         echo(f"{source}: {counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}")
     for by, noticed in _measured(home, judges, found, budget):
-        if output_format == "json":
+        if format_name == "json":
             report.append({**by, "runs": found.runs, "operators": figures(found, noticed)})
             continue
         echo("", f"judge {by['judge']}" if "judge" in by else by["by"].replace("_", " "))
         echo(*injection_lines(found, noticed))
-    if output_format == "json":
+    if format_name == "json":
         click.echo(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.opening import write_list
-from evaluation_assets.cli.options import with_panel
+from evaluation_assets.cli.options import text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
@@ -62,6 +62,7 @@ SHOWN = {
         "effective_judges",
         "length_slope",
         "adopted",
+        "gives_in_to",
         "may_gate",
     ),
     "pass_rates": ("drop", "judge", "raw", "corrected", "ci_low", "ci_high", "n_subjects", "n_labels"),
@@ -74,16 +75,12 @@ SHOWN = {
 NEEDED = {"leaderboard": ["leaderboard"], "judge_cards": ["labels", "judge_cards"], "drift": ["drift"]}
 """Assets to materialise for a table."""
 
-_form = click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
-)
-
 
 def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
     @click.command(name, help=f"{about}\n\nThe exit status is 1 if a blocking check failed, e.g. if a suite drifts.")
     @with_panel
-    @_form
-    def show(home: Installation, panel: Panel, form: str) -> None:
+    @text_or_json
+    def show(home: Installation, panel: Panel, format_name: str) -> None:
         prepare(home)
         lost = _given_up(home) if GIVEN_UP in tables else []
         if not home.drops_with("task_metrics"):
@@ -93,7 +90,7 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
         blocked = _materialise(home, panel, tables)
         made = {GIVEN_UP: lambda: lost, PANELS: lambda: panel_rows(home), FINDINGS: lambda: finding_counts(home)}
         rows = {table: list(made[table]() if table in made else home.whole_table(table).rows()) for table in tables}
-        if form == "json":
+        if format_name == "json":
             click.echo(json.dumps(rows if len(tables) > 1 else rows[tables[0]], indent=1))
         else:
             shown = [table for table in tables if table != GIVEN_UP or lost]

@@ -1,10 +1,11 @@
 """The page `docs/cli.md`: `python -m evaluation_assets.cli.documentation.commands > docs/cli.md`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 
 import click
 
+from evaluation_assets.cli.evaluate import evaluate
 from evaluation_assets.cli.main import main
 
 _PROGRAM = "evaluation-assets"
@@ -26,11 +27,13 @@ Results go to stdout; progress and logs go to stderr.
 | `130`, `143`, `129` | stopped by Ctrl-C, SIGTERM, SIGHUP; the same command resumes |
 
 Each command has `--help`. Left out below are `--home`, the home folder or its fsspec URL (default `.evaluation`), and
-`--panel`, the path to `panel.yaml` (default: that in the home folder).
+`--panel`, the path to `panel.yaml` (default: that in the home folder). Options that
+[`evaluate`](#evaluation-assets-evaluate) has too are only named, and so is `--format [text|json]`, which prints text by
+default, or a JSON document.
 """
 
 _LEFT_OUT = frozenset({"home_url", "panel_file"})
-"""Options of nearly all commands, which are described once."""
+"""Options of nearly all commands, which the introduction describes."""
 
 
 def page() -> str:
@@ -41,7 +44,9 @@ def page() -> str:
 def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
     """A section for a command, then one for each command below it."""
     level = "##" if context.parent is None or context.parent.parent is None else "###"
-    yield f"{level} {context.command_path}\n\n```text\n{_help(command, context)}\n```\n"
+    named = {} if command is evaluate else {each.name: option for each in command.params if (option := _named(each))}
+    also = f"\nAlso {', '.join(f'`{option}`' for option in named.values())}.\n" if named else ""
+    yield f"{level} {context.command_path}\n\n```text\n{_help(command, context, named)}\n```\n{also}"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
@@ -49,12 +54,24 @@ def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
                 yield from _sections(below, click.Context(below, info_name=name, parent=context))
 
 
-def _help(command: click.Command, context: click.Context) -> str:
-    """What `--help` prints, whatever the width of the terminal, without the options that are described once."""
+def _named(parameter: click.Parameter) -> str | None:
+    """An option as `--help` names it, if the introduction or the section of `evaluate` describes it."""
+    if not isinstance(parameter, click.Option) or parameter.name in _LEFT_OUT:
+        return None
+    context = click.Context(main)
+    record = parameter.get_help_record(context)
+    known = (each.get_help_record(context) for each in evaluate.params)
+    return record[0] if record and (record[0] == "--format [text|json]" or record in known) else None
+
+
+def _help(command: click.Command, context: click.Context, named: Iterable[str | None]) -> str:
+    """What `--help` prints, whatever the width of the terminal, without what is described elsewhere."""
     formatter = click.HelpFormatter(width=_WIDTH)
     shown = copy(command)
-    shown.params = [each for each in command.params if each.name not in _LEFT_OUT]
+    shown.params = [each for each in command.params if each.name not in {*_LEFT_OUT, *named}]
     shown.add_help_option = False
+    if isinstance(shown, click.Group) and command is not main:
+        shown.commands = {}  # a section of its own for each follows
     shown.format_help(context, formatter)
     return formatter.getvalue().rstrip("\n")
 

@@ -12,6 +12,7 @@ import evaluation_assets
 from evaluation_assets import judging
 from evaluation_assets.component import EvaluationComponent
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.text.field_meanings import prose
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _INTRODUCTION = """\
@@ -35,7 +36,9 @@ _ALIASES = {"Checked", "SubjectView"}
 """Names for types that are described under another name."""
 
 _WITHOUT_MEMBERS = (EvaluationComponent, Panel, Trajectory)
-"""Data models; configuration.md has the panel's fields."""
+"""Data models."""
+
+_PANEL = f"{prose(Panel)} [Configuration](configuration.md#panelyaml) has its fields.\n"
 
 
 def page() -> str:
@@ -57,7 +60,7 @@ def _names(module: ModuleType) -> list[str]:
 def _of_name(name: str, described: Any) -> Iterator[str]:
     if inspect.isclass(described):
         yield f"### class {name}\n"
-        yield from _text(described)
+        yield from _text(described) if described is not Panel else [_PANEL]
         if not issubclass(described, _WITHOUT_MEMBERS):
             yield from _members(name, described)
     else:

@@ -3,7 +3,7 @@
 import re
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -33,6 +33,9 @@ Settings are YAML files in the home folder (`--home`, `EVALUATION_HOME`, default
 which is next to its drop. All files are optional. An unknown field is an error, except in the sidecar. Secrets are not
 written into files: a field that ends in `_env` is the name of the environment variable that holds one.
 
+After each field stand its type and its default. Fields without a default are null or empty unless you set them, or
+`required`.
+
 Commands read the files when they start. While the UI runs, reload the code location after a change, or restart `ui`;
 suites and sidecars need no reload.
 """
@@ -45,6 +48,10 @@ _NAMES = {
     timedelta: "duration",
     type(None): "null",
 }
+
+_EMPTY = ("null", '""', "[]", "{}")
+_LONGEST_DEFAULT = 100
+"""Characters of a default; what a longer one says is in the meaning of its field."""
 
 
 @dataclass(frozen=True)
@@ -124,25 +131,42 @@ def _model(model: type[BaseModel], title: str, described: dict[type[BaseModel], 
     if base is not None:
         yield from _model(base, _words(base).capitalize(), described)
     described[model] = title
-    inherited = {} if base is None else _rows(base)
+    inherited = {} if base is None else _entries(base)
     if title:
         yield f"### {title}\n\n{prose(model)}\n"
+    own = {name: entry for name, entry in _entries(model).items() if entry != inherited.get(name)}
     if base is not None:
-        yield f"Has the fields of {_link(described[base])}, and these:\n"
-    rows = [row for name, row in _rows(model).items() if row != inherited.get(name)]
-    yield "\n".join(("| field | type | default | meaning |", "|---|---|---|---|", *rows, ""))
+        defaults = [
+            f", `{name}` with the default {entry.default}"
+            for name, entry in own.items()
+            if name in inherited and entry == replace(inherited[name], default=entry.default)
+        ]
+        own = {name: entry for name, entry in own.items() if not any(f"`{name}`" in each for each in defaults)}
+        yield f"Has the fields of {_link(described[base])}{''.join(defaults)}{', and these:' if own else '.'}\n"
+    yield "".join(f"- `{model.model_fields[name].alias or name}` {entry}\n" for name, entry in own.items())
     for name, field in model.model_fields.items():
         if name not in inherited:
             for below in _models_in(field.annotation):
                 yield from _model(below, file_path(model, name), described)
 
 
-def _rows(model: type[BaseModel]) -> dict[str, str]:
-    """The row of each field; an entry's type is in the title of its section."""
+@dataclass(frozen=True)
+class _Entry:
+    """What the page says about a field. That it may be null is said in `meaning`."""
+
+    type: str
+    default: str
+    meaning: str
+
+    def __str__(self) -> str:
+        return f"({'; '.join(filter(None, (self.type, self.default)))}): {self.meaning}"
+
+
+def _entries(model: type[BaseModel]) -> dict[str, _Entry]:
+    """The entry of each field; the `type` of a source or sink is in the title of its section."""
     found = meanings(model)
     return {
-        name: f"| `{field.alias or name}` | {type_name(field.annotation)} | {_default(field)} | "
-        f"{_cell(found.get(name, ''))} |"
+        name: _Entry(type_name(field.annotation).removesuffix(" or null"), _default(field), found[name])
         for name, field in model.model_fields.items()
         if name != "type"
     }
@@ -211,11 +235,8 @@ def _default(field: FieldInfo) -> str:
         return ""
     if isinstance(value, timedelta):
         return f"`{value.total_seconds():g}s`"
-    return f"`{_cell(orjson.dumps(value, default=str).decode())}`"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "&#124;")
+    shown = orjson.dumps(value, default=str).decode()
+    return f"`{shown}`" if shown not in _EMPTY and len(shown) <= _LONGEST_DEFAULT else ""
 
 
 if __name__ == "__main__":

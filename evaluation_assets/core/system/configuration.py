@@ -6,6 +6,7 @@ keys into the wrong field.
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar, get_args
@@ -13,6 +14,8 @@ from typing import Annotated, Any, TypeVar, get_args
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from upath import UPath
+
+from evaluation_assets.core.text.faults import faults_of
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _ENTRY = re.compile(r"[a-z][a-z0-9_]*")
@@ -185,16 +188,11 @@ def _yaml_fault(problem: yaml.YAMLError) -> str:
 
 def _faults(problem: ValidationError, model: type[BaseModel]) -> str:
     """Describe the invalid fields of `model` with their paths, without the values."""
-    found = []
-    for error in problem.errors(include_input=False, include_url=False):
-        place = ".".join(map(str, error["loc"]))
-        said = (
-            _unknown(error["loc"], model)
-            if error["type"] == "extra_forbidden"
-            else error["msg"].removeprefix("Value error, ")
-        )
-        found.append(f"{place}: {said}" if place else said)
-    return "; ".join(found)
+    faults = (
+        replace(fault, reason=_unknown(fault.place, model)) if fault.is_unknown_field else fault
+        for fault in faults_of(problem)
+    )
+    return "; ".join(map(str, faults))
 
 
 def _unknown(place: tuple[int | str, ...], model: type[BaseModel]) -> str:

@@ -34,7 +34,23 @@ def test_each_file_has_one_section() -> None:
     assert len(set(headings)) == len(headings)
 
 
-def test_every_row_of_the_page_ends_with_a_meaning() -> None:
-    rows = [line for line in page(FILES).splitlines() if line.startswith("| `")]
-    assert rows
-    assert [row for row in rows if row.endswith("|  |")] == []
+@pytest.mark.parametrize(
+    ("section", "entry"),
+    [
+        ("`panel.yaml`", "- `quorum` (integer; `1`): Number of judges"),
+        ("`gate`", '- `rule` (`paired`, `tolerance`; `"paired"`): '),
+        ("`price` of endpoint settings", "- `input` (number; required): Price of input tokens."),
+        ("`type: mlflow`", "- `filter` (text): A filter string of MLflow"),
+    ],
+)
+def test_a_field_is_listed_with_its_type_default_and_meaning(section: str, entry: str) -> None:
+    assert f"\n{entry}" in text_of(section)
+
+
+def test_a_default_that_an_entry_changes_is_named_without_the_whole_field() -> None:
+    assert '[Source settings](#source-settings), `format` with the default `"mlflow"`, and' in text_of("`type: mlflow`")
+    assert "- `format`" not in text_of("`type: mlflow`")
+
+
+def text_of(section: str) -> str:
+    return page(FILES).partition(f"# {section}\n")[2].partition("\n#")[0]

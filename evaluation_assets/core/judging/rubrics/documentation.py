@@ -11,9 +11,9 @@ _INTRODUCTION = """\
 <!-- Written by `make docs` from evaluation_assets/core/judging/rubrics. Change the text there. -->
 
 What judges are asked. A judge gives each criterion a number on the scale, or abstains. Stored scores are mapped to
-0..1. What each number means is written in `evaluation_assets/core/judging/rubrics/<level>/<name>.yaml`. A file
-`rubrics/<level>/<name>.yaml` in the home folder adds a rubric, or replaces the shipped one of that name. See
-[how to write a rubric](how_to.md#write-a-rubric).
+0..1. What each number means, and all else that a judge reads, is written in
+`evaluation_assets/core/judging/rubrics/<level>/<name>.yaml`. To add or replace one, see
+[write a rubric](how_to.md#write-a-rubric).
 """
 
 
@@ -28,14 +28,14 @@ def _section(rubric: Rubric) -> str:
     scale = f"Scale {rubric.scale}"
     types = ", ".join("all others" if kind == "*" else f"`{kind}`" for kind in rubric.covers)
     scope = f" Tool types: {types}." if rubric.level in ("clip", "category") else ""
-    head = f"## {rubric.level}: {rubric.name}\n\n{rubric.description}\n\n{scale}, version {rubric.version}.{scope}\n"
-    rows = "\n".join(_row(criterion) for criterion in rubric.criteria)
-    return f"{head}\n| criterion | question |\n|---|---|\n{rows}\n"
+    subject = rubric.description.partition(" Judged: ")[0]  # what follows are the criteria in short
+    head = f"## {rubric.level}: {rubric.name}\n\n{subject}\n\n{scale}, version {rubric.version}.{scope}\n"
+    return f"{head}\n{''.join(_entry(criterion) for criterion in rubric.criteria)}"
 
 
-def _row(criterion: Criterion) -> str:
+def _entry(criterion: Criterion) -> str:
     needs = "" if criterion.needs is None else f" Asked only with: {criterion.needs.replace('_', ' ')}."
-    return f"| {criterion.key} | {criterion.question.replace('|', '&#124;')}{needs} |"
+    return f"- `{criterion.key}`: {criterion.question}{needs}\n"
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """The page `docs/tables.md`: `python -m evaluation_assets.core.lake.tables.documentation > docs/tables.md`."""
 
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from evaluation_assets.core.lake.tables import TABLES, Column, Table
+from evaluation_assets.core.lake.tables import TABLES, Column, Table, verdicts
 
 _SHARED_BY = 3
-"""Tables that a column is in, from which on it is described once."""
+"""Tables that a column is in, from which on it is described before all tables."""
 
 _INTRODUCTION = """\
 # Tables
@@ -35,32 +35,54 @@ The column `trajectory` is a tree as JSON. It holds spans, `[start, end)` in cha
 
 
 def page(tables: Iterable[Table]) -> str:
-    """The documentation of the tables, as Markdown. Columns of several tables are described once, before the tables."""
+    """The documentation of the tables, as Markdown. Each column is described once; other tables link there."""
     tables = list(tables)
-    rows = Counter(_row(column) for table in tables for column in table.columns)
-    shared = [row for row, count in rows.items() if count >= _SHARED_BY]
-    return "\n".join((_INTRODUCTION, _shared(shared), *(_section(table, shared) for table in tables)))
+    count = Counter(column for table in tables for column in table.columns)
+    often = [column for column, number in count.items() if number >= _SHARED_BY]
+    sections = {
+        "Shared columns": [column for column in often if column not in verdicts.COLUMNS],
+        "Columns of verdicts": list(verdicts.COLUMNS),
+    }
+    where = {column: title for title, columns in sections.items() for column in columns}
+    parts = [_INTRODUCTION, *(f"## {title}\n\n{_list(columns)}" for title, columns in sections.items())]
+    for table in tables:
+        parts.append(_section(table, where))
+        where = dict.fromkeys(table.columns, table.name) | where
+    return "\n".join(parts)
 
 
-_HEAD = "| column | type | meaning |\n|---|---|---|"
+def _section(table: Table, where: Mapping[Column, str]) -> str:
+    """A table: what a row is, links to its columns that are described before, and its other columns."""
+    file = f" One file over all drops: `lake/{table.name}.parquet`." if table.whole else ""
+    elsewhere: dict[str, list[str]] = {}
+    for column in table.columns:
+        if column in where:
+            elsewhere.setdefault(where[column], []).append(column.name)
+    rows = Counter(where.values())
+    linked = "".join(
+        f"- {_link(title)}: {'all' if len(names) == rows[title] else ', '.join(names)}\n"
+        for title, names in elsewhere.items()
+    )
+    own = _list([column for column in table.columns if column not in where])
+    return f"## {table.name}\n\nEach row is {table.row}.{file}\n\n{linked}{own}"
 
 
-def _shared(rows: Iterable[str]) -> str:
-    return "\n".join(("## Columns of several tables\n", _HEAD, *rows, ""))
+def _link(title: str) -> str:
+    return f"[{title}](#{title.lower().replace(' ', '-')})"
 
 
-def _section(table: Table, shared: Container[str]) -> str:
-    suffix = "/<judge>" if table.per_judge else "/<sink>" if table.per_sink else ""
-    where = f" One file over all drops: `lake/{table.name}.parquet`." if table.whole else ""
-    also = [column.name for column in table.columns if _row(column) in shared]
-    own = [_row(column) for column in table.columns if _row(column) not in shared]
-    lines = [f"## {table.name}{suffix}", "", f"Each row is {table.row}.{where}", ""]
-    lines += [f"[Columns of several tables](#columns-of-several-tables): {', '.join(also)}.", ""] if also else []
-    return "\n".join([*lines, *([_HEAD, *own] if own else [])]).rstrip() + "\n"
-
-
-def _row(column: Column) -> str:
-    return f"| {column.name} | {column.type} | {column.meaning} |"
+def _list(columns: Sequence[Column]) -> str:
+    """The columns as a list; the two ends of an interval are one entry."""
+    entries: list[str] = []
+    left = list(columns)
+    while left:
+        column = left.pop(0)
+        interval = column.meaning.removeprefix("Lower end")
+        if left and interval != column.meaning and left[0].meaning == f"Upper end{interval}":
+            entries.append(f"- `{column.name}`, `{left.pop(0).name}` (`{column.type}`): Ends{interval}\n")
+        else:
+            entries.append(f"- `{column.name}` (`{column.type}`): {column.meaning}\n")
+    return "".join(entries)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ _BEFORE_TEXT = (
     ),
     Column("n_turns", INT, "Number of turns: user messages with what the agents did about them."),
     Column("n_tool_calls", INT, "Number of tool calls."),
+    Column("tools_used", NAMES, "Names of the tools that were called, in the order of their first calls."),
 )
 _TREE = Column(
     "trajectory",
@@ -32,14 +33,6 @@ _TREE = Column(
     "Turns, interactions and steps as JSON. Their spans `[start, end)` point into `text`, in characters.",
 )
 _REPAIRS = records(tag=NAME, offset=INT, action=NAME)
-_READ_AS = (
-    "`action` says how the tag was read: `closed` (its closing tag was missing), `extended` (it ends at a later "
-    "closing tag), `matched` (its closing tag was misspelt), or `kept_as_text`."
-)
-_FLAGS_OF_SOURCE = (
-    "`step_limit`, `call_limit`, `cost_limit`, `time_limit`, `context_limit`, `truncated`, `refused`, `failed`, "
-    "`no_answer`"
-)
 
 RAW_TRAJECTORIES = Table(
     "raw_trajectories",
@@ -48,8 +41,19 @@ RAW_TRAJECTORIES = Table(
         *_BEFORE_TEXT,
         Column("text", TEXT, "Full text of the trajectory, as it was read."),
         _TREE,
-        Column("repairs", _REPAIRS, f"Unbalanced tags, with their `offset` in `text`. {_READ_AS}"),
-        Column("flags", NAMES, f"How the run ended, where that is known: {_FLAGS_OF_SOURCE}."),
+        Column(
+            "repairs",
+            _REPAIRS,
+            "Unbalanced tags, with their `offset` in `text`. `action` says how the tag was read: `closed` (its closing "
+            "tag was missing), `extended` (it ends at a later closing tag), `matched` (its closing tag was misspelt), "
+            "or `kept_as_text`.",
+        ),
+        Column(
+            "flags",
+            NAMES,
+            "How the run ended, where that is known: `step_limit`, `call_limit`, `cost_limit`, `time_limit`, "
+            "`context_limit`, `truncated`, `refused`, `failed`, `no_answer`.",
+        ),
     ),
 )
 PREPROCESSED_TRAJECTORIES = Table(
@@ -62,13 +66,12 @@ PREPROCESSED_TRAJECTORIES = Table(
         Column(
             "repairs",
             _REPAIRS,
-            f"Unbalanced tags, with their `offset` in the text before the repair (in `raw_trajectories`). {_READ_AS}",
+            "Unbalanced tags, as in `raw_trajectories`; `offset` is in its `text`, before the repair.",
         ),
         Column(
             "flags",
             NAMES,
-            f"How the run ended, where that is known: {_FLAGS_OF_SOURCE}. Rules that only flag add `too_many_calls` "
-            "and `duplicate_calls`.",
+            "As in `raw_trajectories`, and `too_many_calls` and `duplicate_calls` by rules that only flag.",
         ),
     ),
 )

@@ -89,7 +89,8 @@ _COST = (
         "Model that answered, as the provider names it, with its system fingerprint; null if it does not say.",
     ),
 )
-_VERDICT = (*_WHO, *_WHAT, *_COST)
+COLUMNS = (*_WHO, *_WHAT, *_COST)
+"""What every table of verdicts has, besides the subject."""
 
 CANARY_VERDICTS = Table(
     "canary_verdicts",
@@ -99,7 +100,7 @@ CANARY_VERDICTS = Table(
         Column("trajectory_id", NAME, "ID of the canary clip, with the version of the set of canaries."),
         Column("clip_index", INT, "Always 0: a canary is one clip."),
         Column("tool_type", NAME, "Type of the tool that the canary clip calls."),
-        *_VERDICT,
+        *COLUMNS,
     ),
     per_judge=True,
 )
@@ -111,20 +112,20 @@ CLIP_VERDICTS = Table(
         TRAJECTORY_ID,
         Column("clip_index", INT, "Position of the clip in its trajectory, from 0."),
         Column("tool_type", NAME, "Tool type of the clip, which selects the rubric."),
-        *_VERDICT,
+        *COLUMNS,
     ),
     per_judge=True,
 )
 CATEGORY_VERDICTS = Table(
     "category_verdicts",
     "a judge's verdict on all clips of one tool type in a trajectory",
-    (DROP, TRAJECTORY_ID, Column("subject", NAME, "Tool type whose clips were judged."), *_VERDICT),
+    (DROP, TRAJECTORY_ID, Column("subject", NAME, "Tool type whose clips were judged."), *COLUMNS),
     per_judge=True,
 )
 TRAJECTORY_VERDICTS = Table(
     "trajectory_verdicts",
     "a judge's verdict on a trajectory, or on its final answer",
-    (DROP, TRAJECTORY_ID, Column("subject", NAME, "What was judged: `trajectory` or `answer`."), *_VERDICT),
+    (DROP, TRAJECTORY_ID, Column("subject", NAME, "What was judged: `trajectory` or `answer`."), *COLUMNS),
     per_judge=True,
 )
 SESSION_VERDICTS = Table(
@@ -139,7 +140,7 @@ SESSION_VERDICTS = Table(
             "What was judged: an interaction (`turn/0/interaction/1`), a turn (`turn/0`), or the `session`. Numbers "
             "start at 0.",
         ),
-        *_VERDICT,
+        *COLUMNS,
     ),
     per_judge=True,
 )
