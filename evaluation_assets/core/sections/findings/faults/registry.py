@@ -61,14 +61,12 @@ OPERATORS: dict[str, Operator] = {
             description="the answer states a fact more, which nothing in the run supports",
             kind="unsupported_answer",
             change=unsupported_claim,
-            also=("unperformed_claim",),
         ),
         Operator(
             name="unperformed_claim",
             description="the answer claims an action more, which no call made",
             kind="unperformed_claim",
             change=unperformed_claim,
-            also=("unsupported_answer",),
         ),
         Operator(
             name="unkept_promise",
