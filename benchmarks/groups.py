@@ -31,6 +31,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -76,7 +77,7 @@ def main() -> None:
             print(f"{name:<20} people: {agreement(runs, categories)}", flush=True)
     for name, runs in everything.items():
         if runs and options.trials:
-            for line in news(Recorded(runs), options.trials):
+            for line in news(Recorded(runs), range(options.trials)):
                 print(f"{name:<20} {line}", flush=True)
     if options.runs:
         print(size(options.runs))
@@ -151,25 +152,16 @@ def agreement(runs: list[Trajectory], categories: Callable[[Trajectory], list[st
 
 
 class Recorded:
-    """The findings of recorded runs, and of their copies with each fault that they can have.
-
-    `planted` counts the copies by fault; `faulty` are those of them with a finding that the run does not have.
-    """
+    """The findings of recorded runs, and of their copies with each fault that they can have."""
 
     def __init__(self, runs: list[Trajectory]) -> None:
         self.runs = {run.id: run for run in runs}
         self.own = {run.id: _findings(run) for run in runs}
-        self.planted: Counter[str] = Counter()
-        self.faulty: dict[str, dict[str, list[Occurrence]]] = {operator.name: {} for operator in FAULTS}
+        self.copies: dict[str, dict[str, list[Occurrence]]] = {operator.name: {} for operator in FAULTS}
         for operator in FAULTS:
             for run in runs:
-                try:
-                    found = _findings(injected(run, operator, 0).changed, run.id)
-                except NotApplicable:
-                    continue
-                self.planted[operator.name] += 1
-                if self.added(run.id, found):
-                    self.faulty[operator.name][run.id] = found
+                with suppress(NotApplicable):
+                    self.copies[operator.name][run.id] = _findings(injected(run, operator, 0).changed, run.id)
 
     def added(self, run: str, found: Sequence[Occurrence]) -> list[Occurrence]:
         """The findings of a copy that its run does not have."""
@@ -178,39 +170,39 @@ class Recorded:
 
 
 ANNOUNCED = ("new", "grown")
-WITHIN_CHANCE, MISSED = "within chance", "missed"
 
 
-def news(recorded: Recorded, trials: int) -> Iterator[str]:
-    """How many suites without a fault have a new group, and what is said of a fault of the last night.
-
-    It is in 2% of the runs, in copies in which it is noticed. Its findings are in a group that is new or has grown, in
-    one that had so many runs before that ten more are within chance, or are missed.
-    """
-    false = sum(any(Suite(recorded, seed).has_new_group(night) for night in range(1, NIGHTS)) for seed in range(trials))
-    yield f"unchanged: {false} of {trials} suites have a new group in any night"
+def news(recorded: Recorded, seeds: Sequence[int]) -> Iterator[str]:
+    """How many suites without a fault have a new group, and what is said of a fault in 2% of the runs of a night."""
+    false = sum(any(Suite(recorded, seed).has_new_group(night) for night in range(1, NIGHTS)) for seed in seeds)
+    yield f"unchanged: {false} of {len(seeds)} suites have a new group in any night"
     total: Counter[str] = Counter()
-    for name, faulty in recorded.faulty.items():
-        said = Counter(Suite(recorded, trials + seed, faulty).said() for seed in range(trials if faulty else 0))
-        total.update(said)
-        told = ", ".join(f"{state} {count}" for state, count in said.items()) or "no trial"
-        yield f"{name}: noticed in {len(faulty)} of {recorded.planted[name]} copies; {told}"
-    yield "all faults: " + ", ".join(f"{state} {count}" for state, count in total.items())
+    for name, copies in recorded.copies.items():
+        if copies:
+            noticed = sum(bool(recorded.added(run, found)) for run, found in copies.items())
+            said = Counter(Suite(recorded, len(seeds) + seed, copies).said() for seed in seeds)
+            total.update(said)
+            yield f"{name}: noticed in {noticed} of {len(copies)} copies; {_told(said)}"
+    yield f"all faults: {_told(total)}"
+
+
+def _told(said: Mapping[str, int]) -> str:
+    return ", ".join(f"{state} {count}" for state, count in sorted(said.items()))
 
 
 class Suite:
-    """Twenty nights of runs drawn from the recorded ones; 2% of those of the last night are from `faulty`."""
+    """Twenty nights of runs drawn from the recorded ones; 2% of those of the last night are from `copies`."""
 
-    def __init__(self, recorded: Recorded, seed: int, faulty: Mapping[str, list[Occurrence]] | None = None) -> None:
+    def __init__(self, recorded: Recorded, seed: int, copies: Mapping[str, list[Occurrence]] | None = None) -> None:
         random = Random(seed)
         self._nights: list[AllRuns] = []
         self._planted: set[Occurrence] = set()
         for night in range(NIGHTS):
             drop, tasks, found = f"s/{night:02}", {}, AllRuns()
             is_last = night == NIGHTS - 1
-            changed = set(random.sample(range(RUNS_A_NIGHT), RUNS_A_NIGHT // 50)) if faulty and is_last else set()
+            changed = set(random.sample(range(RUNS_A_NIGHT), RUNS_A_NIGHT // 50)) if copies and is_last else set()
             for number in range(RUNS_A_NIGHT):
-                source = faulty if faulty and number in changed else recorded.own
+                source = copies if copies and number in changed else recorded.own
                 drawn, run = random.choice(list(source)), f"run {number}"
                 tasks[run] = recorded.runs[drawn].task_id
                 found.calls.update(step.call.name for step in recorded.runs[drawn].calls if step.call)
@@ -236,15 +228,21 @@ class Suite:
         return any(row["state"] == "new" for row in group_rows(self._until(night), {}))
 
     def said(self) -> str:
-        """What is said of the fault: the best of what is said of the groups that its findings are in."""
+        """What is said of the fault: the best of what is said of the groups that its findings are in.
+
+        A group that nights before have, too, may not have grown beyond chance. One that they do not have is missed.
+        """
         found = self._until(NIGHTS - 1)
         own = {key.id for key, members in found.groups.items() if not self._planted.isdisjoint(members)}
         rows = [row for row in group_rows(found, {}) if row["group_id"] in own]
+        if not rows:
+            return "not noticed"
         states = {row["state"] for row in rows}
         if announced := [state for state in ANNOUNCED if state in states]:
             return announced[0]
-        had_it = any(row["first_drop"] != found.drops[-1].drop for row in rows)
-        return WITHIN_CHANCE if had_it else MISSED
+        if any(row["first_drop"] != found.drops[-1].drop for row in rows):
+            return "within chance"
+        return f"missed in {len({each.run for each in self._planted})} runs"
 
 
 def _findings(run: Trajectory, name: str | None = None) -> list[Occurrence]:

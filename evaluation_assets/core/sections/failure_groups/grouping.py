@@ -16,7 +16,7 @@ from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "3"
+GROUPING_VERSION = "4"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""
@@ -76,21 +76,36 @@ def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict
             by_kind[each.kind].append(each)
     total = sum(calls.values())
     key_of: dict[int, GroupKey] = {}
-    for kind, own in by_kind.items():
-        tools = _failing_tools(own, calls, total)
-        by_tool: dict[str | None, list[Occurrence]] = defaultdict(list)
-        for each in own:
-            tool = _tool(each)
-            by_tool[tool if tool is None or tool in tools else ANY_TOOL].append(each)
-        for tool, members in by_tool.items():
-            words = _frequent_words(members)
-            for each in members:
-                said = _message(each)
-                key_of[id(each)] = GroupKey(kind, tool, said if said in words else None)
+    for own in by_kind.values():
+        key_of |= _keys(own, calls, total)
     found: dict[GroupKey, list[Occurrence]] = defaultdict(list)
     for each, root in rooted:
         found[key_of[id(root)]].append(each)
     return dict(found)
+
+
+def _keys(own: Sequence[Occurrence], calls: Mapping[str, int], total: int) -> dict[int, GroupKey]:
+    """The keys of findings of a kind, which have words of their own or not; then the others are a tool's or not."""
+    keys: dict[int, GroupKey] = {}
+    for tool, members in _by_tool(own, calls, total):
+        words = _frequent_words(members)
+        keys |= {id(each): GroupKey(each.kind, tool, said) for each in members if (said := _message(each)) in words}
+    others = [each for each in own if id(each) not in keys]
+    for tool, members in _by_tool(others, calls, total):
+        keys |= {id(each): GroupKey(each.kind, tool) for each in members}
+    return keys
+
+
+def _by_tool(
+    own: Sequence[Occurrence], calls: Mapping[str, int], total: int
+) -> Iterable[tuple[str | None, list[Occurrence]]]:
+    """Findings of a kind by the tools in which they gather; those at calls of others are of any tool."""
+    gathering = _failing_tools(own, calls, total)
+    found: dict[str | None, list[Occurrence]] = defaultdict(list)
+    for each in own:
+        tool = _tool(each)
+        found[tool if tool is None or tool in gathering else ANY_TOOL].append(each)
+    return found.items()
 
 
 def assigned(
