@@ -194,6 +194,7 @@ def test_the_section_is_accessible_and_fits(
     page.locator("section:has(> details > #failure-groups) > details > summary").click()
     assert page.locator("#failure-groups table").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate("document.querySelector('#failure-groups .state > *').getClientRects().length") == 1
     violations = Axe().run(page).response["violations"]
     assert [each["id"] for each in violations if each["impact"] in ("serious", "critical")] == []
     page.locator("#failure-groups").screenshot(path=str(tmp_path / f"{width}.png"))
