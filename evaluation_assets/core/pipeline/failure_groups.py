@@ -23,7 +23,7 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
     grouped,
 )
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
-from evaluation_assets.core.sections.failure_groups.states import KeptState, State, state_of
+from evaluation_assets.core.sections.failure_groups.states import KeptState, State, shown_name, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, change_in
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
@@ -223,7 +223,7 @@ def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: Kep
     n_runs, n_all = sum(map(len, affected.values())), sum(map(len, by_task.values()))
     return {
         "group_id": key.id,
-        "name": key.name,
+        "name": shown_name(key.name, kept),
         "kind": key.kind,
         "tool": key.tool,
         "words": key.words,

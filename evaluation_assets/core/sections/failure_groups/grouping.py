@@ -17,7 +17,7 @@ from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "3"
+GROUPING_VERSION = "4"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""
@@ -64,8 +64,12 @@ class GroupKey(NamedTuple):
     @property
     def name(self) -> str:
         """Name for people."""
-        title = "Failed without a finding" if self.kind == UNEXPLAINED else kinds()[self.kind].title
-        return ": ".join(part for part in (title, self.tool, self.words) if part)
+        return ": ".join(part for part in (kind_title(self.kind), self.tool, self.words) if part)
+
+
+def kind_title(kind: str) -> str:
+    """What a kind of groups is called."""
+    return "Failed without a finding" if kind == UNEXPLAINED else kinds()[kind].title
 
 
 def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict[GroupKey, list[Occurrence]]:
@@ -85,7 +89,7 @@ def assigned(
 ) -> Iterator[list[tuple[Occurrence, GroupKey]]]:
     """The findings of each run with their groups, among the groups of all drops: the closest of its kind.
 
-    Findings of a kind that has no group yet form groups by themselves. `runs` is iterated three times, so that the
+    Findings of a kind that has no group yet form groups by themselves. `runs` is iterated four times, so that the
     findings of a big drop need not be in memory.
     """
     groups, kinds_known = frozenset(known), {key.kind for key in known}
@@ -106,10 +110,11 @@ def _closest(each: Occurrence, groups: Collection[GroupKey]) -> GroupKey:
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """Where findings gather: tools by kind, and words by kind and tool."""
+    """Where findings gather: in words, at the tools in which their kind gathers; what is left, in tools."""
 
     tools: Mapping[str, Collection[str]]
-    words: Mapping[tuple[str, str | None], Collection[str]]
+    words: Mapping[_Place, Collection[str]]
+    tools_of_others: Mapping[str, Collection[str]]
 
     @classmethod
     def of(cls, runs: Iterable[Sequence[Occurrence]], leave_out: Collection[str], calls: Mapping[str, int]) -> Self:
@@ -119,27 +124,30 @@ class _Gathered:
             for own in runs:
                 yield [each for each, root in with_roots(own) if each is root and each.kind not in leave_out]
 
-        findings, affected = Counter[_Place](), Counter[_Place]()
-        for own in roots():
-            places = [(each.kind, _tool(each)) for each in own]
-            findings.update(places)
-            affected.update(set(places))
-        found = cls(_failing_tools(findings, affected, calls), defaultdict(set))
+        found = cls(_failing_tools(roots(), calls), defaultdict(set), {})
         everyone, said = Counter[_Place](), Counter[tuple[_Place, str]]()
         for own in roots():
-            everyone.update({found.place(each) for each in own})
-            said.update({(found.place(each), _message(each)) for each in own})
-        return replace(found, words=_frequent_words(said, everyone))
+            everyone.update({_place(each, found.tools) for each in own})
+            said.update({(_place(each, found.tools), _message(each)) for each in own})
+        found = replace(found, words=_frequent_words(said, everyone))
+        others = ([each for each in own if not found.has_words(each)] for own in roots())
+        return replace(found, tools_of_others=_failing_tools(others, calls))
 
-    def place(self, each: Occurrence) -> _Place:
-        """Kind and tool of a finding; any tool where its kind does not gather in it."""
-        tool = _tool(each)
-        return each.kind, tool if tool is None or tool in self.tools[each.kind] else ANY_TOOL
+    def has_words(self, each: Occurrence) -> bool:
+        """Whether what a finding says is a group of its own."""
+        return _message(each) in self.words[_place(each, self.tools)]
 
     def key(self, each: Occurrence) -> GroupKey:
         """The group of a finding."""
-        place, said = self.place(each), _message(each)
-        return GroupKey(*place, said if said in self.words[place] else None)
+        if self.has_words(each):
+            return GroupKey(*_place(each, self.tools), _message(each))
+        return GroupKey(*_place(each, self.tools_of_others))
+
+
+def _place(each: Occurrence, tools: Mapping[str, Collection[str]]) -> _Place:
+    """Kind and tool of a finding; any tool where its kind does not gather in it."""
+    tool = _tool(each)
+    return each.kind, tool if tool is None or tool in tools[each.kind] else ANY_TOOL
 
 
 def _message(each: Occurrence) -> str:
@@ -157,10 +165,13 @@ def pattern_of(evidence: str) -> str:
     return " ".join(_VARYING.sub("#", evidence).lower().split()[:_WORDS])
 
 
-def _failing_tools(
-    findings: Mapping[_Place, int], affected: Mapping[_Place, int], calls: Mapping[str, int]
-) -> dict[str, set[str]]:
+def _failing_tools(runs: Iterable[Sequence[Occurrence]], calls: Mapping[str, int]) -> dict[str, set[str]]:
     """Tools by kind in which it gathers more than their share of the calls explains."""
+    findings, affected = Counter[_Place](), Counter[_Place]()
+    for own in runs:
+        places = [(each.kind, _tool(each)) for each in own]
+        findings.update(places)
+        affected.update(set(places))
     total = sum(calls.values())
     of_kind, with_tool = Counter[str](), Counter[str]()
     for (kind, tool), count in findings.items():

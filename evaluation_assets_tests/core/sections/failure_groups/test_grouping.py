@@ -91,6 +91,15 @@ def test_words_that_many_findings_share_are_a_group_of_its_own() -> None:
     assert grouped(same, CALLS).keys() == {GroupKey("ignored_error")}, "words that all have tell nothing apart"
 
 
+def test_a_tool_is_told_apart_by_what_is_left_without_frequent_words() -> None:
+    same = [found(run, tool="pay", evidence="no connection") for run in range(12)]
+    others = [found(run, tool=tool, evidence=tool) for run, tool in enumerate(("pay", "search", "open"), 12)]
+    assert {key: len(own) for key, own in grouped([*same, *others], CALLS).items()} == {
+        GroupKey("ignored_error", "pay", "no connection"): 12,
+        GroupKey("ignored_error", ANY_TOOL): 3,
+    }
+
+
 def test_words_of_an_agent_are_no_group_of_their_own() -> None:
     said = [found(run, "unsupported_answer", evidence="Everyone is satisfied.", start=0, end=9) for run in range(6)]
     other = [found(run, "unsupported_answer", evidence=f"word{chr(97 + run)}") for run in range(6, 14)]
