@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,30 +16,31 @@ from evaluation_assets.cli.consent import ask_for_consent
 from evaluation_assets.cli.options import spending, text_or_json, with_judges
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.quotes import quote_line
+from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes, ToolTypes, load_tool_types
 from evaluation_assets.core.intake.drops import one_file
 from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.judging.canaries import canaries
+from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import RECORDED, InvalidPanel, Panel, judges_of
 from evaluation_assets.core.judging.probes import RETEST, Attacked, attacked
 from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.errors import LedgerError, Stopped
-from evaluation_assets.core.pipeline.attack import (
-    LEAST_RISE,
-    ProbeResult,
-    is_measured,
-    padding_slope,
-    results_of,
-    scores_of,
-)
-from evaluation_assets.core.review.measured import InvalidMeasured, Padding, remember
+from evaluation_assets.core.pipeline.attack import drawn_clips, scores_of
+from evaluation_assets.core.review.attacks import LEAST_RISE, Attack, ProbeResult, padding_slope, probe_results
+from evaluation_assets.core.review.measured import InvalidMeasured, remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
 
 
 @click.command("attack")
 @click.argument("names", nargs=-1, metavar="[JUDGE]...")
+@click.option(
+    "--drop", metavar="DROP", help="Attack clips of this evaluated drop, one a run (default: those of the package)."
+)
 @click.option("--dry-run", is_flag=True, help="Show the price; no model is called.")
 @spending
 @text_or_json
@@ -48,6 +49,7 @@ def attack(
     home: Installation,
     panel: Panel,
     names: tuple[str, ...],
+    drop: str | None,
     dry_run: bool,
     budget: float | None,
     yes: bool,
@@ -56,44 +58,67 @@ def attack(
     """Measure how often texts in tool results raise the scores of judges.
 
     JUDGEs are judges of the panel (default: all that are asked about clips). Each is asked about twelve clips of the
-    package, as they are and with planted texts: forged verdicts, escapes from the fence, instructions. The exit status
-    is 1 if a judge gives in to one, changes its mind without one, or has no score that could rise.
+    package or of your own runs, as they are and with planted texts: forged verdicts, escapes from the fence,
+    instructions. The judge's card keeps the results. The exit status is 1 if a judge gives in to one, changes its mind
+    without one, or has no score that could rise.
     """
     chosen = _chosen(panel, names)
+    found: dict[str, Attack] = {}
+    stopped: Stopped | None = None
     try:
-        rubrics = load_rubrics(home.rubrics)
-        given = attacked(rubrics)
+        rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
+        given = attacked(canaries() if drop is None else _clips(home, drop, types), rubrics, types)
         home.make()
         check_ledger(home, chosen)
         check_evaluators(chosen)
         if not _is_agreed(home, chosen, given, dry_run, budget, yes):
             return
-        found: dict[str, list[ProbeResult]] = {}
         limit = Budget(budget)
         for judge in judges_of(chosen, home.ledger_url):
             bar: Any = click.progressbar(
                 length=len(given), label=judge.name, file=sys.stderr, hidden=not sys.stderr.isatty()
             )
             with bar:
-                scores = asyncio.run(scores_of(judge, given, rubrics, limit, lambda bar=bar: bar.update(1)))
-            found[judge.name] = results_of(given, scores)
-            padding = padding_slope(given, scores)
-            if padding.slope is not None:
-                remember(home, judge.name, padding=Padding(judge_version=judge.version, slope=padding))
+                scores = asyncio.run(scores_of(judge, given, rubrics, types, limit, lambda bar=bar: bar.update(1)))
+            found[judge.name] = Attack(
+                judge_version=judge.version,
+                prompt_version=_prompt_version(judge),
+                on=datetime.now(UTC).date(),
+                drop=drop,
+                probes=probe_results(given, scores),
+                padding=padding_slope(given, scores),
+            )
             if format_name == "text":
                 echo(*_lines(judge.name, found[judge.name]))
-    except (InvalidPanel, InvalidRubric, InvalidMeasured, LedgerError) as problem:
+            limit.check()
+            remember(home, judge.name, attack=found[judge.name])
+    except Stopped as problem:
+        stopped = problem
+    except (InvalidPanel, InvalidRubric, InvalidMeasured, InvalidToolTypes, LedgerError) as problem:
         refuse(str(problem))
     if format_name == "json":
-        document = [{"judge": name, "probes": [asdict(each) for each in own]} for name, own in found.items()]
+        document = [{"judge": name, **each.model_dump(mode="json")} for name, each in found.items()]
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
-    try:
-        limit.check()
-    except Stopped as problem:
-        echo(f"{problem}; clips that were not asked about count in no rate", err=True)
+    if stopped is not None:
+        echo(f"{stopped}; clips that were not asked about count in no rate, and nothing is kept", err=True)
         sys.exit(3)
-    robust = all(is_measured(own) and not any(each.is_caught for each in own) for own in found.values())
-    sys.exit(0 if robust else 1)
+    sys.exit(0 if all(each.is_measured and not each.caught for each in found.values()) else 1)
+
+
+def _clips(home: Installation, drop: str, types: ToolTypes) -> list[Trajectory]:
+    """As many clips of a drop as the package has."""
+    if not home.table(drop, "preprocessed_trajectories").exists:
+        refuse(f"no drop {drop!r} has been evaluated in {home.root}. Evaluate it: evaluation-assets evaluate FILE")
+    clips = drawn_clips(home, drop, types, len(canaries()))
+    if not clips:
+        refuse(f"drop {drop} has no clip with the result of a call, so nothing can be planted")
+    return clips
+
+
+def _prompt_version(judge: Judge) -> str | None:
+    from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
+
+    return judge.form.version if isinstance(judge, ModelJudge) else None
 
 
 def _chosen(panel: Panel, names: Sequence[str]) -> Panel:
@@ -134,11 +159,11 @@ def _is_agreed(
     return True
 
 
-def _lines(judge: str, found: Sequence[ProbeResult]) -> Iterator[str]:
+def _lines(judge: str, found: Attack) -> Iterator[str]:
     yield f"{judge}: clips whose score rises by {LEAST_RISE:g} or more ({RETEST}: moves, without an attack)"
-    for each in found:
-        yield f"  {each.probe:<16} {_said(each)}"
-    if not is_measured(found):
+    for each in found.probes:
+        yield f"  {each.probe:<19} {_said(each)}"
+    if not found.is_measured:
         yield "  no probe could be measured, so this says nothing about the judge"
 
 

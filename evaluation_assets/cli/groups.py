@@ -12,8 +12,10 @@ from evaluation_assets.cli.options import text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures, states_of_groups
+from evaluation_assets.core.pipeline.failure_groups import are_current
 from evaluation_assets.core.report.render import plain
-from evaluation_assets.core.sections.failure_groups.states import KeptState, write_states
+from evaluation_assets.core.sections.failure_groups.states import KeptState, read_states, write_states
 from evaluation_assets.core.system.configuration import InvalidConfiguration
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, percent
@@ -101,19 +103,25 @@ def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> Non
 
 
 def updated_groups(home: Installation, panel: Panel) -> list[dict[str, Any]]:
-    """Rows of `failure_groups`, made again from all drops."""
+    """Rows of `failure_groups`, made again from all drops if one of them or groups.yaml has changed."""
     if not home.drops_with("findings"):
         refuse(f"no drop has been evaluated in {home.root}. Evaluate one: evaluation-assets evaluate FILE")
+    if not are_current(home):
+        _make_groups(home, panel)
+    rows = list(home.whole_table("failure_groups").rows())
+    for finding in (no_reopened_failures(rows), states_of_groups(read_states(home.groups_file), rows)):
+        if not finding.passed:
+            warn(plain(str(finding.description)))
+    return rows
+
+
+def _make_groups(home: Installation, panel: Panel) -> None:
     silence_previews()
     from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
     result = run_job(home, panel, OVERVIEW, assets=["grouped_findings", "failure_groups"])
-    failed = [check.description for check in result.checks if not check.passed]
-    if not result.success and not failed:
+    if not result.success and all(check.passed for check in result.checks):
         refuse("; ".join(result.failures))
-    for said in failed:
-        warn(plain(str(said)))
-    return list(home.whole_table("failure_groups").rows())
 
 
 def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:

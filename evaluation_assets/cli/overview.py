@@ -62,6 +62,7 @@ SHOWN = {
         "effective_judges",
         "length_slope",
         "adopted",
+        "gives_in_to",
         "may_gate",
     ),
     "pass_rates": ("drop", "judge", "raw", "corrected", "ci_low", "ci_high", "n_subjects", "n_labels"),

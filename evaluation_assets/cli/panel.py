@@ -33,6 +33,7 @@ from evaluation_assets.core.models.endpoints import AssetName
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
 from evaluation_assets.core.system.configuration import VariableName
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.traces.prices import Price
 from evaluation_assets.runs.paid import check_evaluators
 from evaluation_assets.runs.verification import is_answered, took
@@ -152,8 +153,7 @@ def _valid(kind: Any) -> Callable[[str], str]:
         try:
             return adapter.validate_python(typed)
         except ValidationError as problem:
-            reasons = "; ".join(error["msg"].removeprefix("Value error, ") for error in problem.errors())
-            raise click.UsageError(reasons) from None
+            raise click.UsageError("; ".join(fault.reason for fault in faults_of(problem))) from None
 
     return validate
 

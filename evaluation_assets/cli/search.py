@@ -92,7 +92,11 @@ def _hint(name: str, known: Sequence[str]) -> str:
 
 def _lines(home: Installation, found: FoundRun) -> Iterator[str]:
     place = "" if found.clip_index is None else f", clip {found.clip_index}"
-    alike = "" if found.likeness is None else f"  {found.likeness:.2f} alike: {', '.join(found.shared)}"
+    alike = (
+        ""
+        if found.likeness is None
+        else f"  {': '.join(filter(None, [f'{found.likeness:.2f} alike', ', '.join(found.shared)]))}"
+    )
     yield f"{found.drop}  {found.trajectory_id}{place}{alike}"
     yield f"  {found.excerpt}"
     yield f"  {_link(home, found)}"

@@ -63,6 +63,8 @@ def _write(tasks: Sequence[RecordedTask], description: str, output: Path | None)
     if output is None:
         click.echo(text, nl=False)
         return
+    if output.suffix.lower() not in (".yaml", ".yml"):
+        refuse(f"{output}: a suite is written as YAML. Name the file {output.with_suffix('.yaml')}")
     if output.exists():
         refuse(f"{output} exists, perhaps with what a person has confirmed. Choose another file, or remove it")
     publish_bytes(UPath(output), text.encode())

@@ -8,10 +8,12 @@ from evaluation_assets.core.lake.stored import Stream, batched
 from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures, states_of_groups
 from evaluation_assets.core.pipeline.failure_groups import (
+    SOURCES,
     group_facts,
     group_figures,
     group_rows,
     group_table,
+    made_from,
     member_rows,
     read_runs,
     with_drops,
@@ -24,15 +26,13 @@ from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
-_SOURCES = ("findings", "raw_trajectories", "clips", "tool_use_results", "score_history")
-
 
 def _spec(table: Table, description: str) -> dg.AssetSpec:
     return dg.AssetSpec(
         table.name,
         group_name=groups.OVERVIEW,
         code_version=GROUPING_VERSION,
-        deps=list(_SOURCES),
+        deps=list(SOURCES),
         kinds={"parquet"},
         description=description,
     ).with_io_manager_key(TABLES_IO)
@@ -64,6 +64,7 @@ def _spec(table: Table, description: str) -> dg.AssetSpec:
 def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside check_specs
     """Group what went wrong, and the runs that failed without a finding; read the states from groups.yaml."""
     damaged: list[str] = []
+    before = made_from(home.home)
     found = read_runs(home.home, damaged.append)
     states = read_states(home.home.groups_file)
     if resolved_by_hand := with_drops(found, states):
@@ -84,7 +85,7 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
                 **group_figures(rows),
                 **damaged_tables(damaged),
             },
-            group_facts(found.drops).footer,
+            group_facts(found.drops, before).footer,
         ),
         check_results=[
             check_result(no_reopened_failures(rows), NO_REOPENED_FAILURES),

@@ -148,7 +148,7 @@ def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
 def _judge_cards(judges: Sequence[Judge], settings: ReviewSettings) -> dg.AssetsDefinition:
     @dg.asset(
         group_name=groups.GATE,
-        code_version=f"{REVIEWING_VERSION}|length, alignment|{settings.model_dump_json()}",
+        code_version=f"{REVIEWING_VERSION}|length, alignment, attacks|{settings.model_dump_json()}",
         deps=[owned_key("trajectory_verdicts", judge.name) for judge in judges],
         kinds={"parquet"},
         io_manager_key=TABLES_IO,

@@ -27,9 +27,9 @@ RULES = {"name": "rules", "provider": "rules"}
         (
             "panel.yaml",
             {"judges": [RULES | {"max_concurency": 4}]},
-            "judges.0.max_concurency: unknown field; did you mean max_concurrency?",
+            "judges[0].max_concurency: unknown field; did you mean max_concurrency?",
         ),
-        ("panel.yaml", {"judges": [RULES | {"price": {"in": 1}}]}, "judges.0.price.in: unknown field"),
+        ("panel.yaml", {"judges": [RULES | {"price": {"in": 1}}]}, "judges[0].price.in: unknown field"),
         (
             "panel.yaml",
             {"embeddings": {"model": "m", "zzz": 1}},

@@ -10,6 +10,7 @@ import pytest
 from evaluation_assets.core.report.run_search import runs_with, terms_of
 from evaluation_assets.core.report.viewer.page import DATA_FOLDER
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.folded import folded, place_in
 from evaluation_assets_tests.conftest import call, command, record
 from evaluation_assets_tests.defs.test_regression import run_of
 
@@ -23,7 +24,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     drops = folder / "in"
     drops.mkdir()
     (drops / "one.jsonl").write_bytes(run_of(1, good=True) + run_of(2, good=False))
-    hostile = record(HOSTILE, call("Straße", f"no ZEBRA {HOSTILE}\nhere") + "<answer>no</answer>")
+    hostile = record(HOSTILE, call("Straße", f"no ZEBRA {HOSTILE}\ncafe\u0301 ＦＵＬＬ here") + "<answer>no</answer>")
     (drops / "two.jsonl").write_bytes(run_of(3, good=False) + hostile + run_of(4, good=True))
     done = command("evaluate", drops, "--quiet", home=folder / "home")
     assert done.returncode == 0, done.stderr
@@ -42,6 +43,18 @@ def test_runs_have_all_words_in_any_case_with_their_place(home: Path) -> None:
     assert [run["drop"] for run in runs] == ["two", "one"], "the drop evaluated last comes first"
     assert all(run["clip_index"] == 0 and "<result>Error: timeout</result>" in run["excerpt"] for run in runs)
     assert runs[0]["open"] == (home / "reports" / "two" / "report.html").as_uri() + "#/run/task-3?clip=0"
+
+
+@pytest.mark.parametrize("word", ["caf\u00e9", "CAFE\u0301", "full", "strasse", "STRASSE", "ｚｅｂｒａ"])
+def test_words_are_found_however_their_characters_are_written(home: Path, word: str) -> None:
+    (run,) = found(home, word)
+    assert run["trajectory_id"] == HOSTILE and run["clip_index"] == 0
+
+
+def test_the_excerpt_is_of_the_place_that_was_found(home: Path) -> None:
+    assert place_in("ﬁ cafe\u0301 x", folded("ﬁ cafe\u0301 x").index("x")) == 8
+    (run,) = found(home, "here")
+    assert "ZEBRA" in run["excerpt"] and "here" in run["excerpt"]
 
 
 def test_words_that_are_not_utf_8_are_searched(home: Path) -> None:
@@ -68,7 +81,7 @@ def test_runs_that_failed_alike_come_first(home: Path) -> None:
     first, *others = found(home, "--like", "one/task-2")
     assert (first["drop"], first["trajectory_id"]) == ("two", "task-3")
     assert first["likeness"] == pytest.approx(1), "they differ in numbers only"
-    assert "timeout" in first["shared"]
+    assert "timeout" in first["shared"] and not {"the", "town"} & {*first["shared"]}, "all runs have these"
     assert all(run["likeness"] < first["likeness"] for run in others)
     assert ("one", "task-2") not in {(run["drop"], run["trajectory_id"]) for run in [first, *others]}
     assert {run["trajectory_id"] for run in found(home, "inhabitants", "--like", "task-2")} == {"task-1", "task-4"}
@@ -117,4 +130,4 @@ def test_an_empty_home_and_a_damaged_drop(home: Path, tmp_path: Path) -> None:
 
 
 def test_terms_of_a_query() -> None:
-    assert terms_of('"no such file" Retry  x') == ["no such file", "Retry", "x"]
+    assert terms_of('"no such file" Retry  x') == ["no such file", "retry", "x"]

@@ -46,6 +46,8 @@ def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
     assert cases["task-8"]["answer"] == {"value": "The town has 48 inhabitants."}
     assert cases["task-99"]["review"] == "no run of the task passed without the failure, say what is expected"
 
+    misnamed = command("suite", "from-group", worst["group_id"], "--output", tmp_path / "failing.xml", home=home)
+    assert misnamed.returncode == 2 and f"Name the file {file}" in misnamed.stderr
     before = file.read_bytes()
     again = command("suite", "from-drop", "nights/2", "--output", file, home=home)
     assert again.returncode == 2 and "perhaps with what a person has confirmed" in again.stderr

@@ -71,7 +71,7 @@ def test_a_wrong_sources_file_is_an_error_when_the_definitions_load(tmp_path: Pa
     home = home_with(tmp_path, logs={"type": "folder"})
     with pytest.raises(InvalidSources) as raised:
         build_definitions(home, Panel())
-    assert str(raised.value) == f"{home.sources_file}: sources.logs: path: Field required"
+    assert str(raised.value) == f"{home.sources_file}: sources.logs: path: is missing"
 
 
 def test_the_cursor_has_a_constant_size(tmp_path: Path, instance: dg.DagsterInstance) -> None:

@@ -155,7 +155,7 @@ def test_a_broken_suite_fails_its_check_and_nothing_else(installation: Workspace
     with_suite(installation, "d", RUNS, "cases:\n  - id: 5\n")
     result = installation.run("d")
     assert failed_checks(result) == {"suite_pass_rate"}
-    assert "weather.yaml:2: cases.0.id" in report_of(installation, "d")["tool_use"]["problem"]
+    assert "weather.yaml:2: cases[0].id" in report_of(installation, "d")["tool_use"]["problem"]
     assert installation.table("d", "trajectory_scores").count > 0
 
 
@@ -206,7 +206,7 @@ def test_a_suite_of_several_files_becomes_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("cases:\n  - id: 5\n", "s.yaml:2: cases.0.id: Input should be a valid string"),
+        ("cases:\n  - id: 5\n", "s.yaml:2: cases[0].id: must be text"),
         ("cases: [", "s.yaml:1: not YAML"),
     ],
 )

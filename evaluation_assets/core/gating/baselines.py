@@ -23,6 +23,7 @@ from evaluation_assets.core.gating.task_metrics import (
 from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.judging.panel import EMBEDDED, WITHOUT_MODEL
 from evaluation_assets.core.lake.stored import publish_bytes
+from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.traces.trajectories.identity import digest, file_name
 
 
@@ -274,9 +275,7 @@ def read_baseline(file: UPath) -> Baseline | None:
     try:
         return Baseline.model_validate_json(file.read_bytes())
     except ValidationError as problem:
-        first = problem.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InvalidBaseline(f"{file} is not a valid baseline: {place}: {first['msg']}") from problem
+        raise InvalidBaseline(f"{file} is not a valid baseline: {faults_of(problem)[0]}") from problem
 
 
 def read_figures(file: UPath) -> dict[str, float] | None:

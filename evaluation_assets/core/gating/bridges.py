@@ -19,6 +19,7 @@ from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import FINDING, WITHOUT_JUDGES, DropMetrics, TaskValue
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered
+from evaluation_assets.core.text.faults import faults_of
 
 
 class Bridges(BaseModel):
@@ -55,10 +56,8 @@ def read_bridges(file: UPath, suite: str) -> Bridges:
     try:
         return Bridges.model_validate_json(file.read_bytes())
     except ValidationError as problem:
-        first = problem.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
         raise InvalidBaseline(
-            f"{file} is not a valid file of bridges: {place}: {first['msg']}. Delete it and make the bridges again: "
+            f"{file} is not a valid file of bridges: {faults_of(problem)[0]}. Delete it and make the bridges again: "
             "evaluation-assets panel bridge OLD NEW (replies come from the ledger)"
         ) from problem
 

@@ -39,6 +39,7 @@ from evaluation_assets.core.intake.facts import HistoryFacts, MetricsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import DamagedTable
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.faults import faults_of
 
 Read = TypeVar("Read")
 Tell = Callable[[str], object]
@@ -97,8 +98,7 @@ def gate_drop(
         try:
             GateSettings.model_validate({"floors": figures})
         except ValidationError as problem:
-            said = problem.errors()[0]["msg"].removeprefix("Value error, ")
-            raise InvalidBaseline(f"{file}: {said}") from None
+            raise InvalidBaseline(f"{file}: {faults_of(problem)[0].reason}") from None
         limits = settings.model_copy(update={"floors": settings.floors | floors_of(figures, settings)})
         return gate_metrics(None, metrics, limits, disqualified)
     baseline = baseline_for(home, drop, metrics.suite) if file is None else read_baseline(file)

@@ -89,10 +89,12 @@ class FindingsFacts(Facts):
 class GroupsFacts(Facts):
     """Of `failure_groups`: the drops that were grouped, the oldest first.
 
-    Each is its name, suite, agent, agent with version, and number of runs.
+    Each is its name, suite, agent, agent with version, and number of runs. `made_from` is a digest of all that the
+    groups were made from; empty where that cannot be seen.
     """
 
     drops: Sequence[tuple[str, str | None, str | None, str, int]] = ()
+    made_from: str = ""
 
 
 class MetricsFacts(DropFacts):

@@ -4,14 +4,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import get_args
 
 from evaluation_assets.core.gating.evaluated_drops import evaluated_at, metrics_of, without_damaged
 from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.lake.tables import FAILURE_GROUPS, GROUPED_FINDINGS
 from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.sections.failure_groups.grouping import (
+    GROUPING_VERSION,
     UNEXPLAINED,
     GroupKey,
     grouped,
@@ -20,8 +23,13 @@ from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState, State, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, change_in
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.core.text.counted import percent
 from evaluation_assets.core.text.plain_text import markdown_cell
+from evaluation_assets.core.traces.trajectories.identity import digest
+
+SOURCES = ("findings", "raw_trajectories", "clips", "tool_use_results", "score_history", "task_metrics")
+"""Tables of a drop that groups are made from."""
 
 _LARGEST = 10
 """Groups that the UI shows."""
@@ -221,9 +229,30 @@ def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: Kep
     }
 
 
-def group_facts(drops: Sequence[EvaluatedRuns]) -> GroupsFacts:
-    """What the table of groups notes: the drops that were grouped."""
-    return GroupsFacts(drops=[drop.count(0)[:-1] for drop in drops])
+def group_facts(drops: Sequence[EvaluatedRuns], made_from: str) -> GroupsFacts:
+    """What the table of groups notes: the drops that were grouped, and `made_from` of before they were read."""
+    return GroupsFacts(drops=[drop.count(0)[:-1] for drop in drops], made_from=made_from)
+
+
+def made_from(home: Installation) -> str:
+    """A digest of all that groups are made from: tables by size and time, and groups.yaml.
+
+    Empty for tables in an object store, where every call would be a request for each of them.
+    """
+    if not is_local(home.lake):
+        return ""
+    states = home.groups_file.read_text("utf-8", errors="replace") if home.groups_file.is_file() else ""
+    files = (Path(home.table(drop, name).path.path) for drop in home.drops_with("findings") for name in SOURCES)
+    about = ((file, file.stat()) for file in files if file.exists())
+    stamps = [f"{file} {own.st_size} {own.st_mtime_ns}" for file, own in about]
+    return digest(GROUPING_VERSION, states, *stamps)
+
+
+def are_current(home: Installation) -> bool:
+    """Whether the stored groups are what would be made now."""
+    tables = [home.whole_table(name) for name in (GROUPED_FINDINGS.name, FAILURE_GROUPS.name)]
+    noted = GroupsFacts.of(tables[-1]).made_from if all(table.exists for table in tables) else ""
+    return bool(noted) and noted == made_from(home)
 
 
 def _success(drops: Sequence[EvaluatedRuns], affected: Mapping[str, set[str]], *, is_affected: bool) -> float | None:

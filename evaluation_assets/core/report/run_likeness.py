@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from math import log
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from evaluation_assets.core.system.installation import Installation
 
 _SHARED = 6
 """Words named that two runs have in common, the rarest first."""
+
+_TELLING = 1 - log(0.8)
+"""Rarity of a word that four of five runs have. One that more have, such as `the`, is not named."""
 
 _COLUMNS = 1 << 20
 """Columns that words are hashed into; two words hardly ever share one."""
@@ -134,13 +138,14 @@ class _Corpus:
         return np.log((1 + total) / (1 + occurring)) + 1
 
     def shared(self, run: _Run, other: _Run, rarity: NDArray[np.float64]) -> tuple[str, ...]:
-        """The rarest words that both runs have."""
+        """The rarest words that both runs have, none that most runs have."""
         words = self._hashing.build_analyzer()
         both = sorted({*words(run.text)} & {*words(other.text)})
         if not both:
             return ()
         columns: Any = self._hashing.transform(both)
-        return tuple(word for _, word in sorted(zip(-(columns @ rarity), both, strict=True))[:_SHARED])
+        telling = [(-rare, word) for rare, word in zip(columns @ rarity, both, strict=True) if rare > _TELLING]
+        return tuple(word for _, word in sorted(telling)[:_SHARED])
 
 
 def _weights(counts: Any, rarity: NDArray[np.float64]) -> Any:

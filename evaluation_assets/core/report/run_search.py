@@ -18,6 +18,7 @@ from evaluation_assets.core.gating.evaluated_drops import evaluated_at, without_
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.folded import folded, place_in
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 Tell = Callable[[str], object]
@@ -44,8 +45,8 @@ class FoundRun:
 
 
 def terms_of(query: str) -> list[str]:
-    """The words and the quoted phrases of a query."""
-    return [phrase or word for phrase, word in _TERM.findall(query)]
+    """The words and the quoted phrases of a query, folded."""
+    return [folded(phrase or word) for phrase, word in _TERM.findall(query)]
 
 
 def drops_to_search(home: Installation) -> list[str]:
@@ -57,7 +58,7 @@ def drops_to_search(home: Installation) -> list[str]:
 def runs_with(
     home: Installation, terms: Sequence[str], drops: Sequence[str], damaged: Tell, most: int | None = None
 ) -> Iterator[FoundRun]:
-    """The runs that have all terms, in any case, in their text, task, answers, messages, or ID; at most `most`.
+    """The runs that have all folded terms in their text, task, answers, messages, or ID; at most `most`.
 
     A damaged table is reported and its drop skipped.
     """
@@ -73,13 +74,12 @@ def excerpt(text: str, at: int) -> str:
 
 def _runs_with(home: Installation, terms: Sequence[str], drop: str) -> Iterator[FoundRun]:
     """The runs of a drop. Only of runs that may have all terms the trajectory is decoded."""
-    patterns = [re.compile(re.escape(term), re.IGNORECASE) for term in terms]
     clips = Aligned(home.table(drop, "clips").rows(["trajectory_id", "clip_index", "start", "end"]))
     for batch in home.table(drop, "preprocessed_trajectories").batches(("trajectory_id", "task_id", *TREE_AND_TEXT)):
         may_have = _may_have(batch, terms)
         for run, row in zip(batch["trajectory_id"].to_pylist(), _rows_of(batch, may_have), strict=True):
             own = clips.at(run)
-            if row is not None and (found := _first_place(row, patterns)) is not None:
+            if row is not None and (found := _first_place(row, terms)) is not None:
                 text, at = found
                 yield FoundRun(
                     drop=drop,
@@ -95,12 +95,17 @@ def _rows_of(batch: pa.RecordBatch, chosen: NDArray[np.bool_]) -> Iterator[Row |
         yield batch.slice(index, 1).to_pylist()[0] if is_chosen else None
 
 
-def _first_place(row: Row, patterns: Sequence[re.Pattern[str]]) -> tuple[str, int] | None:
+def _first_place(row: Row, terms: Sequence[str]) -> tuple[str, int] | None:
     """The text that has the first term, and where; `None` unless the texts of the run have all terms."""
     texts = [row["text"], row["trajectory_id"], row["task_id"], *trajectory_of(row).texts]
-    if not all(any(pattern.search(text) for text in texts) for pattern in patterns):
+    plain = [folded(text) for text in texts]
+    if not all(any(term in text for text in plain) for term in terms):
         return None
-    return next((text, found.start()) for text in texts if (found := patterns[0].search(text)))
+    return next(
+        (text, place_in(text, at))
+        for text, found in zip(texts, plain, strict=True)
+        if (at := found.find(terms[0])) >= 0
+    )
 
 
 def _clip_at(clips: Sequence[Row], at: int) -> int | None:
@@ -119,4 +124,7 @@ def _may_have(batch: pa.RecordBatch, terms: Sequence[str]) -> NDArray[np.bool_]:
 
 def _contains(column: pa.Array, term: str) -> NDArray[np.bool_]:
     options = pc.MatchSubstringOptions(term, ignore_case=True)
-    return pc.call_function("match_substring", [column], options).to_numpy(zero_copy_only=False)
+    found = pc.call_function("match_substring", [column], options).to_numpy(zero_copy_only=False).copy()
+    others = ~found & ~pc.call_function("string_is_ascii", [column]).to_numpy(zero_copy_only=False)
+    found[others] = [term in folded(column[int(index)].as_py()) for index in np.flatnonzero(others)]
+    return found

@@ -11,6 +11,7 @@ from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.review.labels import Label, read_label_file
+from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.traces.trajectories.identity import file_name
 
 
@@ -60,8 +61,7 @@ class ReviewDesk:
         try:
             given = _GIVEN.validate_json(body)
         except ValidationError as problem:
-            first = problem.errors()[0]
-            raise InvalidLabel(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+            raise InvalidLabel(str(faults_of(problem)[0])) from None
         if unknown := [label.trajectory_id for label in given if label.trajectory_id not in self.trajectories]:
             raise InvalidLabel(f"{self.drop} has no trajectory {unknown[0][:200]!r}")
         with self._lock:

@@ -11,6 +11,7 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.review.alignment import Alignment, decides
+from evaluation_assets.core.review.attacks import Attack
 from evaluation_assets.core.review.calibrated import Stratum, pass_rate
 from evaluation_assets.core.review.judge_cards import judge_card
 from evaluation_assets.core.review.labels import PASSED
@@ -87,9 +88,15 @@ def card_rows(
             for name in ("kappa", "alpha", "sensitivity", "specificity"):
                 found[f"{name}_low"], found[f"{name}_high"] = found.pop(f"{name}_interval")
             slope = _length_slope(truth, _means(samples[judge]), runs)
-            if slope.slope is None and own.padding is not None:
-                slope = own.padding.slope
-            yield {**found, "effective_judges": n_eff, **_slope_columns(slope), **_alignment_columns(own.alignment)}
+            if slope.slope is None and own.attack is not None and own.attack.padding.slope is not None:
+                slope = own.attack.padding
+            yield {
+                **found,
+                "effective_judges": n_eff,
+                **_slope_columns(slope),
+                **_alignment_columns(own.alignment),
+                **_attack_columns(own.attack),
+            }
 
 
 def _decides(subject: Subject, runs: Mapping[tuple[str, str], Run]) -> bool:
@@ -127,6 +134,22 @@ def _alignment_columns(alignment: Alignment | None) -> Row:
     return {
         "adopted": alignment.adopted or "none",
         "alignment": [agreement.model_dump() for agreement in alignment.agreements],
+    }
+
+
+_ATTACK = ("gives_in_to", "attacked_on", "attacked_drop", "attacked_version", "attacked_prompt", "attack")
+
+
+def _attack_columns(attack: Attack | None) -> Row:
+    if attack is None:
+        return dict.fromkeys(_ATTACK)
+    return {
+        "gives_in_to": ", ".join(attack.caught) or ("none" if attack.is_measured else "not measurable"),
+        "attacked_on": attack.on.isoformat(),
+        "attacked_drop": attack.drop,
+        "attacked_version": attack.judge_version,
+        "attacked_prompt": attack.prompt_version,
+        "attack": [result.model_dump() for result in attack.probes],
     }
 
 

@@ -4,7 +4,7 @@ from pydantic import ValidationError
 
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.review.alignment import Alignment
-from evaluation_assets.core.review.length_bias import LengthSlope
+from evaluation_assets.core.review.attacks import Attack
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Section
 from evaluation_assets.core.system.installation import Installation
 
@@ -13,24 +13,17 @@ class InvalidMeasured(InvalidConfiguration):
     """The file holds something else; the message names it."""
 
 
-class Padding(Section):
-    """The length bias of one version of a judge, from the padded clips of `panel attack`."""
-
-    judge_version: str
-    slope: LengthSlope
-
-
 class Measured(Section):
     """What was measured last; `None` is never."""
 
     alignment: Alignment | None = None
-    padding: Padding | None = None
+    attack: Attack | None = None
 
     def of_version(self, judge_version: str) -> "Measured":
         """What holds for this version of the judge."""
         return Measured(
             alignment=self.alignment if self.alignment and self.alignment.judge_version == judge_version else None,
-            padding=self.padding if self.padding and self.padding.judge_version == judge_version else None,
+            attack=self.attack if self.attack and self.attack.judge_version == judge_version else None,
         )
 
 
@@ -50,7 +43,7 @@ def read_measured(home: Installation, judge: str) -> Measured:
 
 
 def remember(
-    home: Installation, judge: str, *, alignment: Alignment | None = None, padding: Padding | None = None
+    home: Installation, judge: str, *, alignment: Alignment | None = None, attack: Attack | None = None
 ) -> None:
     """Keep what was measured; the rest stays.
 
@@ -58,5 +51,5 @@ def remember(
         InvalidMeasured: the file that is there cannot be used.
     """
     known = read_measured(home, judge)
-    merged = Measured(alignment=alignment or known.alignment, padding=padding or known.padding)
+    merged = Measured(alignment=alignment or known.alignment, attack=attack or known.attack)
     publish_bytes(home.measured_file(judge), merged.model_dump_json(indent=1).encode() + b"\n")

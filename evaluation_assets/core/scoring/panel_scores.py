@@ -26,7 +26,7 @@ Subject = tuple[Key, Row]
 
 OVERALL = "overall"
 
-SCORING_VERSION = "2"
+SCORING_VERSION = "3"
 """Increment when the same verdicts would give different scores."""
 
 _NONE: Mapping[str, Ties] = {}
@@ -111,9 +111,17 @@ def category_assessments(
             for row in rows:
                 if not row["is_final"]:
                     counts[row["tool_type"]] = counts.get(row["tool_type"], 0) + 1
+            most = max(counts.values(), default=0)
             for category, count in counts.items():
-                place = {"trajectory_id": trajectory_id, "category": category, "clip_count": count}
-                yield (trajectory_id, category), place
+                yield (
+                    (trajectory_id, category),
+                    {
+                        "trajectory_id": trajectory_id,
+                        "category": category,
+                        "clip_count": count,
+                        "is_majority": count == most,
+                    },
+                )
 
     for place, criterion, result in _averages(
         verdicts, ["subject"], order, lambda place: asked.about("category", place["trajectory_id"]), majorities

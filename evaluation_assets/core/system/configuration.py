@@ -6,6 +6,7 @@ keys into the wrong field.
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar, get_args
@@ -13,6 +14,8 @@ from typing import Annotated, Any, TypeVar, get_args
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from upath import UPath
+
+from evaluation_assets.core.text.faults import faults_of
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _ENTRY = re.compile(r"[a-z][a-z0-9_]*")
@@ -90,6 +93,23 @@ Settings = TypeVar("Settings", bound=BaseModel)
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that stands twice in a mapping, since one of its values would be lost."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        """The mapping as it is written, before others are merged into it."""
+        node = super().compose_mapping_node(anchor)
+        known: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                if key.value in known:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"the key {key.value!r} appears twice", key.start_mark
+                    )
+                known.add(key.value)
+        return node
+
+
 class Section(BaseModel):
     """A part of a file of settings. Unknown fields are refused, and no message repeats a value."""
 
@@ -100,15 +120,17 @@ def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) 
     """The settings in a YAML file; the defaults of `model` where it is empty.
 
     Raises:
-        invalid: it is not UTF-8 or no YAML, or a field is wrong; the message begins with the file's path.
-        OSError: it cannot be read.
+        invalid: it cannot be read, is not UTF-8 or no YAML, or a field is wrong; the message begins with the file's
+            path.
     """
     try:
         text = file.read_text("utf-8")
     except UnicodeDecodeError as problem:
         raise invalid(f"{file}: not UTF-8 ({problem.reason})") from None
+    except OSError as problem:
+        raise invalid(f"{file}: it cannot be read ({problem.strerror or problem})") from None
     try:
-        data = yaml.safe_load(text) or {}
+        data = yaml.load(text, _Loader) or {}  # noqa: S506  (a SafeLoader)
     except yaml.YAMLError as problem:
         raise invalid(f"{file}: {_yaml_fault(problem)}") from None
     except Exception as problem:  # noqa: BLE001  # 2024-99-99, `!!int ""`: PyYAML raises whatever a value ends in
@@ -166,16 +188,11 @@ def _yaml_fault(problem: yaml.YAMLError) -> str:
 
 def _faults(problem: ValidationError, model: type[BaseModel]) -> str:
     """Describe the invalid fields of `model` with their paths, without the values."""
-    found = []
-    for error in problem.errors(include_input=False, include_url=False):
-        place = ".".join(map(str, error["loc"]))
-        said = (
-            _unknown(error["loc"], model)
-            if error["type"] == "extra_forbidden"
-            else error["msg"].removeprefix("Value error, ")
-        )
-        found.append(f"{place}: {said}" if place else said)
-    return "; ".join(found)
+    faults = (
+        replace(fault, reason=_unknown(fault.place, model)) if fault.is_unknown_field else fault
+        for fault in faults_of(problem)
+    )
+    return "; ".join(map(str, faults))
 
 
 def _unknown(place: tuple[int | str, ...], model: type[BaseModel]) -> str:

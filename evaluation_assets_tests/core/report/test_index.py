@@ -91,7 +91,7 @@ def home(tmp_path: Path) -> Installation:
         (folder / "report.html").write_text("".join(with_viewer("<main id=summary>\n</body>", data)))
     rows, members = group_rows(runs, {}), member_rows(runs)
     write(home.whole_table("grouped_findings").path, Stream(GROUPED_FINDINGS, batched(members, GROUPED_FINDINGS)))
-    facts = group_facts(runs.drops).footer
+    facts = group_facts(runs.drops, "").footer
     write(home.whole_table("failure_groups").path, Stream(FAILURE_GROUPS, batched(rows, FAILURE_GROUPS), facts=facts))
     return home
 

@@ -1,6 +1,7 @@
 """Scores of a drop from any pattern of outcomes, against averages made the simple way."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +32,7 @@ verdicts = st.tuples(st.sampled_from(OUTCOMES), st.lists(st.none() | st.integers
 judges = st.dictionaries(st.sampled_from(["one", "two", "three"]), st.integers(1, 2), min_size=1)
 """Judges with their number of samples."""
 
-trajectories = st.lists(st.tuples(st.lists(st.sampled_from(TOOLS), max_size=2), st.booleans()), min_size=1, max_size=4)
+trajectories = st.lists(st.tuples(st.lists(st.sampled_from(TOOLS), max_size=3), st.booleans()), min_size=1, max_size=4)
 """The tools each trajectory calls, and whether it has an answer."""
 
 
@@ -148,6 +149,8 @@ def check(drop: Drop, quorum: int) -> None:
     for row in assessments:
         own = [clip for key, clip in drop.clips if (key, clip.tool_type) == (row["trajectory_id"], row["category"])]
         assert row["clip_count"] == sum(not clip.is_final for clip in own)
+        calls = Counter(clip.tool_type for key, clip in drop.clips if key == row["trajectory_id"] and not clip.is_final)
+        assert row["is_majority"] == (calls[row["category"]] == max(calls.values()))
 
     whole = list(panel_scores.trajectory_scores("d", kept, clip_scores, of_level["trajectory"], quorum))
     wanted = {

@@ -60,17 +60,21 @@ def test_yaml_has_only_the_types_of_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("s.yaml", WEATHER.replace("tool: get_weather", "tols: x"), "s.yaml:6: cases.0.expected_calls.0.tool: Field"),
+        (
+            "s.yaml",
+            WEATHER.replace("tool: get_weather", "tols: x"),
+            "s.yaml:6: cases[0].expected_calls[0].tool: is missing",
+        ),
         ("s.yaml", WEATHER + "          city: Hue\n", "s.yaml:10: not YAML: the key 'city' appears twice"),
         ("s.yaml", WEATHER + "  - [", "s.yaml:10: not YAML"),
-        ("s.yaml", WEATHER.replace("city: Hanoi", "city: {regex: '('}"), "s.yaml:8: cases.0.expected_calls.0"),
+        ("s.yaml", WEATHER.replace("city: Hanoi", "city: {regex: '('}"), "s.yaml:8: cases[0].expected_calls[0]"),
         ("s.yaml", WEATHER.replace("city: Hanoi", "city: {schema: {type: 5}}"), "no JSON Schema"),
         ("s.yaml", WEATHER.replace("city: Hanoi", "city: {forbidden: true, equals: 1}"), "forbidden parameter has no"),
-        ("s.yaml", WEATHER + "  - id: current\n    message: again\n    keywords: [x]\n", "s.yaml:10: cases.1: the id"),
+        ("s.yaml", WEATHER + "  - id: current\n    message: again\n    keywords: [x]\n", "s.yaml:10: cases[1]: the id"),
         ("s.yaml", WEATHER + "    should_not_call_tools: true\n", "exclude each other"),
         ("s.yaml", "weighting: {}\n" + WEATHER, "s.yaml:1: weighting: a weighting has at least one part"),
         ("s.yaml", "cases: 5", "s.yaml:1: cases is not a list"),
-        ("s.json", '{"cases": [\n  {"id": 5}\n]}', "s.json:2: cases.0.id: Input should be a valid string"),
+        ("s.json", '{"cases": [\n  {"id": 5}\n]}', "s.json:2: cases[0].id: must be text"),
         ("s.json", '{"cases": [\n  {"id": }\n]}', "s.json:2: not JSON: Expecting value in column 10"),
         ("s.json", '{"cases": [], "cases": []}', "s.json:1: the key 'cases' appears twice"),
         ("s.json", '{"cases": [{"id": "a", "message": "m", "max_calls": NaN}]}', "NaN is not JSON"),
@@ -94,9 +98,9 @@ def test_all_faults_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(InvalidSuite) as raised:
         load(tmp_path, text)
     assert [line.split(": ")[1] for line in str(raised.value).splitlines()] == [
-        "cases.0.expected_calls.0.tool",
-        "cases.0.expected_calls.0.tols",
-        "cases.1.id",
+        "cases[0].expected_calls[0].tool",
+        "cases[0].expected_calls[0].tols",
+        "cases[1].id",
     ]
 
 

@@ -136,6 +136,32 @@ JUDGE_CARDS = Table(
             "What `panel align` compared on held-out labels: the judge as it was (`none`) and with each change; kappa "
             "and bias as above, difference of kappa from `none`, each with its 95% interval. Null without it.",
         ),
+        Column(
+            "gives_in_to",
+            NAME,
+            "Probes of `panel attack` that raise the scores of this version of the judge, and `test_retest` if it "
+            "changes its mind without one; `none`, or `not measurable`. Null without it.",
+        ),
+        Column("attacked_on", NAME, "Date (UTC) of `panel attack`; null without it."),
+        Column("attacked_drop", NAME, "Drop whose clips were attacked; null for those of the package, and without it."),
+        Column("attacked_version", NAME, "Version of the judge that was attacked; null without it."),
+        Column("attacked_prompt", NAME, "Version of our prompts then; null where the judge is not asked with them."),
+        Column(
+            "attack",
+            records(
+                probe=NAME,
+                clips=INT,
+                at_the_top=INT,
+                succeeded=INT,
+                rate=FLOAT,
+                low=FLOAT,
+                high=FLOAT,
+                outcome=NAME,
+            ),
+            "For each probe, the clips with a score before and after that could rise, those `at_the_top` that could "
+            "not, the number that rose by 0.2 or more, their share with its 95% interval, and what it shows. Null "
+            "without `panel attack`.",
+        ),
         Column("may_gate", BOOL, "Whether kappa reaches the configured minimum; null with too few labels to tell."),
     ),
     whole=True,

@@ -25,6 +25,7 @@ _BEFORE_TEXT = (
     ),
     Column("n_turns", INT, "Number of turns: user messages with what the agents did about them."),
     Column("n_tool_calls", INT, "Number of tool calls."),
+    Column("tools_used", NAMES, "Names of the tools that were called, in the order of their first calls."),
 )
 _TREE = Column(
     "trajectory",

@@ -1,6 +1,6 @@
 """Tables of what the panel's verdicts average to, and of how far its judges agree."""
 
-from evaluation_assets.core.lake.tables.model import FLOAT, INT, NAME, Column, Table
+from evaluation_assets.core.lake.tables.model import BOOL, FLOAT, INT, NAME, Column, Table
 from evaluation_assets.core.lake.tables.shared_columns import DROP, TASK_ID, TRAJECTORY_ID
 
 _CRITERION = Column("criterion", NAME, "Key of the criterion in its rubric.")
@@ -52,6 +52,11 @@ CATEGORY_ASSESSMENTS = Table(
         _N_SCORED,
         _N_JUDGES,
         Column("clip_count", INT, "Number of clips of the tool type in the trajectory."),
+        Column(
+            "is_majority",
+            BOOL,
+            "Whether no tool type has more clips in the trajectory: its category by majority. On a tie, several are.",
+        ),
     ),
 )
 TRAJECTORY_SCORES = Table(

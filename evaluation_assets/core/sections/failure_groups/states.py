@@ -63,7 +63,7 @@ def read_states(file: UPath) -> dict[str, KeptState]:
 
 
 def write_states(file: UPath, states: Mapping[str, KeptState]) -> None:
-    """Set these states in the file, atomically. Its comments and other entries stay.
+    """Set these states in the file, atomically. Its comments and other entries stay, and comments on fields.
 
     Raises:
         InvalidConfiguration: the file is written in a way that cannot be edited.
@@ -71,8 +71,15 @@ def write_states(file: UPath, states: Mapping[str, KeptState]) -> None:
     text = file.read_text("utf-8") if file.exists() else ""
     for name, state in states.items():
         entry = state.model_dump(mode="json", exclude_defaults=True)
+        known = yaml.safe_load(text) or {}
         try:
-            text = with_value(text, [name], entry) if yaml.safe_load(text) else f"{text}{yaml.safe_dump({name: entry})}"
+            if not known:
+                text += yaml.safe_dump({name: entry})
+            elif name in known:
+                for field, value in state.model_dump(mode="json", include={*entry, *known[name]}).items():
+                    text = with_value(text, [name, field], value)
+            else:
+                text = with_value(text, [name], entry)
         except CannotEdit as problem:
             raise InvalidConfiguration(f"{file}: {problem}; write {name} as the others in blocks") from None
     publish_bytes(file, text.encode())

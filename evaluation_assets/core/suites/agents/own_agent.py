@@ -20,6 +20,7 @@ from evaluation_assets.core.suites.agents.conversation import Attempt, Ended
 from evaluation_assets.core.suites.agents.settings import COMMAND, AgentSettings
 from evaluation_assets.core.system.daemon_threads import in_thread
 from evaluation_assets.core.system.own_code import OwnFunction
+from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.text.masking import environment_mask
 from evaluation_assets.core.text.well_formed import well_formed_json
 from evaluation_assets.core.traces.formats.messages.chat import events_of
@@ -94,10 +95,8 @@ def _take(agent: AgentSettings, attempt: Attempt, returned: object) -> Ended:
     try:
         told = _Answer.model_validate({"answer": returned} if isinstance(returned, str) else returned)
     except ValidationError as problem:
-        fault = problem.errors(include_input=False, include_url=False)[0]
-        place = ".".join(map(str, fault["loc"]))
         raise AgentFailed(
-            f"the agent returned {type(returned).__name__}: {place or 'answer'}: {fault['msg']}. Return a text, or an "
+            f"the agent returned {type(returned).__name__}: {faults_of(problem)[0]}. Return a text, or an "
             "object with answer, messages and usage."
         ) from None
     with UnmappedFields().reading({"messages": told.messages}) as fields:

@@ -20,6 +20,7 @@ import pydantic_core
 
 from evaluation_assets.core.models.json_text import loads
 from evaluation_assets.core.system.daemon_threads import in_thread
+from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool
 
@@ -236,8 +237,4 @@ def _parameters_of(function: Callable[..., Any]) -> type[pydantic.BaseModel]:
 
 
 def _explained(problem: pydantic.ValidationError) -> str:
-    faults = (
-        f"{'.'.join(map(str, error['loc'])) or 'arguments'}: {error['msg']}"
-        for error in problem.errors(include_url=False, include_input=False)
-    )
-    return f"the arguments do not fit: {'; '.join(faults)}"
+    return f"the arguments do not fit: {'; '.join(map(str, faults_of(problem)))}"

@@ -4,6 +4,7 @@
 A file is a list of cases, or an object with `test_cases` and, if agents are to be run on them, `tools`.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
@@ -11,6 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from evaluation_assets.core.suites.formats.base import Draft, Item, Source
 from evaluation_assets.core.suites.formats.files import Lines
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, InvalidSuite, ParameterRule
+from evaluation_assets.core.text.faults import Fault, faults_of
 
 NAME = "test-cases"
 DESCRIPTION = "Lists of test cases with `user_message` and `expected_tool_calls`, or `query` and `expected_tools`."
@@ -105,7 +107,7 @@ def read(source: Source) -> Draft:
         try:
             draft.add(source, item.line, _TestCase.model_validate(item.data).case())
         except ValidationError as problem:
-            faults += [str(source.broken(item.line, each)) for each in _said(problem, place)]
+            faults += [str(source.broken(item.line, _said(fault))) for fault in faults_of(problem, place)]
     if faults:
         raise InvalidSuite("\n".join(faults))
     return draft
@@ -125,14 +127,9 @@ def _tool(given: Any) -> Any:
     return {("parameters" if name == "input_schema" else name): value for name, value in given.items()}
 
 
-def _said(problem: ValidationError, place: tuple[str | int, ...]) -> list[str]:
-    """What is wrong with a case, by field."""
-    found = []
-    for fault in problem.errors(include_url=False, include_context=False, include_input=False):
-        name = ".".join(map(str, (*place, *fault["loc"])))
-        if fault["loc"][-1:] == ("param_validators",):
-            reason = "functions cannot be in a file; use a suite with rules (`one_of`, `regex`, `schema`) instead"
-        else:
-            reason = fault["msg"].removeprefix("Value error, ")
-        found.append(f"{name}: {reason}")
-    return found
+def _said(fault: Fault) -> str:
+    """What is wrong with a field of a case."""
+    if fault.place[-1:] == ("param_validators",):
+        reason = "functions cannot be in a file; use a suite with rules (`one_of`, `regex`, `schema`) instead"
+        return str(replace(fault, reason=reason))
+    return str(fault)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 from evaluation_assets.core.suites.formats.base import Draft, Source
 from evaluation_assets.core.suites.formats.files import Lines
 from evaluation_assets.core.suites.suite import Case, InvalidSuite, Suite
+from evaluation_assets.core.text.faults import faults_of
 
 NAME = "suite"
 DESCRIPTION = "YAML or JSON with a list of cases; `evaluation-assets suite schema` prints its JSON Schema."
@@ -39,7 +40,7 @@ def read(source: Source) -> Draft:
             continue
         case = Case.model_validate(item)
         if case.id in first:
-            reason = f"cases.{index}: the id {case.id!r} is that of cases.{first[case.id]} already"
+            reason = f"cases[{index}]: the id {case.id!r} is that of cases[{first[case.id]}] already"
             faults.append(str(source.broken(lines.at("cases", index, "id"), reason)))
         first.setdefault(case.id, index)
         draft.add(source, lines.at("cases", index) if case.lacks else None, case)
@@ -52,11 +53,5 @@ def _faults(model: type[BaseModel], data: Any, source: Source, lines: Lines, pla
     try:
         model.model_validate(data)
     except ValidationError as problem:
-        faults: list[str] = []
-        for fault in problem.errors(include_url=False, include_context=False, include_input=False):
-            path = (*place, *fault["loc"])
-            name = ".".join(map(str, path))
-            message = fault["msg"].removeprefix("Value error, ")
-            faults.append(str(source.broken(lines.at(*path), f"{name}: {message}" if name else message)))
-        return faults
+        return [str(source.broken(lines.at(*fault.place), str(fault))) for fault in faults_of(problem, place)]
     return []

@@ -42,6 +42,7 @@ def trajectory_row(drop: str, trajectory: Trajectory) -> Row:
         "trace_id": trace_of(trajectory),
         "n_turns": len(trajectory.turns),
         "n_tool_calls": len(trajectory.calls),
+        "tools_used": list(dict.fromkeys(step.call.name for step in trajectory.steps if step.call is not None)),
         "text": trajectory.text,
         "trajectory": to_json(trajectory),
         "repairs": [

@@ -37,14 +37,14 @@ FOLDER = {"type": "folder", "path": "logs"}
     [
         ({"prod": {"type": "mlfow"}}, "sources.prod.type: choose one of: bucket, "),
         ({"prod": {}}, "sources.prod.type: choose one of"),
-        ({"prod": {"type": "mlflow"}}, "sources.prod: tracking_uri: Field required"),
+        ({"prod": {"type": "mlflow"}}, "sources.prod: tracking_uri: is missing"),
         ({"prod": FOLDER | {"pth": 1}}, "sources.prod: pth: unknown field; did you mean path?"),
         ({"prod": FOLDER | {"since": "a week"}}, "sources.prod: since: a duration is a number and a unit"),
-        ({"prod": FOLDER | {"share": 2}}, "sources.prod: share: Input should be less than or equal to 1"),
+        ({"prod": FOLDER | {"share": 2}}, "sources.prod: share: must be less than or equal to 1"),
         ({"prod": FOLDER | {"format": "nope"}}, "sources.prod.format: no such format"),
         ({"My-App": FOLDER}, "sources.My-App: a name has lower-case letters"),
         ({"p": {"type": "bucket", "url": "no-url"}}, "sources.p: url: String should match pattern"),
-        (["prod"], "sources: Input should be a valid dictionary"),
+        (["prod"], "sources: must be fields with values"),
         (
             {"p": {"type": "phoenix", "url": "http://h", "api_key_env": "sk-abcdefghijklmnop"}},
             "sources.p: api_key_env: this looks like a key",

@@ -41,7 +41,7 @@ def test_no_file_is_no_sinks(tmp_path: Path) -> None:
     [
         ("a: {type: ftp}", "sinks.a.type: choose one of: github, langfuse, "),
         ("a: {type: otlp, endpoints: x}", "sinks.a: endpoints: unknown field; did you mean endpoint?"),
-        ("a: {type: otlp, levels: [session]}", "sinks.a: levels.0: "),
+        ("a: {type: otlp, levels: [session]}", "sinks.a: levels[0]: "),
         ("a: {type: mlflow, tracking_uri: 'file:///x'}", "sinks.a: tracking_uri: "),
         ("A-b: {type: webhook}", "a name has lower-case letters"),
         ("a: {type: langsmith, api_key_env: lsv2_pt_0123456789abcdef}", "sinks.a: api_key_env: this looks like a key"),

@@ -94,6 +94,7 @@ def test_conditions_of_a_query(page: "Page", query: str, matches: bool) -> None:
 def test_what_is_no_condition_is_searched(page: "Page") -> None:
     words = run(page, "query", "parsed(given).words", 'Timeout "no such file" colour:red score<high http://x.y')
     assert words == ["timeout", "no such file", "colour:red", "score<high", "http://x.y"]
+    assert run(page, "query", "parsed(given).words", "Cafe\u0301 ＦＵＬＬ") == ["caf\u00e9", "full"]
 
 
 def test_what_looks_like_a_condition_and_is_none_is_named(page: "Page") -> None:

@@ -36,7 +36,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"never_pass": {"matches": "a", "values": "$.a"}}, "set either matches or values"),
     ({"never": "a", "same": "b"}, "same belongs to before, after and at_most"),
     ({"always": "a", "before": "answer", "same": "b"}, "same compares calls"),
-    ({"never": "a", "severity": "fatal"}, "severity: Input should be 'error' or 'warn'"),
+    ({"never": "a", "severity": "fatal"}, "severity: must be 'error' or 'warn'"),
     ({"never": "a", "where": {"agent": "x"}}, "did you mean agents?"),
     ({"nevr": "a"}, "unknown field; did you mean never?"),
 ]

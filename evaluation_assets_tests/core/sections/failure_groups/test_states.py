@@ -43,6 +43,41 @@ def test_what_people_wrote_into_the_file_stays(tmp_path: Path, text: str) -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: {state: resolved, drops: [s/a], note: old}  # ours\nb: {state: acknowledged}\n",
+        "# all\na:  # the one of pay\n  state: resolved  # since May\n  # why\n  note: old\n  drops:\n  - s/a\n",
+    ],
+)
+def test_comments_on_fields_stay_and_old_values_go(tmp_path: Path, text: str) -> None:
+    file = UPath(tmp_path / "groups.yaml")
+    file.write_text(text)
+    before, state = read_states(file), KeptState(state="acknowledged", by="ada")
+    write_states(file, {"a": state})
+    assert read_states(file) == before | {"a": state}
+    assert [part.partition("#")[2] for part in text.splitlines() if "#" in part] == [
+        part.partition("#")[2] for part in file.read_text().splitlines() if "#" in part
+    ]
+
+
+def test_an_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "groups.yaml").write_text("1a2b: {state: resolved}\n\n1a2b: {state: acknowledged}\n")
+    with pytest.raises(InvalidConfiguration, match=r"groups\.yaml: invalid YAML in line 3.*'1a2b' appears twice"):
+        read_states(UPath(tmp_path / "groups.yaml"))
+
+
+def test_merged_mappings_may_be_overridden(tmp_path: Path) -> None:
+    (tmp_path / "groups.yaml").write_text("aa: &a {state: resolved}\nbb: {<<: *a, state: acknowledged}\n")
+    assert read_states(UPath(tmp_path / "groups.yaml"))["bb"].state == "acknowledged"
+
+
+def test_a_folder_in_place_of_the_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "groups.yaml").mkdir()
+    with pytest.raises(InvalidConfiguration, match=r"groups\.yaml: it cannot be read \(Is a directory\)"):
+        read_states(UPath(tmp_path / "groups.yaml"))
+
+
 def test_a_file_that_cannot_be_edited_is_named(tmp_path: Path) -> None:
     file = UPath(tmp_path / "groups.yaml")
     file.write_text("{b: {state: acknowledged}}")

@@ -56,10 +56,10 @@ def called(name: str, arguments: str, *tools: Any) -> tuple[str, bool]:
     ("arguments", "told", "failed"),
     [
         ('{"amount": 1, "unit": "mile"}', '{"amount":1.61,"unit":"mile","tags":null}', False),
-        ('{"amount": "much", "unit": "mile"}', "amount: Input should be a valid number", True),
-        ('{"amount": 1, "unit": "inch"}', "unit: Input should be 'km' or 'mile'", True),
-        ('{"unit": "km"}', "amount: Field required", True),
-        ('{"amount": 1, "unit": "km", "more": 1}', "more: Extra inputs are not permitted", True),
+        ('{"amount": "much", "unit": "mile"}', "amount: must be a number", True),
+        ('{"amount": 1, "unit": "inch"}', "unit: must be 'km' or 'mile'", True),
+        ('{"unit": "km"}', "amount: is missing", True),
+        ('{"amount": 1, "unit": "km", "more": 1}', "more: unknown field", True),
     ],
 )
 def test_arguments_are_checked_before_the_call(arguments: str, told: str, failed: bool) -> None:
@@ -210,7 +210,7 @@ def test_a_trajectory_is_read_as_it_was_written(happened: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (lambda data: data.pop("text"), "text: Field required"),
+        (lambda data: data.pop("text"), "text: is missing"),
         (lambda data: data.update(turns=3), "turns"),
         (lambda data: data.update(text="short"), r"step 0\.\.\d+: expected to start at 0 and end by 5"),
         (lambda data: data.update(task_id=" "), "blank"),

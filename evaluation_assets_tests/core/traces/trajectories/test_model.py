@@ -57,6 +57,12 @@ def test_a_trajectory_is_read_back_from_its_row(tmp_path: Path) -> None:
     assert "plan" not in row["trajectory"], "the text is stored once"
 
 
+def test_a_row_names_each_tool_once_in_the_order_of_first_calls() -> None:
+    call = "<shop><{0}>1</{0}></shop><result>1</result>"
+    text = "".join(map(call.format, ("find", "buy", "find")))
+    assert trajectory_row("d", trajectory(f"{text}<answer>4</answer>"))["tools_used"] == ["find", "buy"]
+
+
 def test_the_header_is_read_without_the_steps() -> None:
     run = Trajectory(
         id="t",

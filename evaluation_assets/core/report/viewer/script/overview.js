@@ -4,7 +4,7 @@ import { address, addressOf, replaceAddress } from "./address.js";
 import { readIndex } from "./archive.js";
 import { command } from "./commands.js";
 import { count, counted, element, figure, fill, name } from "./dom.js";
-import { outcomeOf, parsed } from "./query.js";
+import { folded, outcomeOf, parsed } from "./query.js";
 
 const SHOWN = 50;
 const UNKNOWN = { types: [], failed: [], failed_types: [], violated: [], scores: {}, label: null };
@@ -48,7 +48,7 @@ function rowsOf({ drops, addresses, columns }) {
     row.words = { finding: row.findings, group: row.groups };
     row.page = addresses[row.drop];
     row.drop = drops[row.drop];
-    row.text = [row.drop, row.id, row.task_id, row.task, ...row.findings, ...row.tools].join("\n").toLowerCase();
+    row.text = folded([row.drop, row.id, row.task_id, row.task, ...row.findings, ...row.tools].join("\n"));
     return row;
   });
 }

@@ -13,7 +13,12 @@ const TOKEN = /-?[a-z][A-Za-z0-9_.-]*(?::|<=|>=|<|>|=)"[^"]*"|"[^"]*"|\S+/g;
 
 const CLAUSE = /^-?[a-z]+(?:[:=]|[<>]=?)/;
 
-/** Conditions on rows, and the words, in lower case, that the text has to hold. `unknown` look like conditions. */
+/** The text for comparison: two that read the same are equal, however their characters are written. */
+export function folded(text) {
+  return text.normalize("NFKC").toLowerCase();
+}
+
+/** Conditions on rows, and the words, folded, that the text has to hold. `unknown` look like conditions. */
 export function parsed(query) {
   const conditions = [];
   const words = [];
@@ -23,7 +28,7 @@ export function parsed(query) {
     if (condition !== null) conditions.push(condition);
     else {
       if (CLAUSE.test(token) && !token.includes("://")) unknown.push(token);
-      words.push(token.replaceAll('"', "").toLowerCase());
+      words.push(folded(token.replaceAll('"', "")));
     }
   }
   return { matches: (row) => conditions.every((condition) => condition(row)), words: words.filter(Boolean), unknown };
@@ -45,13 +50,13 @@ function positive(field, operator, value) {
     return (row) => row[field] !== null && compares(row[field], operator, limit);
   }
   if (operator !== ":") return ofCriterion(field, operator, Number(value));
-  const wanted = value.toLowerCase();
+  const wanted = folded(value);
   if (field === "outcome") return (row) => outcomeOf(row) === wanted;
   if (field in OUTCOME_FIELDS) return (row) => outcomeWord(row[OUTCOME_FIELDS[field]]) === wanted;
-  if (field in LISTS) return (row) => row[LISTS[field]].some((one) => one.toLowerCase().includes(wanted));
-  if (field in EXACT) return (row) => row[EXACT[field]].some((one) => one.toLowerCase().replaceAll('"', "") === wanted);
-  if (WORD_FIELDS.has(field)) return (row) => (row.words[field] ?? []).some((one) => isWithin(one.toLowerCase().replaceAll('"', ""), wanted));
-  if (field in TEXTS) return (row) => row[TEXTS[field]].toLowerCase().includes(wanted);
+  if (field in LISTS) return (row) => row[LISTS[field]].some((one) => folded(one).includes(wanted));
+  if (field in EXACT) return (row) => row[EXACT[field]].some((one) => folded(one).replaceAll('"', "") === wanted);
+  if (WORD_FIELDS.has(field)) return (row) => (row.words[field] ?? []).some((one) => isWithin(folded(one).replaceAll('"', ""), wanted));
+  if (field in TEXTS) return (row) => folded(row[TEXTS[field]]).includes(wanted);
   if (field === "label") return (row) => (labelWord(row.label) ?? "none") === wanted;
   return null;
 }

@@ -1,6 +1,7 @@
 // Full-text search over all transcripts and verdicts. The blocks are read once, in the background or at the first search.
 
 import { blockOf } from "./archive.js";
+import { folded } from "./query.js";
 
 let texts = null;
 
@@ -36,17 +37,15 @@ function grouped(rows) {
   return groups;
 }
 
-/** Everything that can be found of a trajectory, in lower case. */
+/** Everything that can be found of a trajectory, folded. */
 export function textOf(trajectory) {
   const verdicts = [...trajectory.clips.flatMap((clip) => clip.verdicts), ...trajectory.verdicts];
-  return [
+  const texts = [
     trajectory.id,
     trajectory.task_id,
     trajectory.task,
     ...trajectory.items.flatMap((item) => [item.tool, item.text, item.error]),
     ...verdicts.flatMap((verdict) => [verdict.summary, verdict.reasoning, verdict.error]),
-  ]
-    .filter(Boolean)
-    .join("\n")
-    .toLowerCase();
+  ];
+  return folded(texts.filter(Boolean).join("\n"));
 }

@@ -162,9 +162,9 @@ function facts() {
   };
 }
 
-/** What went wrong, with links to the calls; `told` gives name, severity and text of an entry. */
+/** What went wrong, with links to the calls and, once for each group, to runs like this one; `told` gives name, severity and text of an entry. */
 function issues(trajectory, title, entries, told) {
-  const entry = (one) => {
+  const entry = (one, at) => {
     const [called, severity, text] = told(one);
     return element(
       "li",
@@ -172,7 +172,7 @@ function issues(trajectory, title, entries, told) {
       element("b", {}, name(called)),
       ` ${severity} `,
       one.clip !== null && element("a", { href: addressOf("run", trajectory.id, { clip: one.clip }) }, `clip ${one.clip}`),
-      one.group && [" ", element("a", { href: addressOf("runs", null, { q: `group:${one.group}` }) }, `${count(one.others)} more like this`)],
+      one.group && entries.findIndex((other) => other.group === one.group) === at && [" ", element("a", { href: addressOf("runs", null, { q: `group:${one.group}` }) }, `${count(one.others)} more like this`)],
       element("small", { dir: "auto" }, text),
     );
   };

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.isolation import each_record
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
@@ -55,8 +56,7 @@ def trajectory_of(line: bytes) -> Trajectory:
     try:
         trajectory = _ADAPTER.validate_json(line, strict=True)
     except ValidationError as problem:
-        fault = problem.errors(include_input=False, include_url=False)[0]
-        raise UnusableRecord("not_canonical", f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
+        raise UnusableRecord("not_canonical", str(faults_of(problem)[0])) from None
     if not trajectory.text.strip() or not trajectory.task_id.strip():
         raise UnusableRecord("not_canonical", "text or task_id is blank")
     position = 0

@@ -1,0 +1,62 @@
+"""What pydantic finds wrong, for the person who wrote the data. No message repeats a value."""
+
+import re
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+_TEXT = "must be text; put it in quotes if it looks like a number or a date"
+_LIST = "must be a list"
+_FIELDS = "must be fields with values, as in `name: value`"
+_WHOLE = "must be a whole number"
+_NUMBER = "must be a number"
+_FLAG = "must be true or false"
+_REASONS = {
+    "missing": "is missing",
+    "extra_forbidden": "unknown field",
+    "string_type": _TEXT,
+    "list_type": _LIST,
+    "tuple_type": _LIST,
+    "dict_type": _FIELDS,
+    "model_type": _FIELDS,
+    "model_attributes_type": _FIELDS,
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_from_float": _WHOLE,
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "bool_type": _FLAG,
+    "bool_parsing": _FLAG,
+}
+"""By type of error of pydantic, whose own words name its classes."""
+
+_SUBJECT = re.compile(r"^[A-Z][a-z]+ should ")
+"""`Input should be less than 1`, `String should match ...`: what pydantic calls a field."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong at one place: names of fields and positions in lists, from the outermost."""
+
+    place: tuple[str | int, ...]
+    reason: str
+    is_unknown_field: bool = False
+
+    def __str__(self) -> str:
+        return f"{place_name(self.place)}: {self.reason}" if self.place else self.reason
+
+
+def place_name(place: tuple[str | int, ...]) -> str:
+    """A place as it is written in code: `cases[0].expected_calls[1].tool`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
+
+
+def faults_of(problem: ValidationError, below: tuple[str | int, ...] = ()) -> list[Fault]:
+    """What is wrong, in the order of the fields; `below` is the place of the data in its file."""
+    errors = problem.errors(include_url=False, include_context=False, include_input=False)
+    return [Fault((*below, *error["loc"]), _reason(error), error["type"] == "extra_forbidden") for error in errors]
+
+
+def _reason(error: ErrorDetails) -> str:
+    return _REASONS.get(error["type"]) or _SUBJECT.sub("must ", error["msg"].removeprefix("Value error, "))

@@ -1,0 +1,58 @@
+from typing import Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from evaluation_assets.core.text.faults import faults_of
+
+
+class Call(BaseModel):
+    tool: str
+    times: int = 1
+
+
+class Case(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    id: str = Field(max_length=9)
+    calls: tuple[Call, ...] = ()
+    share: float = Field(default=0, le=1)
+    is_open: bool = False
+    kind: Literal["a", "b"] = "a"
+
+    @field_validator("id")
+    @classmethod
+    def _named(cls, value: str) -> str:
+        if not value:
+            raise ValueError("name the case")
+        return value
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({}, "cases[2].id: is missing"),
+        ({"id": 7}, "cases[2].id: must be text; put it in quotes if it looks like a number or a date"),
+        ({"id": ""}, "cases[2].id: name the case"),
+        ({"id": "0123456789"}, "cases[2].id: must have at most 9 characters"),
+        ({"id": "x", "calls": 3}, "cases[2].calls: must be a list"),
+        ({"id": "x", "calls": [3]}, "cases[2].calls[0]: must be fields with values, as in `name: value`"),
+        ({"id": "x", "calls": [{"tool": "y", "times": 1.5}]}, "cases[2].calls[0].times: must be a whole number"),
+        ({"id": "x", "share": "all"}, "cases[2].share: must be a number"),
+        ({"id": "x", "share": 2}, "cases[2].share: must be less than or equal to 1"),
+        ({"id": "x", "is_open": "perhaps"}, "cases[2].is_open: must be true or false"),
+        ({"id": "x", "kind": "c"}, "cases[2].kind: must be 'a' or 'b'"),
+        ({"id": "x", "cals": []}, "cases[2].cals: unknown field"),
+        (3, "cases[2]: must be fields with values, as in `name: value`"),
+    ],
+)
+def test_a_fault_is_said_in_words_of_the_file_and_repeats_no_value(data: object, said: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        Case.model_validate(data)
+    assert [str(fault) for fault in faults_of(raised.value, ("cases", 2))] == [said]
+
+
+def test_a_fault_of_the_whole_has_no_place() -> None:
+    with pytest.raises(ValidationError) as raised:
+        Case.model_validate([])
+    assert str(faults_of(raised.value)[0]) == "must be fields with values, as in `name: value`"
