@@ -53,5 +53,5 @@ def test_a_map_makes_verdicts_on_whole_trajectories_alone_stale_and_drops_incomp
 
 @pytest.mark.parametrize("points", [[], [[0, 0.5], [0, 0.6]], [[0, 0.5], [1, 0.4]], [[0, 2]]])
 def test_what_does_not_rise_is_no_map(points: list[list[float]]) -> None:
-    with pytest.raises(InvalidPanel, match=r"judges\.0\.map"):
+    with pytest.raises(InvalidPanel, match=r"judges\[0\]\.map"):
         panel_of({"judges": [{"name": "one", "provider": "recorded", "map": points}]}, "panel.yaml")

@@ -43,7 +43,7 @@ FOLDER = {"type": "folder", "path": "logs"}
         ({"prod": FOLDER | {"share": 2}}, "sources.prod: share: must be less than or equal to 1"),
         ({"prod": FOLDER | {"format": "nope"}}, "sources.prod.format: no such format"),
         ({"My-App": FOLDER}, "sources.My-App: a name has lower-case letters"),
-        ({"p": {"type": "bucket", "url": "no-url"}}, "sources.p: url: String should match pattern"),
+        ({"p": {"type": "bucket", "url": "no-url"}}, "sources.p: url: must match pattern"),
         (["prod"], "sources: must be fields with values"),
         (
             {"p": {"type": "phoenix", "url": "http://h", "api_key_env": "sk-abcdefghijklmnop"}},
