@@ -33,8 +33,8 @@ Settings are YAML files in the home folder (`--home`, `EVALUATION_HOME`, default
 which is next to its drop. All files are optional. An unknown field is an error, except in the sidecar. Secrets are not
 written into files: a field that ends in `_env` is the name of the environment variable that holds one.
 
-After each field stand its type and its default. Fields without a default are null or empty unless you set them, or
-`required`.
+After each field stand its type and its default, or `required`. Where there is neither, the field is null or empty, and
+sets, checks and limits nothing, unless the text says otherwise.
 
 Commands read the files when they start. While the UI runs, reload the code location after a change, or restart `ui`;
 suites and sidecars need no reload.

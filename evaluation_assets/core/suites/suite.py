@@ -47,13 +47,13 @@ class ParameterRule(_Model):
 
     Attributes:
         equals: The value. `null`, where it is written, is a value too.
-        one_of: Accepted values, in place of `equals`. `null`: not checked.
-        tolerance: Largest accepted difference of a number from `equals` or `one_of`. `null`: none.
-        regex: Regular expression that the whole text has to match. `null`: not checked.
+        one_of: Accepted values, in place of `equals`.
+        tolerance: Largest accepted difference of a number from `equals` or `one_of`.
+        regex: Regular expression that the whole text has to match.
         ignore_case: Whether case is ignored in texts, also inside lists and objects.
         ignore_punctuation: Whether white space and `,./-_*^` are ignored in `equals` and `one_of`, also inside lists
             and objects.
-        json_schema: JSON Schema that the value has to satisfy. `null`: not checked.
+        json_schema: JSON Schema that the value has to satisfy.
         optional: Whether the parameter may be absent.
         forbidden: Whether the parameter has to be absent.
     """
@@ -143,7 +143,7 @@ class ReferenceAnswer(_Model):
         compare: `exact` ignores white space around the texts; `normalised` also ignores currency signs, thousands
             separators, case, white space and `\boxed{}`, and takes a number from a sentence that announces it as the
             answer or states no other.
-        tolerance: Largest accepted difference if both answers are numbers. `null`: none.
+        tolerance: Largest accepted difference if both answers are numbers.
     """
 
     value: str
@@ -210,14 +210,14 @@ class Case(_Model):
             not checked.
         optimal_steps: Number of calls that the task needs; efficiency is this over the calls made. `null`: not
             measured.
-        max_calls: Maximum number of calls; more fail the case. `null`: no limit.
+        max_calls: Maximum number of calls; more fail the case.
         max_latency_ms: Duration in milliseconds above which a run has an issue, which does not fail it. `null`: no
             limit.
-        max_cost_usd: Cost in US dollars above which a run has an issue, which does not fail it. `null`: no limit.
-        category: Group of the case in reports. `null`: none.
+        max_cost_usd: Cost in US dollars above which a run has an issue, which does not fail it.
+        category: Group of the case in reports.
         tags: Labels of the case, in the tables.
         tools: The tools of this case, in place of those of the suite. `null`: those of the suite.
-        review: What a person has to confirm. The case is skipped until the field is removed. `null`: nothing.
+        review: What a person has to confirm. The case is skipped until the field is removed.
     """
 
     id: str = Field(min_length=1)

@@ -33,8 +33,8 @@ class SourceSettings(Section):
         every_seconds: Minimum time in seconds between two looks of the source's sensor.
         since: How far back the first look goes, for instance `12h` or `7d`.
         suite: Suite in the sidecar of each drop. `null`: the drops belong to the suite with the name of the source.
-        agent: Agent in the sidecar of each drop. `null`: none.
-        agent_version: Version of the agent in the sidecar of each drop. `null`: none.
+        agent: Agent in the sidecar of each drop.
+        agent_version: Version of the agent in the sidecar of each drop.
         labels: Labels in the sidecar of each drop, by name.
         format: Trace format in the sidecar of each drop. `null`: detected from the content.
     """
@@ -156,9 +156,9 @@ class LangfuseSettings(SourceSettings):
         url: Address of the server. Default: Langfuse Cloud, EU.
         public_key_env: Environment variable with the public key of the project.
         secret_key_env: Environment variable with the secret key of the project.
-        environment: Environment that traces must have. `null`: any.
-        trace_name: Name that traces must have. `null`: any.
-        tags: Tags that traces must have, all of them. Default: none.
+        environment: Environment that traces must have.
+        trace_name: Name that traces must have.
+        tags: Tags that traces must have, all of them.
     """
 
     type: Literal["langfuse"]

@@ -89,7 +89,7 @@ class Criterion(BaseModel):
         question: What the judge is asked.
         anchors: What is seen at a number of the scale; the lowest and the highest number are required. Decimals are for
             continuous scales.
-        needs: What must exist for the question to be asked. `null`: nothing.
+        needs: What must exist for the question to be asked.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -16,10 +16,10 @@ CODING_WORK = Table(
         TRAJECTORY_ID,
         TASK_ID,
         Column("format", NAME, "Trace format of the agent, e.g. `claude_code`."),
-        Column("project", NAME, "Working directory of the session; null if the source recorded none."),
-        Column("git_branch", NAME, "Git branch, the last one that the source recorded; null if it recorded none."),
-        Column("model", NAME, "First model of the main agent; null if unknown."),
-        Column("started_at", NAME, "Start time, as the source recorded it; null if it recorded none."),
+        Column("project", NAME, "Working directory of the session."),
+        Column("git_branch", NAME, "Git branch, the last one that the source recorded."),
+        Column("model", NAME, "First model of the main agent."),
+        Column("started_at", NAME, "Start time, as the source recorded it."),
         Column("turns", INT, "Number of turns: user messages with what the agents did about them."),
         Column(
             "edits",
@@ -52,7 +52,7 @@ CODING_WORK = Table(
             "last_test_result",
             NAME,
             "Result of the last test run: `passing`, `failing`, or `unknown` if neither the exit code nor a summary "
-            "tells; null without test runs.",
+            "tells.",
         ),
         Column("reads", INT, "Number of files read, by tools and by commands such as `cat`."),
         Column(
@@ -61,7 +61,7 @@ CODING_WORK = Table(
             "Number of reads of the same part of a file by the same agent, without a change in between that is seen.",
             total="sum",
         ),
-        Column("most_reread", NAME, "File with the most repeated reads; null if there are none."),
+        Column("most_reread", NAME, "File with the most repeated reads."),
         Column(
             "corrections",
             INT,
@@ -73,11 +73,11 @@ CODING_WORK = Table(
         Column("denied_calls", INT, "Number of calls that the user or a policy did not permit.", total="sum"),
         Column("compactions", INT, "Number of times the conversation was compacted.", total="sum"),
         Column("sub_agents", INT, "Number of sub-agents that acted.", total="sum"),
-        Column("wall_s", FLOAT, "Seconds from the first to the last event; null if unknown.", total="known"),
-        Column("active_s", FLOAT, "Seconds without pauses longer than five minutes; null if unknown.", total="known"),
-        Column("input_tokens", INT, "Tokens sent to models, cached ones included; null if unknown.", total="known"),
-        Column("cached_tokens", INT, "Tokens of the input that were read from a cache; null if unknown."),
-        Column("output_tokens", INT, "Tokens written by models; null if unknown.", total="known"),
+        Column("wall_s", FLOAT, "Seconds from the first to the last event.", total="known"),
+        Column("active_s", FLOAT, "Seconds without pauses longer than five minutes.", total="known"),
+        Column("input_tokens", INT, "Tokens sent to models, cached ones included.", total="known"),
+        Column("cached_tokens", INT, "Tokens of the input that were read from a cache."),
+        Column("output_tokens", INT, "Tokens written by models.", total="known"),
         Column(
             "cost_usd",
             FLOAT,
@@ -87,7 +87,7 @@ CODING_WORK = Table(
         Column(
             "is_list_price",
             BOOL,
-            "Whether `cost_usd` is a list price, which is not what a subscription costs; null without a cost.",
+            "Whether `cost_usd` is a list price, which is not what a subscription costs.",
         ),
         Column("by_model", _BY_MODEL, "Tokens and cost by model, in order of first use."),
     ),

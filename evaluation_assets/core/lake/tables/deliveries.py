@@ -17,7 +17,7 @@ DELIVERIES = Table(
         Column("content", NAME, "Digest of what was sent. A score is sent again when it changes."),
         Column("status", NAME, "`delivered` or `failed`. What failed is sent again by the next run."),
         Column("reason", NAME, "Why it failed, without secrets; null if it was delivered."),
-        Column("remote_id", NAME, "ID that the sink gave to the score; null if it gave none."),
+        Column("remote_id", NAME, "ID that the sink gave to the score."),
         Column("sent_at", NAME, "Time of the attempt: ISO 8601, UTC."),
     ),
     per_sink=True,

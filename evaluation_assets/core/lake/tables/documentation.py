@@ -28,7 +28,7 @@ Each table has one Parquet file (zstd) per drop, `<home>/lake/<table>/<drop>.par
 per judge and drop, `<home>/lake/<table>/<judge>/<drop>.parquet`; `deliveries` has one per sink and drop. A few tables
 cover all drops in one file.
 
-Scores and shares are 0..1, money is US dollars, and a missing value is null, never 0.
+Scores and shares are 0..1, money is US dollars. A value that is missing, unknown or does not apply is null, never 0.
 
 The column `trajectory` is a tree as JSON. It holds spans, `[start, end)` in characters, into the column `text`.
 """

@@ -16,9 +16,9 @@ FINDINGS = Table(
         Column("interaction", INT, "Number of the interaction in its turn, from 0; null if not narrowed down."),
         Column("step", INT, "Number of the step in its interaction, from 0; null if not narrowed down."),
         Column("agent_id", NAME, "Agent that it happened to; null if not narrowed down."),
-        Column("tool", NAME, "Tool of the call at the step; null without a call."),
+        Column("tool", NAME, "Tool of the call at the step."),
         Column("clip_index", INT, "Number of the clip with the step; null if not narrowed down to a step."),
-        Column("start", INT, "Offset in the trajectory's text at which the evidence starts; null if it has none."),
+        Column("start", INT, "Offset in the trajectory's text at which the evidence starts."),
         Column("end", INT, "Offset in the trajectory's text at which the evidence ends (exclusive); null without."),
         Column("evidence", TEXT, "Quotation of the run, or a message about what is missing; at most 300 characters."),
         Column("detector", NAME, "Who says so: a detector, or the table that the finding is taken from."),
@@ -44,17 +44,15 @@ PROCESS_SCORES = Table(
             "Product of the criteria below, 0..1, 1 if nothing that was checked went wrong; null if nothing could be "
             "checked.",
         ),
-        Column("calls", FLOAT, "Arguments, choice and repetition of calls, 0..1; null without calls."),
-        Column("errors", FLOAT, "Whether failures are taken up, 0..1; null without results."),
-        Column(
-            "answers", FLOAT, "What the agent says, against its calls and their results, 0..1; null without either."
-        ),
+        Column("calls", FLOAT, "Arguments, choice and repetition of calls, 0..1."),
+        Column("errors", FLOAT, "Whether failures are taken up, 0..1."),
+        Column("answers", FLOAT, "What the agent says, against its calls and their results, 0..1."),
         Column("course", FLOAT, "Whether the run was brought to its end, 0..1; null if it has one turn and no calls."),
-        Column("rules", FLOAT, "Constraints of `checks.yaml`, 0..1; null without constraints."),
+        Column("rules", FLOAT, "Constraints of `checks.yaml`, 0..1."),
         Column("findings", INT, "Number of findings that count. Those of sessions and test cases do not."),
-        Column("heaviest_kind", NAME, "Kind of the finding that weighs most; null without findings."),
+        Column("heaviest_kind", NAME, "Kind of the finding that weighs most."),
         Column("heaviest_clip", INT, "Number of the clip it is in; null if not narrowed down to a step."),
-        Column("heaviest_evidence", TEXT, "Its quotation, or a message about what is missing; null without findings."),
+        Column("heaviest_evidence", TEXT, "Its quotation, or a message about what is missing."),
     ),
 )
 

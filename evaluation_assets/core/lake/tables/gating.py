@@ -63,7 +63,7 @@ LEADERBOARD = Table(
         Column("rank", INT, "Rank in the suite by this metric, from 1 (best)."),
         AGENT,
         AGENT_VERSION,
-        Column("model", NAME, "Model of the agent, from the same sources; null if unknown."),
+        Column("model", NAME, "Model of the agent, from the same sources."),
         Column("drops", NAMES, "Drops of this version, which are averaged per task."),
         Column("mean", FLOAT, "Mean over the tasks that all versions did, in the unit of the metric."),
         Column("ci_low", FLOAT, "Lower end of the 95% interval of the mean; null with one task."),

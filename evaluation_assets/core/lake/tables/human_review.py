@@ -99,7 +99,7 @@ JUDGE_CARDS = Table(
             "Within-subject standard deviation of the judge's repeated verdicts; null without repeats.",
         ),
         Column("coverage", FLOAT, "Share that the judge scored of the labelled subjects it was asked about, 0..1."),
-        Column("cost_usd", FLOAT, "Mean cost of a verdict in US dollars; null if unknown."),
+        Column("cost_usd", FLOAT, "Mean cost of a verdict in US dollars."),
         Column(
             "effective_judges",
             FLOAT,

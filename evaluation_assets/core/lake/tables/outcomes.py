@@ -21,16 +21,14 @@ PREDICTED_OUTCOMES = Table(
             BOOL,
             "Whether it ends with an answer that is not a refusal, is not cut off and does not hand the user over.",
         ),
-        Column(
-            "model", NAME, "Whose runs the model was fitted on, for example `suite checkout`; null without a model."
-        ),
+        Column("model", NAME, "Whose runs the model was fitted on, for example `suite checkout`."),
         Column(
             "auroc",
             FLOAT,
             "Chance that the model ranks a run that succeeded above one that failed, on tasks that were left out; null "
             "without a model.",
         ),
-        Column("auroc_low", FLOAT, "One-sided 95% lower bound of `auroc`, clustered by task; null without a model."),
+        Column("auroc_low", FLOAT, "One-sided 95% lower bound of `auroc`, clustered by task."),
         Column("training_runs", INT, "Number of runs with a recorded outcome that the model was fitted on; 0 without."),
         Column("training_tasks", INT, "Number of their tasks; 0 without a model."),
     ),

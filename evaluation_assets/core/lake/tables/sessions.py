@@ -25,22 +25,20 @@ _SCORES = (
         "tool_use_score",
         FLOAT,
         "Right tools with right parameters, as a mean over interactions with calls, 0..1; at most the share of "
-        "valid calls; null without calls.",
+        "valid calls.",
     ),
     Column(
         "coordination_score",
         FLOAT,
         "How well the agents worked together, 0..1; null with one agent, or if not judged.",
     ),
-    Column(
-        "reasoning_score", FLOAT, "Quality of the reasoning, as a mean over interactions, 0..1; null if not judged."
-    ),
+    Column("reasoning_score", FLOAT, "Quality of the reasoning, as a mean over interactions, 0..1."),
     Column(
         "intent_drift_score",
         FLOAT,
         "How far the work left the task: 0 is on the task, 1 is off it; null without judge or embedding model.",
     ),
-    Column("task_completion", BOOL, "Whether the user's goal was reached, as judged; null if not judged."),
+    Column("task_completion", BOOL, "Whether the user's goal was reached, as judged."),
 )
 _ANALYSIS = Column("analysis", TEXT, "The complete analysis as JSON.")
 
@@ -74,17 +72,17 @@ SESSION_ANALYSES = Table(
         Column(
             "signal",
             NAME,
-            "How the work progressed: `optimal`, `recovery`, `regression`, `stall` or `circular`; null without steps.",
+            "How the work progressed: `optimal`, `recovery`, `regression`, `stall` or `circular`.",
         ),
         Column(
             "total_latency_ms",
             FLOAT,
-            "Duration in milliseconds. A lower bound if `n_latency_known` is below `n_interactions`; null if unknown.",
+            "Duration in milliseconds. A lower bound if `n_latency_known` is below `n_interactions`.",
         ),
         Column(
             "total_cost_usd",
             FLOAT,
-            "Cost in US dollars. A lower bound if `n_cost_known` is below `n_interactions`; null if unknown.",
+            "Cost in US dollars. A lower bound if `n_cost_known` is below `n_interactions`.",
         ),
         Column("n_interactions", INT, "Number of interactions."),
         Column("n_latency_known", INT, "Number of interactions covered by `total_latency_ms`."),
@@ -95,11 +93,11 @@ SESSION_ANALYSES = Table(
             "Agent that most likely decided the failure; null if the session has not failed, or is unlike those that "
             "the weights were fitted on.",
         ),
-        Column("decisive_agent_probability", FLOAT, "Probability of this agent, 0..1; null without one."),
+        Column("decisive_agent_probability", FLOAT, "Probability of this agent, 0..1."),
         Column("decisive_turn", INT, "Turn of the step that most likely decided the failure, from 0; null as above."),
-        Column("decisive_interaction", INT, "Interaction of this step in its turn, from 0; null without one."),
-        Column("decisive_step", INT, "Number of this step in its interaction, from 0; null without one."),
-        Column("decisive_step_probability", FLOAT, "Probability of this step, 0..1; null without one."),
+        Column("decisive_interaction", INT, "Interaction of this step in its turn, from 0."),
+        Column("decisive_step", INT, "Number of this step in its interaction, from 0."),
+        Column("decisive_step_probability", FLOAT, "Probability of this step, 0..1."),
         _ANALYSIS,
     ),
 )
@@ -155,8 +153,7 @@ _FIGURES = (
     Column(
         "total_latency_ms",
         FLOAT,
-        "Duration of its interactions in milliseconds. A lower bound if `n_latency_known` is below `n_interactions`; "
-        "null if unknown.",
+        "Duration of its interactions in milliseconds. A lower bound if `n_latency_known` is below `n_interactions`.",
     ),
     Column(
         "total_cost_usd",
@@ -182,7 +179,7 @@ SESSION_AGENT_RANKS = Table(
         SUITE,
         *_WHICH_AGENT,
         *_FIGURES,
-        Column("rank", INT, "Rank of the drop for this agent by `overall_mean`, from 1 (best); null without a score."),
+        Column("rank", INT, "Rank of the drop for this agent by `overall_mean`, from 1 (best)."),
         Column("n_ranked", INT, "Number of drops among which the agent is ranked."),
     ),
     whole=True,

@@ -6,13 +6,13 @@ DROP = Column("drop", NAME, "Key of the drop: its path below `drops/`, without t
 TRAJECTORY_ID = Column("trajectory_id", NAME, "ID of the trajectory, unique within its drop.")
 TASK_ID = Column("task_id", NAME, "ID of the task. Runs with the same ID are compared with each other across drops.")
 SUITE = Column("suite", NAME, "Name of the suite: its file below `suites/`, without the file extension.")
-SUITE_OF_DROP = Column("suite", NAME, "Suite of the drop, from its sidecar or its folder; null if it has none.")
+SUITE_OF_DROP = Column("suite", NAME, "Suite of the drop, from its sidecar or its folder.")
 AGENT = Column(
     "agent",
     NAME,
     "Name of the agent, from the drop's sidecar, otherwise from its trajectories; null if they do not agree on one.",
 )
-AGENT_VERSION = Column("agent_version", NAME, "Version of the agent, from the same sources; null if unknown.")
+AGENT_VERSION = Column("agent_version", NAME, "Version of the agent, from the same sources.")
 EVALUATED_AT = Column("evaluated_at", NAME, "Time of the evaluation: ISO 8601, UTC.")
 COMPARABILITY_KEY = Column(
     "comparability_key",

@@ -12,9 +12,9 @@ TOOL_USE_RESULTS = Table(
         DROP,
         SUITE,
         Column("case_id", NAME, "ID of the case in the suite."),
-        Column("trajectory_id", NAME, "ID of the trajectory that is the run; null without a run."),
-        Column("trial", INT, "Number of the run among the runs of the case in the drop, from 0; null without a run."),
-        Column("category", NAME, "Category of the case; null if it has none."),
+        Column("trajectory_id", NAME, "ID of the trajectory that is the run."),
+        Column("trial", INT, "Number of the run among the runs of the case in the drop, from 0."),
+        Column("category", NAME, "Category of the case."),
         Column("tags", NAMES, "Tags of the case."),
         Column(
             "passed",
@@ -28,46 +28,43 @@ TOOL_USE_RESULTS = Table(
             FLOAT,
             "Share of the calls that were expected; null without calls, or if the case says nothing about calls.",
         ),
-        Column("recall", FLOAT, "Share of the expected calls that were made; null if none is expected."),
+        Column("recall", FLOAT, "Share of the expected calls that were made."),
         Column("f1", FLOAT, "Harmonic mean of precision and recall; null if the case says nothing about calls."),
         Column(
             "parameter_accuracy",
             FLOAT,
-            "Share of the parameters that are right, as a mean over matched calls; null if no parameter was compared.",
+            "Share of the parameters that are right, as a mean over matched calls.",
         ),
         Column(
             "exact_calls",
             INT,
-            "Number of the expected calls that were made with every parameter right; null without a run.",
+            "Number of the expected calls that were made with every parameter right.",
         ),
         Column("n_expected", INT, "Number of expected calls of the case."),
-        Column("n_calls", INT, "Number of calls made; null without a run."),
-        Column(
-            "match_ok", BOOL, "Whether the calls agree as the case's `match` requires; null if it requires nothing."
-        ),
+        Column("n_calls", INT, "Number of calls made."),
+        Column("match_ok", BOOL, "Whether the calls agree as the case's `match` requires."),
         Column(
             "order_score",
             FLOAT,
-            "Longest common subsequence of expected and made calls (by tool) divided by the number of expected calls; "
-            "null if none is expected.",
+            "Longest common subsequence of expected and made calls (by tool) divided by the number of expected calls.",
         ),
         Column(
             "edit_similarity",
             FLOAT,
             "1 - (insertions + deletions) / (expected + made calls), by tool; null if no call is expected.",
         ),
-        Column("coverage", FLOAT, "Share of the expected tools that were called at all; null if none is expected."),
+        Column("coverage", FLOAT, "Share of the expected tools that were called at all."),
         Column(
             "keyword_score",
             FLOAT,
-            "Share of the case's keywords that the answer contains; null if it has no keywords.",
+            "Share of the case's keywords that the answer contains.",
         ),
         Column(
             "answer_outcome",
             NAME,
             "The answer compared with the reference: `exact`, `normalised`, `number_in_text`, "
             "`within_tolerance`, `different`, "
-            "`not_found` or `missing`; null without a reference answer.",
+            "`not_found` or `missing`.",
         ),
         Column(
             "completed",
@@ -83,25 +80,25 @@ TOOL_USE_RESULTS = Table(
         Column(
             "redundancy",
             FLOAT,
-            "Share of the calls that repeat an earlier one with the same result; null without calls.",
+            "Share of the calls that repeat an earlier one with the same result.",
         ),
         Column(
             "loops",
             INT,
             "Number of loops: one to three calls made at least three times in a row with the same results.",
         ),
-        Column("errors", INT, "Number of calls that failed; null without a run."),
+        Column("errors", INT, "Number of calls that failed."),
         Column("recovered", INT, "Number of failed calls after which the same tool succeeded within three calls."),
         Column(
             "schema_accuracy",
             FLOAT,
-            "Share of the calls that conform to the definitions of their tools; null without calls or definitions.",
+            "Share of the calls that conform to the definitions of their tools.",
         ),
-        Column("latency_ms", FLOAT, "Duration of the run in milliseconds, as recorded; null if unknown."),
+        Column("latency_ms", FLOAT, "Duration of the run in milliseconds, as recorded."),
         Column(
             "cost_usd",
             FLOAT,
-            "Cost of the run in US dollars, as recorded, for spans else at list prices; null if unknown.",
+            "Cost of the run in US dollars, as recorded, for spans else at list prices.",
         ),
         Column(
             "calls",

@@ -37,14 +37,14 @@ _WHAT = (
         "entropies",
         pa.map_(NAME, FLOAT),
         "Entropy of each of the `distributions` as a share of the largest: 0 is certain, 1 that all scores are "
-        "equally likely; null without a distribution.",
+        "equally likely.",
     ),
-    Column("summary", TEXT, "Summary of the subject in one sentence; null if there is none."),
-    Column("reasoning", TEXT, "Justification of the scores; null if there is none."),
+    Column("summary", TEXT, "Summary of the subject in one sentence."),
+    Column("reasoning", TEXT, "Justification of the scores."),
     Column(
         "error_kind",
         NAME,
-        "Kind of failure, for example `rate_limit`, `timeout`, `invalid_json` or `budget`; null without a failure.",
+        "Kind of failure, for example `rate_limit`, `timeout`, `invalid_json` or `budget`.",
     ),
     Column(
         "error",
@@ -54,9 +54,9 @@ _WHAT = (
     ),
 )
 _COST = (
-    Column("input_tokens", INT, "Input tokens, including cached ones; null if those of a reply are unknown."),
-    Column("cached_tokens", INT, "Input tokens read from the provider's cache; null if unknown."),
-    Column("output_tokens", INT, "Output tokens; null if those of a reply are unknown."),
+    Column("input_tokens", INT, "Input tokens, including cached ones."),
+    Column("cached_tokens", INT, "Input tokens read from the provider's cache."),
+    Column("output_tokens", INT, "Output tokens."),
     Column(
         "cost_usd",
         FLOAT,

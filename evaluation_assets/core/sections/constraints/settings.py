@@ -112,8 +112,8 @@ class CallPattern(Section):
         agent: ID of the agent that calls, with `*` for any characters. `null`: any agent.
         arguments: Conditions by the name of an argument, or by a JSONPath that begins with `$`. A condition is
             fulfilled if any of the selected values fulfils it.
-        arguments_text: Condition on the arguments as the agent wrote them. `null`: none.
-        result: Condition on the text of the result. `null`: none.
+        arguments_text: Condition on the arguments as the agent wrote them.
+        result: Condition on the text of the result.
         result_values: Conditions by a JSONPath in a result that is JSON.
         fails: `true` for calls that failed, `false` for calls with a result and no failure. `null`: any call.
     """
@@ -155,11 +155,11 @@ class AnswerRule(Section):
     """What the final answer has to be like; in a dialogue, all that agents said.
 
     Attributes:
-        cites: Calls; a text from one of their results has to occur in the answer. `null`: not checked.
+        cites: Calls; a text from one of their results has to occur in the answer.
         cited_values: JSONPath of the texts that count, in results that are JSON. `null`: all values.
         min_length: Length in characters; shorter texts of a result do not count.
-        matches: Regular expression that has to be found in the answer. `null`: not checked.
-        not_matches: Regular expression that must not be found in the answer. `null`: not checked.
+        matches: Regular expression that has to be found in the answer.
+        not_matches: Regular expression that must not be found in the answer.
     """
 
     cites: Calls | None = None
@@ -218,11 +218,11 @@ class Where(Section):
     """The trajectories that a constraint is about: those that match all of the fields. `*` stands for any characters.
 
     Attributes:
-        agents: Agent of the sidecar, or ID or name of an agent that acts in the trajectory. `null`: any.
-        tasks: Task ID. `null`: any.
-        suites: Suite of the drop. `null`: any.
-        formats: Trace format. `null`: any.
-        tags: An entry of `tags` of the sidecar or of the trajectory, or a label of either as `name=value`. `null`: any.
+        agents: Agent of the sidecar, or ID or name of an agent that acts in the trajectory.
+        tasks: Task ID.
+        suites: Suite of the drop.
+        formats: Trace format.
+        tags: An entry of `tags` of the sidecar or of the trajectory, or a label of either as `name=value`.
     """
 
     agents: Names | None = None
