@@ -56,7 +56,7 @@ TABLES: Mapping[str, Sequence[str]] = {
     "evaluation_assets.defs.coding_work:CODING_VERSION": ("coding_work",),
     "evaluation_assets.defs.constraints:CONSTRAINTS_VERSION": ("constraint_results",),
     "evaluation_assets.defs.sessions:SESSIONS_VERSION": ("session_analyses",),
-    "evaluation_assets.core.sections.findings.gathering:GATHERING_VERSION": ("findings",),
+    "evaluation_assets.core.sections.findings.gathering:GATHERING_VERSION": ("findings", "claims"),
     "evaluation_assets.core.sections.findings.process_score:PROCESS_VERSION": ("process_scores",),
     "evaluation_assets.core.pipeline.outcomes:OUTCOMES_VERSION": ("predicted_outcomes",),
     "evaluation_assets.defs.regression:REGRESSION_VERSION": ("task_metrics", "score_history"),

@@ -1,12 +1,17 @@
 """The component in the project of a team that has assets, an IO manager and an executor of its own."""
 
 import importlib.metadata
+import json
+import os
 import shutil
+import subprocess
 import sys
 import tomllib
 import traceback
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -23,6 +28,7 @@ from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.groups import INGEST
 from evaluation_assets.resources.parquet import TABLES_IO
 from evaluation_assets_tests.conftest import SAMPLE
+from evaluation_assets_tests.test_ui import free_port, wait_for
 
 ROOT = Path(__file__).parent.parent
 OWN_CODE = """
@@ -241,6 +247,46 @@ def test_a_new_judge_needs_a_reload_alone(project: Path) -> None:
     (folder / "home" / "panel.yaml").write_text("judges: [{name: strict, provider: rules}]")
     keys = {key.to_user_string() for key in loaded(project).resolve_asset_graph().get_all_asset_keys()}
     assert "clip_verdicts/strict_clip_verdicts" in keys
+
+
+@pytest.mark.slow
+def test_a_running_webserver_shows_a_new_judge_once_definitions_are_reloaded(project: Path) -> None:
+    folder = component(project, home="home")
+    (project / "src" / "team" / "definitions.py").write_text(
+        "from pathlib import Path\nimport dagster as dg\n\n@dg.definitions\ndef defs() -> dg.Definitions:\n"
+        "    return dg.load_from_defs_folder(path_within_project=Path(__file__).parent)\n"
+    )
+    port = free_port()
+    command = [sys.executable, "-m", "dagster_webserver", "-m", "team.definitions", "-h", "127.0.0.1", "-p", str(port)]
+    folders = {"PYTHONPATH": str(project / "src"), "DAGSTER_HOME": str(project)}
+    server = subprocess.Popen(command, cwd=project, env=os.environ | folders, start_new_session=True)
+    try:
+        before = wait_for(lambda: asset_keys(port), 120)
+        assert "clip_verdicts/rules_clip_verdicts" in before
+        (folder / "home" / "panel.yaml").write_text("judges: [{name: strict, provider: rules}]")
+        assert asset_keys(port) == before
+        asked(port, 'mutation {reloadRepositoryLocation(repositoryLocationName: "team.definitions") {__typename}}')
+        assert "clip_verdicts/strict_clip_verdicts" in (asset_keys(port) or set())
+        assert server.poll() is None
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+def asked(port: int, query: str) -> Any:
+    body = json.dumps({"query": query}).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/graphql", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)["data"]
+
+
+def asset_keys(port: int) -> set[str] | None:
+    """The keys of all assets that the webserver knows; `None` while it is not up."""
+    try:
+        found = asked(port, "{assetNodes {assetKey {path}}}")
+    except OSError:
+        return None
+    return {"/".join(node["assetKey"]["path"]) for node in found["assetNodes"]} or None
 
 
 def test_dg_lists_the_component() -> None:

@@ -140,7 +140,10 @@ def bridge(
 
 def _suite(home: Installation, old: str, suite: str | None) -> tuple[str, list[DropMetrics]]:
     """The suite to link, with its evaluated drops, oldest first."""
-    found = {name: drops for name, drops in suites(home) if suite in (None, name)}
+    every = dict(suites(home))
+    if suite not in (None, *every):
+        refuse(f"no drop of suite {suite!r} was evaluated; evaluated suites: {', '.join(every) or 'none'}")
+    found = {name: drops for name, drops in every.items() if suite in (None, name)}
     scored = [name for name, drops in found.items() if any(old in judges_in(drop.comparability) for drop in drops)]
     if len(scored) > 1:
         refuse(f"{old} scored drops of several suites; choose one with --suite: {', '.join(scored)}")

@@ -13,7 +13,7 @@ from evaluation_assets.cli.outcomes import EXIT_STATUS, print_outcome, report_da
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.requests import RequestedEvaluation
 from evaluation_assets.core.intake.copying.copies import Conflict
-from evaluation_assets.core.intake.copying.drops import annotate, take_in, taken_in
+from evaluation_assets.core.intake.copying.drops import annotate, keys_in, take_in, taken_in
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, scan
 from evaluation_assets.core.intake.preprocessing.split import remove_earlier
@@ -23,7 +23,7 @@ from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.report.paths import JUDGE_FILES
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.text.plain_text import for_terminal
 from evaluation_assets.runs.errors import InvalidSelection
 from evaluation_assets.runs.outcomes import RunOutcome
@@ -160,10 +160,22 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
     if paid.lacks_keys or not paid.is_free:
         if drops is None:
             drops = drops_of(asked.inputs, asked.sessions, one_drop=asked.one_drop, format_name=asked.format_name)
+            drops = _judged_before(asked, drops) if asked.judges else drops
         paid.check_keys(drops)
         limited = asked.budget_usd is not None or asked.budget_calls is not None
         above = asked.panel.ask_above_usd
         ask_for_consent(lambda: paid.quotes(drops), above, limited=limited, agreed=asked.agreed, quiet=asked.quiet)
+
+
+def _judged_before(asked: RequestedEvaluation, drops: list[Drop]) -> list[Drop]:
+    """The drops that some of the judges can be asked about: those that were evaluated with all of them before."""
+    keys = keys_in(asked.home, drops, asked.name)
+    before = [drop for drop, key in zip(drops, keys, strict=True) if asked.home.table(key, "clips").exists]
+    if not before:
+        raise InvalidSelection(
+            f"{first_of(keys, 3)}: never evaluated. Evaluate it with all judges first, without --judge"
+        )
+    return before
 
 
 def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:

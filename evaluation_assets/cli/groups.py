@@ -18,7 +18,7 @@ from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.sections.failure_groups.states import KeptState, read_states, write_states
 from evaluation_assets.core.system.configuration import InvalidConfiguration
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import counted, percent
+from evaluation_assets.core.text.counted import percent, runs_of_tasks
 from evaluation_assets.defs.names import OVERVIEW
 
 _EXAMPLES = 3
@@ -135,4 +135,5 @@ def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:
 
 def _line(row: dict[str, Any]) -> str:
     share = f"{percent(row['share'])} (95% CI {percent(row['ci_low'])} to {percent(row['ci_high'])})"
-    return f"{row['group_id']}  {row['state']:<12}  {counted(row['n_runs'], 'run')}, {share}  {plain(row['name'])}"
+    runs = runs_of_tasks(row["n_runs"], row["n_tasks"])
+    return f"{row['group_id']}  {row['state']:<12}  {runs}, {share}  {plain(row['name'])}"

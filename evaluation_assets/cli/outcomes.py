@@ -48,18 +48,24 @@ def print_outcome(
     if report is not None:
         if verbose:
             _print_figures(report)
-        _print_summary(home, outcome.drop, report, ModelUse.total(used))
+        _print_summary(home, outcome.drop, report, ModelUse.total(used), with_suite=not verbose)
     _print_shortfalls(outcome.metadata.get("evaluation_report"))
     for check in sorted(outcome.failed_checks, key=lambda check: not check.blocks):
         said = f": {check.description}" if check.description else ""
         echo_fact("check failed" if check.blocks else "warning", f"{check.asset}: {check.name}{said}")
 
 
-def _print_summary(home: Installation, drop: Drop, report: DropReport, used: ModelUse) -> None:
-    """Print the outcome, findings, what judging took, the gate, and where the report is."""
+def _print_summary(home: Installation, drop: Drop, report: DropReport, used: ModelUse, *, with_suite: bool) -> None:
+    """Print the outcome, findings, what judging took, the gate, and where the report is.
+
+    `with_suite`: also the pass rate of the suite, where the outcome is another figure.
+    """
     echo_fact("outcome", report.headline.text)
     if report.headline.note is not None:
         warn(report.headline.note)
+    suite = report.tool_use
+    if with_suite and suite is not None and suite.problem is None and report.headline.measure != "passed":
+        echo_fact(*next(suite_lines(suite)))
     if report.findings is not None:
         echo_fact("findings", report.findings.text)
     failed = sum(counts.get("failed", 0) for judge in report.judges for counts in judge.outcomes.values())

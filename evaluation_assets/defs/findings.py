@@ -32,6 +32,14 @@ _SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constra
         description=f"Each row is {tables.FINDINGS.row}.",
     ),
     dg.AssetSpec(
+        tables.CLAIMS.name,
+        group_name=groups.SESSIONS_AND_SUITES,
+        deps=["raw_trajectories"],
+        code_version=DETECTOR_VERSIONS,
+        kinds={"parquet"},
+        description=f"Each row is {tables.CLAIMS.row}.",
+    ),
+    dg.AssetSpec(
         tables.PROCESS_SCORES.name,
         group_name=groups.SESSIONS_AND_SUITES,
         deps=list(_SOURCES),
@@ -49,12 +57,13 @@ _SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constra
     ],
 )
 def findings(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
-    """Detect findings, gather those of other tables, and score each run by what was found."""
+    """Detect findings, gather those of other tables, list claims, and score each run by what was found."""
     sources = home.tables(drop.key, *_SOURCES)
     key = dg.AssetKey(tables.FINDINGS.name)
-    with Spool(tables.PROCESS_SCORES) as scores:
-        yield dg.MaterializeResult(asset_key=key, value=drop_findings(drop.key, *sources, scores=scores))
-        yield dg.MaterializeResult(
-            asset_key=tables.PROCESS_SCORES.name, value=Stream(tables.PROCESS_SCORES, scores.batches())
-        )
+    with Spool(tables.PROCESS_SCORES) as scores, Spool(tables.CLAIMS) as claims:
+        found = drop_findings(drop.key, *sources, scores=scores, claims=claims)
+        yield dg.MaterializeResult(asset_key=key, value=found)
+        for set_aside in (scores, claims):
+            table = set_aside.table
+            yield dg.MaterializeResult(asset_key=table.name, value=Stream(table, set_aside.batches()))
     yield check_result(quotations_hold(home.home.table(drop.key, tables.FINDINGS.name), sources[0]), QUOTATIONS, key)

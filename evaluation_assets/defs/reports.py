@@ -23,7 +23,7 @@ from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "16"
+REPORT_VERSION = "18"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -43,6 +43,7 @@ REPORTED = (
     "session_agents",
     "coding_work",
     "constraint_results",
+    "claims",
     "process_scores",
     "predicted_outcomes",
     "review_queue",

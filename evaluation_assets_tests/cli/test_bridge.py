@@ -206,7 +206,7 @@ def test_too_little_overlap_is_refused_with_the_number_needed(home: Path, judges
     [
         (("nobody", "new"), "no drop of a suite has scores of 'nobody'; judges with scores: old"),
         (("old", "nobody"), "no judge 'nobody' in the panel; choose one of: new"),
-        (("old", "new", "--suite", "other"), "no drop of suite other has scores of 'old'"),
+        (("old", "new", "--suite", "other"), "no drop of suite 'other' was evaluated; evaluated suites: s"),
     ],
 )
 def test_what_cannot_be_linked_is_refused(home: Path, arguments: tuple[str, ...], why: str) -> None:

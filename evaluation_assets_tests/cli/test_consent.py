@@ -70,6 +70,15 @@ def test_without_a_terminal_a_quote_above_the_limit_needs_consent_or_a_budget(
     assert len(server.requests()) == 2 * (CLIPS + 3)
 
 
+def test_nobody_is_asked_to_pay_for_a_judge_of_a_drop_that_was_never_evaluated(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    refused = cli("evaluate", *arguments(tmp_path, server, {"ask_above_usd": 0}), "--judge", "one")
+    assert refused.returncode == 2
+    assert "d: never evaluated. Evaluate it with all judges first, without --judge" in refused.stderr
+    assert "ask_above_usd" not in refused.stderr and not list((tmp_path / "home" / "drops").glob("*.jsonl"))
+
+
 @pytest.mark.parametrize("free", ["embedded", "price of 0"])
 def test_nothing_is_asked_where_nothing_can_cost(tmp_path: Path, server: ModelServer, free: str) -> None:
     given = arguments(tmp_path, server, {"ask_above_usd": 0}, price={"input": 0, "output": 0}, preset="quick")

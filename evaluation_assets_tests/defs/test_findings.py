@@ -33,3 +33,18 @@ def test_each_run_has_a_process_score_with_what_weighs_most(tmp_path: Path, inst
     right = [row for row in rows.values() if row["findings"] == 0]
     assert right
     assert all(row["score"] == 1 and row["heaviest_kind"] is None for row in right)
+
+
+def test_the_claims_of_agents_are_listed_and_counted(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    workspace = installed(tmp_path, instance, (EXAMPLES / "checks.yaml").read_text())
+    told = (EXAMPLES / "support.jsonl").read_text().replace("Your refund R-311 of", "Your refund R-317 of")
+    workspace.drop("support", told.encode())
+    workspace.run("support")
+    claims = {row["claim"]: row["verdict"] for row in workspace.rows("support", "claims")}
+    assert claims == {
+        "Your refund R-317 of 49.90 is on its way.": "contradicted",
+        "Refund R-312 is done.": "supported",
+        "You can return it within 30 days, with form RET-7.": "supported",
+    }
+    report = workspace.home.reports("support") / "report.md"
+    assert "detectors in 3 runs&#58; 2 supported, 0 not found, 1 contradicted." in report.read_text()

@@ -189,6 +189,14 @@ def test_evaluate_takes_a_suite_in_and_notes_it_for_the_drop(tmp_path: Path) -> 
     assert "Wrong argument (1 run)" in again.stdout
 
 
+def test_the_pass_rate_of_a_suite_is_printed_beside_recorded_outcomes(tmp_path: Path) -> None:
+    runs = [json.loads(line) | {"success": True} for line in RUNS.splitlines()]
+    (tmp_path / "runs.jsonl").write_text("\n".join(map(json.dumps, runs)))
+    done = command("evaluate", tmp_path / "runs.jsonl", "--suite", WEATHER, home=tmp_path / "home")
+    assert "  outcome            success 3 of 3 (100.0%" in done.stdout
+    assert "  suite              weather: 3 of 3 runs passed (100.0%)\n" in done.stdout
+
+
 def test_a_suite_of_several_files_becomes_one(tmp_path: Path) -> None:
     questions = [
         {"id": "simple_0", "question": [[{"role": "user", "content": "4?"}]], "function": [{"name": "f"}]},

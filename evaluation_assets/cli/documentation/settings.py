@@ -136,13 +136,13 @@ def _model(model: type[BaseModel], title: str, described: dict[type[BaseModel], 
         yield f"### {title}\n\n{prose(model)}\n"
     own = {name: entry for name, entry in _entries(model).items() if entry != inherited.get(name)}
     if base is not None:
-        defaults = [
-            f", `{name}` with the default {entry.default}"
-            for name, entry in own.items()
-            if name in inherited and entry == replace(inherited[name], default=entry.default)
-        ]
-        own = {name: entry for name, entry in own.items() if not any(f"`{name}`" in each for each in defaults)}
-        yield f"Has the fields of {_link(described[base])}{''.join(defaults)}{', and these:' if own else '.'}\n"
+        defaults = {
+            name: own.pop(name).default
+            for name, entry in inherited.items()
+            if name in own and own[name] == replace(entry, default=own[name].default)
+        }
+        other = "".join(f", `{name}` with the default {default}" for name, default in defaults.items())
+        yield f"Has the fields of {_link(described[base])}{other}{', and these:' if own else '.'}\n"
     yield "".join(f"- `{model.model_fields[name].alias or name}` {entry}\n" for name, entry in own.items())
     for name, field in model.model_fields.items():
         if name not in inherited:

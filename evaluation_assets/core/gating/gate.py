@@ -26,7 +26,7 @@ from evaluation_assets.core.gating.outcome import (
 )
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
 from evaluation_assets.core.gating.task_metrics import FINDING, WITHOUT_JUDGES, DropMetrics, lower_is_better
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, runs_of_tasks
 
 _GRAVITY: tuple[GateVerdict, ...] = ("fail", "incomparable", "inconclusive", "warn", "pass")
 """Verdicts by severity; a drop gets the most severe one."""
@@ -211,6 +211,7 @@ def _outcome(
     reasons = [words for words, _ in sorted(findings, key=lambda finding: _GRAVITY.index(finding[1]))]
     return GateOutcome(
         drop=current.drop,
+        runs=runs_of_tasks(current.n_runs, len(current.tasks)),
         baseline=None if baseline is None else baseline.name,
         suite=current.suite,
         verdict=_gravest(verdict for _, verdict in findings),

@@ -105,7 +105,7 @@ class GateOutcome(Frozen):
     `only_in_baseline` are missing tasks. `reworded_tasks` have the same ID but a different prompt, e.g. tasks with a
     simulated user; they are compared. `judges_changed` score the canary clips differently or are served by another
     model version; if there are any, the drop is not compared and the run is blocked. `confidence` is the confidence
-    level of the intervals in `metrics`.
+    level of the intervals in `metrics`. `runs` are those of the drop, as text: `5 runs of 4 tasks`.
     """
 
     drop: str
@@ -123,4 +123,5 @@ class GateOutcome(Frozen):
     judges_kept_out: dict[str, str]
     judges_changed: list[str] = []
     confidence: float = 0.9
+    runs: str = ""
     comparability: Comparability

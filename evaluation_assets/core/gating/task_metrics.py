@@ -61,7 +61,7 @@ class DropMetrics:
     `tasks` is the digest of each task's words; `metrics` holds by metric the tasks that have it. `kept_out` names
     the judges whose scores are not in it, with the reason; `canaries` are judges' scores of canary clips,
     `canaries_asked` the number of clips they were asked about, answered or not. `detectors` are those that searched
-    for findings; metrics of findings are there for the kinds that they found.
+    for findings; metrics of findings are there for the kinds that they found. `n_runs` counts the runs of the tasks.
     """
 
     drop: str
@@ -75,6 +75,7 @@ class DropMetrics:
     canaries: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
     canaries_asked: Mapping[str, int] = field(default_factory=dict)
     detectors: str = ""
+    n_runs: int = 0
     tasks: Mapping[str, str]
     metrics: Mapping[str, Mapping[str, TaskValue]]
 
@@ -195,8 +196,10 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
     facts = MetricsFacts.of(stored)
     sidecar, recorded = facts.sidecar, facts.participants
     tasks: dict[str, str] = {}
+    runs: dict[str, int] = {}
     metrics: dict[str, dict[str, TaskValue]] = {}
     for row in stored.rows():
+        runs[row["task_id"]] = row["n_trials"]
         tasks[row["task_id"]] = row["task_digest"]
         values = metrics.setdefault(row["metric"], {})
         if row["value"] is not None:
@@ -215,6 +218,7 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
         canaries=facts.canaries,
         canaries_asked=facts.canaries_asked,
         detectors=facts.detectors,
+        n_runs=sum(runs.values()),
         tasks=tasks,
         metrics=metrics,
     )

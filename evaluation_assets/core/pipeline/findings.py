@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from evaluation_assets.core.intake.facts import FindingsFacts
 from evaluation_assets.core.lake.stored import Aligned, Spool, Stored, Stream, batched
 from evaluation_assets.core.lake.tables import FINDINGS
-from evaluation_assets.core.sections.findings.finding_rows import Row, finding_rows, process_score_row
+from evaluation_assets.core.sections.findings.detecting import detected_and_claimed
+from evaluation_assets.core.sections.findings.finding_rows import Row, claim_rows, finding_rows, process_score_row
 from evaluation_assets.core.sections.findings.gathering import findings_of
 from evaluation_assets.core.sections.findings.process_score import process_score
 from evaluation_assets.core.sections.findings.versions import DETECTOR_VERSIONS
@@ -29,10 +30,11 @@ def drop_findings(
     constraints: Stored,
     coding_work: Stored,
     scores: Spool,
+    claims: Spool,
 ) -> Stream:
     """Rows of `findings`: of all trajectories, also those that rules keep from the judges.
 
-    The rows of `process_scores` are set aside in `scores`.
+    The rows of `process_scores` are set aside in `scores`, those of `claims` in `claims`.
     """
     counts: Counter[str] = Counter()
 
@@ -48,8 +50,12 @@ def drop_findings(
         for stored in raw.rows(TREE_AND_TEXT):
             trajectory = trajectory_of(stored)
             constrained = outcomes.at(trajectory.id)
+            detections, claimed = detected_and_claimed(trajectory)
+            for row in claim_rows(drop, trajectory, claimed):
+                claims.add(row)
             found = findings_of(
                 trajectory,
+                detections,
                 session_issues=_issues(analyses.at(trajectory.id)),
                 case_issues=cases.get(trajectory.id, []),
                 constraints=constrained,

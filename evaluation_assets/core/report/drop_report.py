@@ -224,6 +224,7 @@ def report_metadata(report: DropReport) -> dict[str, str | int | float | list[st
     }
     return {
         "headline": report.headline.text,
+        "runs": report.of_runs,
         "shortfalls": [judge.shortfall for judge in report.judges if judge.shortfall],
         **({"damaged_tables": "\n".join(report.damaged_tables)} if report.damaged_tables else {}),
         **{figure: value for figure, value in figures.items() if value is not None},

@@ -13,7 +13,7 @@ from evaluation_assets.core.report.distributions import Statistic
 from evaluation_assets.core.report.process_summary import ProcessSummary
 from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.panel_scores import OVERALL
-from evaluation_assets.core.text.counted import counted, percent
+from evaluation_assets.core.text.counted import counted, percent, runs_of_tasks
 
 Measure = Literal["success", "passed", "right_answer", "criterion"]
 """The outcome recorded by the source; the suite's verdict on cases; the judged agreement with the reference; any other
@@ -82,12 +82,12 @@ class Rate(BaseModel):
 
     @property
     def text(self) -> str:
-        """The rate as text: `success 43 of 100 (43.0%, 95% CI 33.7% to 52.8%)`."""
+        """The rate as text: `success 43 of 100 runs of 50 tasks (43.0%, 95% CI 33.7% to 52.8%)`."""
         interval = f"95% CI {percent(self.ci_low)} to {percent(self.ci_high)}"
-        tasks = "" if self.n_tasks == self.n else f" over {counted(self.n_tasks, 'task')}"
+        runs = self.n if self.n_tasks == self.n else runs_of_tasks(self.n, self.n_tasks)
         unknown = f"; {self.n_unknown} more without a known outcome" if self.n_unknown else ""
         change = "" if self.change is None else f"; {self.change.text}"
-        return f"{self.name} {self.count} of {self.n} ({percent(self.rate)}, {interval}{tasks}){unknown}{change}"
+        return f"{self.name} {self.count} of {runs} ({percent(self.rate)}, {interval}){unknown}{change}"
 
 
 class Headline(BaseModel):
@@ -163,7 +163,7 @@ def _judged(name: str, overall: Statistic, change: Change | None) -> str:
     mean = "–" if overall.mean is None else f"{overall.mean:.3f}"
     interval = "" if overall.ci_low is None else f", 95% CI {overall.ci_low:.3f} to {overall.ci_high:.3f}"
     against = "" if change is None else f"; {change.text}"
-    return f"{name} {mean} over {counted(overall.n_scored, 'trajectory')}{interval}{against}"
+    return f"{name} {mean} over {runs_of_tasks(overall.n_scored, overall.n_tasks)}{interval}{against}"
 
 
 def _missing(known: Sequence[Rate], settings: HeadlineSettings) -> str | None:

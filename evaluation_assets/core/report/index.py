@@ -23,6 +23,7 @@ from evaluation_assets.core.report.viewer.page import with_search
 from evaluation_assets.core.report.viewer.script import script_hash
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import runs_of_tasks
 from evaluation_assets.core.text.plain_text import plain
 from evaluation_assets.core.text.report_addresses import PAGE
 
@@ -46,9 +47,15 @@ class ListedReport(Frozen):
     headline: Headline
     sidecar: _Sidecar
     trajectories_total: int
+    tasks_total: int | None = None
     gate: _Gate | None = None
     written_at: datetime
     address: str
+
+    @property
+    def of_runs(self) -> str:
+        """The runs as text; without their tasks in reports of earlier versions."""
+        return runs_of_tasks(self.trajectories_total, self.tasks_total)
 
 
 def write_index(home: Installation, redaction: Redaction | None = None) -> UPath:

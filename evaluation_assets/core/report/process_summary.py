@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.report.distributions import Statistic, statistic
 from evaluation_assets.core.scoring.relation_to_success import Relation, relation
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, runs_of_tasks
 
 _CHANCE = 0.5
 
@@ -62,11 +62,12 @@ class ProcessSummary(BaseModel):
         """The figure as text, with the number of runs that have it, and its relation to success."""
         own = self.statistic
         if own.mean is None:
-            return f"no process score: nothing could be checked in {counted(own.n_total, 'trajectory')}"
+            return f"no process score: nothing could be checked in {counted(own.n_total, 'run')}"
         interval = "" if own.ci_low is None else f", 95% CI {own.ci_low:.3f} to {own.ci_high:.3f}"
         related = "" if self.success is None else f"; {self.success.text}"
-        scored = f"{own.n_scored} of {counted(own.n_total, 'trajectory')}"
-        return f"process score {own.mean:.3f} over {scored}{interval}{related}"
+        runs, missing = runs_of_tasks(own.n_scored, own.n_tasks), own.n_total - own.n_scored
+        more = f" ({counted(missing, 'run')} without a score)" if missing else ""
+        return f"process score {own.mean:.3f} over {runs}{more}{interval}{related}"
 
 
 def process_summary(scores: Stored, raw: Stored) -> ProcessSummary | None:

@@ -11,9 +11,10 @@ from evaluation_assets.core.report.sampled_judges import SampledMean
 from evaluation_assets.core.report.session_report import AgentRank, SessionsSummary
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary
 from evaluation_assets.core.sections.constraints.summary import ConstraintsSummary
+from evaluation_assets.core.sections.findings.claim_counts import ClaimCounts
 from evaluation_assets.core.sections.findings.summary import FindingsSummary
 from evaluation_assets.core.system.frozen import Frozen
-from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.text.counted import first_of, runs_of_tasks
 from evaluation_assets.core.traces.formats.import_report import ImportSummary
 
 
@@ -336,6 +337,7 @@ class DropReport(Frozen):
     headline: Headline
     failed_checks: list[BlockingCheck] = []
     findings: FindingsSummary | None = None
+    claims: list[ClaimCounts] = []
     failure_groups: FailureGroupsSummary | None = None
     damaged_tables: list[str] = []
     sidecar: Sidecar
@@ -359,6 +361,7 @@ class DropReport(Frozen):
     worst_clips: list[ClipSummary]
     trajectories: list[TrajectorySummary]
     trajectories_total: int
+    tasks_total: int | None = None
     sessions: SessionsSummary | None
     coding: CodingSummary | None = None
     constraints: ConstraintsSummary | None = None
@@ -376,6 +379,11 @@ class DropReport(Frozen):
     def shown_score(self) -> Statistic:
         """The score that the headline names, over all runs."""
         return self.process.statistic if self.process is not None and self.headline.is_process else self.overall
+
+    @property
+    def of_runs(self) -> str:
+        """The runs that are judged, as text: `5 runs of 4 tasks`."""
+        return runs_of_tasks(self.trajectories_total, self.tasks_total)
 
     @property
     def about(self) -> dict[str, object]:

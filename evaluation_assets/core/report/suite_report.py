@@ -21,7 +21,7 @@ from evaluation_assets.core.report.report import (
 from evaluation_assets.core.scoring.intervals import interval_of_mean
 from evaluation_assets.core.suites.call_metrics import trial_rates
 from evaluation_assets.core.suites.failure_patterns import by_category, by_tool, is_low
-from evaluation_assets.core.text.counted import counted, percent
+from evaluation_assets.core.text.counted import counted, percent, runs_of_tasks
 
 LISTED = 200
 """Runs and names listed in a report; the table has all."""
@@ -152,7 +152,8 @@ def suite_lines(use: ToolUse) -> Iterator[tuple[str, str]]:
     """A summary for the terminal: labels and texts of a few lines."""
     rate = "-" if use.pass_rate is None else percent(use.pass_rate)
     left_out = f"; {use.failed_total} failed because of the infrastructure, not counted" if use.failed_total else ""
-    yield "suite", f"{use.suite}: {use.passed} of {counted(use.runs, 'run')} passed ({rate}){left_out}"
+    runs = runs_of_tasks(use.runs, use.trials[0].n_tasks if use.trials else None)
+    yield "suite", f"{use.suite}: {use.passed} of {runs} passed ({rate}){left_out}"
     if use.trials and (most := use.trials[-1]).k > 1:
         yield f"  pass^{most.k}", f"{most.pass_hat:.3f} over {counted(most.n_tasks, 'case')}"
     failed = [case for case in use.cases if not case.passed][:_FAILED_SHOWN]

@@ -38,6 +38,7 @@ from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary, coding_summary
 from evaluation_assets.core.sections.constraints.summary import constraints_summary
+from evaluation_assets.core.sections.findings.claim_counts import claim_counts
 from evaluation_assets.core.sections.findings.summary import Alike, EarlierFindings, findings_summary
 from evaluation_assets.core.sections.outcomes.prediction import predictions
 from evaluation_assets.core.suites.call_metrics import TrialRates, trial_rates
@@ -60,6 +61,7 @@ class DropTables(MeasuredTables):
     failure_patterns: Stored
     coding_work: Stored
     constraint_results: Stored
+    claims: Stored
     process_scores: Stored
     predicted_outcomes: Stored
     category_verdicts: Mapping[str, Stored]
@@ -169,6 +171,7 @@ def summarise(
             earlier,
             alike,
         ),
+        claims=claim_counts(tables.claims),
         gate=gate,
         panel=panel,
         sampled=list(sampled_means(total, tables.selections, tables.clip_verdicts, tables.trajectory_verdicts)),
@@ -199,6 +202,7 @@ def summarise(
         worst_clips=worst,
         trajectories=trajectories.items(),
         trajectories_total=total,
+        tasks_total=len(set(tasks)),
         sessions=sessions_summary(tables.session_analyses, task_of),
         coding=_coding(tables),
         constraints=constraints_summary(tables.constraint_results),

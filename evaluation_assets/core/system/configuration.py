@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from upath import UPath
 
 from evaluation_assets.core.text.faults import faults_of
+from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _ENTRY = re.compile(r"[a-z][a-z0-9_]*")
@@ -93,23 +94,6 @@ Settings = TypeVar("Settings", bound=BaseModel)
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class _Loader(yaml.SafeLoader):
-    """Refuses a key that stands twice in a mapping, since one of its values would be lost."""
-
-    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        """The mapping as it is written, before others are merged into it."""
-        node = super().compose_mapping_node(anchor)
-        known: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                if key.value in known:
-                    raise yaml.constructor.ConstructorError(
-                        None, None, f"the key {key.value!r} appears twice", key.start_mark
-                    )
-                known.add(key.value)
-        return node
-
-
 class Section(BaseModel):
     """A part of a file of settings. Unknown fields are refused, and no message repeats a value."""
 
@@ -130,7 +114,7 @@ def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) 
     except OSError as problem:
         raise invalid(f"{file}: it cannot be read ({problem.strerror or problem})") from None
     try:
-        data = yaml.load(text, _Loader) or {}  # noqa: S506  (a SafeLoader)
+        data = yaml.load(text, UniqueKeyLoader) or {}  # noqa: S506  (a SafeLoader)
     except yaml.YAMLError as problem:
         raise invalid(f"{file}: {_yaml_fault(problem)}") from None
     except Exception as problem:  # noqa: BLE001  # 2024-99-99, `!!int ""`: PyYAML raises whatever a value ends in

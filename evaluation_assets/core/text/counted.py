@@ -9,6 +9,12 @@ def counted(count: float, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else plural}"
 
 
+def runs_of_tasks(runs: int, tasks: int | None) -> str:
+    """Runs as text: `16 runs`, or `5 runs of 4 tasks` where runs share a task; `tasks` is `None` if unknown."""
+    of_runs = counted(runs, "run")
+    return of_runs if tasks is None or tasks >= runs else f"{of_runs} of {counted(tasks, 'task')}"
+
+
 def first_of(texts: Sequence[str], most: int) -> str:
     """The first texts and the number of the others, as in `a, b and 3 more`."""
     left = len(texts) - most

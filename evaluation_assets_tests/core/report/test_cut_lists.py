@@ -89,7 +89,7 @@ def use(failed: int, trials: int) -> ToolUse:
 
 def test_failed_runs_of_a_suite_on_the_terminal() -> None:
     lines = list(suite_lines(use(failed=15, trials=1)))
-    assert lines[0] == ("suite", "s: 3 of 18 runs passed (20.0%)")
+    assert lines[0] == ("suite", "s: 3 of 18 runs of 7 tasks passed (20.0%)")
     assert lines[1] == ("  failed", "c0 0.250 a; b; …")
     assert (len(lines), lines[-1]) == (12, ("", "and 5 more"))
     assert len(list(suite_lines(use(failed=10, trials=1)))) == 11

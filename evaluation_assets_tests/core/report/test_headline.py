@@ -25,13 +25,13 @@ def test_success_comes_before_the_suite_and_a_score_is_no_outcome() -> None:
     assert (both.measure, both.text, both.rates) == ("success", success.text, [success, passed])
     neither = headline([None, rate("passed", {}), None], statistic([0.9]), by_rules_only=True)
     assert (neither.measure, neither.rates) == ("score", [])
-    assert neither.text == "score of the embedded judge 0.900 over 1 trajectory; no outcome is known"
+    assert neither.text == "score of the embedded judge 0.900 over 1 run; no outcome is known"
     assert headline([], statistic([]), by_rules_only=False).score_name == "overall score"
 
 
 def test_the_process_score_goes_before_the_score_of_rules_and_after_that_of_other_judges() -> None:
     process = ProcessSummary(statistic=statistic([0.5, None]), success=None)
-    own, judged = "process score 0.500 over 1 of 2 trajectories", "0.900 over 1 trajectory"
+    own, judged = "process score 0.500 over 1 run (1 run without a score)", "0.900 over 1 run"
     rules = headline([], statistic([0.9]), by_rules_only=True, process=process)
     assert (rules.is_process, rules.score, rules.text) == (True, 0.5, f"{own}; no outcome is known")
     assert rules.scores == [own, f"score of the embedded judge {judged}"]
@@ -49,7 +49,7 @@ def test_a_rate_in_words() -> None:
     assert found.text == "success 43 of 100 (43.0%, 95% CI 33.7% to 52.8%)"
     trials = rate("passed", {"a": [True, True], "b": [False, False]})
     assert trials is not None
-    assert trials.text.startswith("passed 2 of 4 (50.0%, 95% CI 9.5% to 90.5% over 2 tasks)")
+    assert trials.text.startswith("passed 2 of 4 runs of 2 tasks (50.0%, 95% CI 9.5% to 90.5%)")
 
 
 @given(st.dictionaries(st.text(max_size=3), st.lists(st.booleans(), max_size=4), max_size=9))
@@ -66,8 +66,8 @@ def test_gate_yaml_says_what_the_headline_counts(tmp_path: Path) -> None:
     success = rate("success", {"a": [True]})
     reached = criterion_rate([("a", 0.8), ("a", 0.7), ("b", None)], 3, settings)
     assert reached is not None
-    assert reached.text.startswith("answer.correctness at least 0.75 1 of 2 (50.0%, ")
-    assert reached.text.endswith("over 1 task); 1 more without a known outcome")
+    assert reached.text.startswith("answer.correctness at least 0.75 1 of 2 runs of 1 task (50.0%, ")
+    assert reached.text.endswith("); 1 more without a known outcome")
     found = headline([success, None, reached], statistic([0.9]), by_rules_only=False, settings=settings)
     assert (found.measure, [known.measure for known in found.rates]) == ("criterion", ["criterion", "success"])
     default = headline([success, None, reached], statistic([0.9]), by_rules_only=False)
@@ -79,7 +79,7 @@ def test_gate_yaml_says_what_the_headline_counts(tmp_path: Path) -> None:
     assert missed.note == "gate.yaml puts scores of the criterion luck first, but the drop has none"
     overall = HeadlineSettings(by="overall")
     by_score = headline([success, None, None], statistic([0.9]), by_rules_only=False, settings=overall)
-    assert (by_score.measure, by_score.text) == ("score", "overall score 0.900 over 1 trajectory")
+    assert (by_score.measure, by_score.text) == ("score", "overall score 0.900 over 1 run")
     (tmp_path / "gate.yaml").write_text("headline: {by: luck}")
     with pytest.raises(InvalidSettings, match=r"headline\.by"):
         load_settings(UPath(tmp_path / "gate.yaml"))

@@ -36,10 +36,10 @@ def outcomes(tmp_path: Path, *values: bool) -> Stored:
 def test_runs_without_a_score_are_counted_and_left_out_of_the_mean(tmp_path: Path) -> None:
     found = process_summary(scores(tmp_path, 1.0, 0.5, None), outcomes(tmp_path))
     assert found is not None
-    assert found.text == "process score 0.750 over 2 of 3 trajectories"
+    assert found.text == "process score 0.750 over 2 runs (1 run without a score)"
     none = process_summary(scores(tmp_path, None, None), outcomes(tmp_path))
     assert none is not None
-    assert none.text == "no process score: nothing could be checked in 2 trajectories"
+    assert none.text == "no process score: nothing could be checked in 2 runs"
     assert process_summary(scores(tmp_path), outcomes(tmp_path)) is None
 
 

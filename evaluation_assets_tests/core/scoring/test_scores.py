@@ -177,6 +177,7 @@ def check(drop: Drop, quorum: int) -> None:
         findings=drop.table("findings"),
         coding_work=drop.table("coding_work"),
         constraint_results=drop.table("constraint_results"),
+        claims=drop.table("claims"),
         process_scores=drop.table("process_scores"),
         predicted_outcomes=drop.table("predicted_outcomes"),
         clip_verdicts=of_level["clip"],

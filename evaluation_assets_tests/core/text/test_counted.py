@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, runs_of_tasks
 
 
 @pytest.mark.parametrize(
@@ -16,3 +16,17 @@ from evaluation_assets.core.text.counted import counted
 )
 def test_a_noun_agrees_with_its_count(count: int, noun: str, text: str) -> None:
     assert counted(count, noun) == text
+
+
+@pytest.mark.parametrize(
+    ("runs", "tasks", "text"),
+    [
+        (1, 1, "1 run"),
+        (16, 16, "16 runs"),
+        (5, 4, "5 runs of 4 tasks"),
+        (5, 1, "5 runs of 1 task"),
+        (3, None, "3 runs"),
+    ],
+)
+def test_runs_name_their_tasks_where_they_share_some(runs: int, tasks: int | None, text: str) -> None:
+    assert runs_of_tasks(runs, tasks) == text

@@ -1,6 +1,6 @@
 """Bring drops into an installation: `evaluate FILE` copies them to where the UI and the sensor find them again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import yaml
@@ -55,19 +55,17 @@ def take_in(
         if reason is not None:
             raise InvalidDrop(f"--as {name!r}: {reason}")
     known = scan(home.drops)
-    there = {file.path: key for key, drop in known.drops.items() for file in drop.files}
     keys: list[str] = []
     copies: list[Copy] = []
-    for drop in found:
-        inside = there.get(drop.files[0].path) if name is None else None
+    for drop, (key, is_there) in zip(found, _keys(known, found, name), strict=True):
         try:
-            copies += [] if inside is not None else [Copy(drop, name or drop.key, home.drops)]
+            copies += [] if is_there else [Copy(drop, key, home.drops)]
         except OSError as problem:
             if len(found) == 1:
                 raise InvalidDrop(f"{problem.filename}: {problem.strerror}") from problem
             say(f"skipped: {problem.filename}: {problem.strerror}")
             continue
-        keys.append(inside or name or drop.key)
+        keys.append(key)
     if not keys:
         raise InvalidDrop("none of the files can be read")
     twice = sorted({key for key in keys if keys.count(key) > 1})
@@ -88,19 +86,30 @@ def take_in(
 def taken_in(home: Installation, inputs: list[Path], *, one_drop: bool, name: str | None = None) -> list[Drop] | None:
     """The drops that `take_in` would give, where it has nothing to copy, to ask or to say; `None` where it has."""
     said: list[str] = []
-    known = scan(home.drops).drops
-    there = {file.path: key for key, drop in known.items() for file in drop.files}
+    known = scan(home.drops)
     drops: list[Drop] = []
     try:
-        for drop in inspect(inputs, one_drop=one_drop, say=said.append):
-            inside = there.get(drop.files[0].path) if name is None else None
-            taken = known.get(inside or name or drop.key)
-            if taken is None or (inside is None and not Copy(drop, taken.key, home.drops).is_made(taken)):
+        found = inspect(inputs, one_drop=one_drop, say=said.append)
+        for drop, (key, is_there) in zip(found, _keys(known, found, name), strict=True):
+            taken = known.drops.get(key)
+            if taken is None or (not is_there and not Copy(drop, key, home.drops).is_made(taken)):
                 return None
             drops.append(taken)
     except (InvalidDrop, OSError):
         return None
     return None if said or len({drop.key for drop in drops}) < len(drops) else drops
+
+
+def keys_in(home: Installation, drops: Sequence[Drop], name: str | None) -> list[str]:
+    """The keys that `take_in` would give the drops."""
+    return [key for key, _ in _keys(scan(home.drops), drops, name)]
+
+
+def _keys(known: Scan, drops: Sequence[Drop], name: str | None) -> list[tuple[str, bool]]:
+    """The key of each drop in the installation, and whether it lies there already and is not to be renamed."""
+    there = {file.path: key for key, drop in known.drops.items() for file in drop.files} if name is None else {}
+    inside = [there.get(drop.files[0].path) for drop in drops]
+    return [(key or name or drop.key, key is not None) for key, drop in zip(inside, drops, strict=True)]
 
 
 def annotate(home: Installation, drop: Drop, **fields: str) -> Drop:

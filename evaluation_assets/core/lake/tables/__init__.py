@@ -23,7 +23,7 @@ from evaluation_assets.core.lake.tables.coding_work import CODING_WORK
 from evaluation_assets.core.lake.tables.constraints import CONSTRAINT_RESULTS
 from evaluation_assets.core.lake.tables.deliveries import DELIVERIES
 from evaluation_assets.core.lake.tables.failure_groups import FAILURE_GROUPS, GROUPED_FINDINGS
-from evaluation_assets.core.lake.tables.findings import FINDINGS, PROCESS_SCORES
+from evaluation_assets.core.lake.tables.findings import CLAIMS, FINDINGS, PROCESS_SCORES
 from evaluation_assets.core.lake.tables.gating import DRIFT, GATE_CALIBRATION, LEADERBOARD, SCORE_HISTORY, TASK_METRICS
 from evaluation_assets.core.lake.tables.human_review import JUDGE_CARDS, LABELS, PASS_RATES, REVIEW_QUEUE
 from evaluation_assets.core.lake.tables.ingest import (
@@ -81,6 +81,7 @@ __all__ = [
     "CANARY_VERDICTS",
     "CATEGORY_ASSESSMENTS",
     "CATEGORY_VERDICTS",
+    "CLAIMS",
     "CLIPS",
     "CLIP_SCORES",
     "CLIP_VERDICTS",

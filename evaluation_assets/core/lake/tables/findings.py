@@ -3,6 +3,18 @@
 from evaluation_assets.core.lake.tables.model import FLOAT, INT, NAME, TEXT, Column, Table
 from evaluation_assets.core.lake.tables.shared_columns import DROP, TASK_ID, TRAJECTORY_ID
 
+_PLACE = (
+    Column("turn", INT, "Number of the turn, from 0; null if it is about the whole run."),
+    Column("interaction", INT, "Number of the interaction in its turn, from 0; null if not narrowed down."),
+    Column("step", INT, "Number of the step in its interaction, from 0; null if not narrowed down."),
+    Column("agent_id", NAME, "Agent whose step it is; null if not narrowed down."),
+)
+_CLIP = Column("clip_index", INT, "Number of the clip with the step; null if not narrowed down to a step.")
+_SPAN = (
+    Column("start", INT, "Offset in the trajectory's text at which the quotation starts."),
+    Column("end", INT, "Offset in the trajectory's text at which the quotation ends (exclusive)."),
+)
+
 FINDINGS = Table(
     "findings",
     "one thing that went wrong in a trajectory",
@@ -12,14 +24,10 @@ FINDINGS = Table(
         TASK_ID,
         Column("kind", NAME, "What went wrong, for example `unsupported_argument` or `ignored_error`."),
         Column("severity", NAME, "`HIGH`, `MEDIUM` or `LOW`."),
-        Column("turn", INT, "Number of the turn, from 0; null if the finding is about the whole run."),
-        Column("interaction", INT, "Number of the interaction in its turn, from 0; null if not narrowed down."),
-        Column("step", INT, "Number of the step in its interaction, from 0; null if not narrowed down."),
-        Column("agent_id", NAME, "Agent that it happened to; null if not narrowed down."),
+        *_PLACE,
         Column("tool", NAME, "Tool of the call at the step."),
-        Column("clip_index", INT, "Number of the clip with the step; null if not narrowed down to a step."),
-        Column("start", INT, "Offset in the trajectory's text at which the evidence starts."),
-        Column("end", INT, "Offset in the trajectory's text at which the evidence ends (exclusive); null without."),
+        _CLIP,
+        *_SPAN,
         Column("evidence", TEXT, "Quotation of the run, or a message about what is missing; at most 300 characters."),
         Column("detector", NAME, "Who says so: a detector, or the table that the finding is taken from."),
         Column("detector_version", NAME, "Version of the detector."),
@@ -27,6 +35,26 @@ FINDINGS = Table(
             "false_alarm_rate",
             FLOAT,
             "Measured share of faultless runs in which the detector finds something, 0..1; null if not measured.",
+        ),
+    ),
+)
+
+CLAIMS = Table(
+    "claims",
+    "a sentence or line of an agent that was compared with the calls and results before it",
+    (
+        DROP,
+        TRAJECTORY_ID,
+        TASK_ID,
+        *_PLACE,
+        _CLIP,
+        *_SPAN,
+        Column("claim", TEXT, "Quotation of the agent, at most 300 characters."),
+        Column(
+            "verdict",
+            NAME,
+            "`supported`, `contradicted` (the run has another value where it says this one), or `not_found` (nothing "
+            "in the run says or does it). The gravest of what was checked in the sentence.",
         ),
     ),
 )
@@ -56,4 +84,4 @@ PROCESS_SCORES = Table(
     ),
 )
 
-TABLES = (FINDINGS, PROCESS_SCORES)
+TABLES = (FINDINGS, CLAIMS, PROCESS_SCORES)

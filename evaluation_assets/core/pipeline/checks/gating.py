@@ -18,6 +18,7 @@ def regression_gate(outcome: GateOutcome | None, settings: GateSettings) -> Find
         f"{outcome.verdict}: {'; '.join(outcome.reasons)}",
         {
             "verdict": outcome.verdict,
+            "runs": outcome.runs,
             "why": "\n".join(plain(reason) for reason in outcome.reasons),
             "fallen_tasks": len(outcome.fallen_tasks),
             **{

@@ -3,7 +3,7 @@
 from evaluation_assets.core.intake.facts import SuiteFacts
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.pipeline.checks.finding import Finding
-from evaluation_assets.core.text.counted import counted, first_of
+from evaluation_assets.core.text.counted import counted, first_of, runs_of_tasks
 
 
 def suite_pass_rate(results: Stored) -> Finding:
@@ -27,13 +27,13 @@ def suite_pass_rate(results: Stored) -> Finding:
         passed += row["passed"]
         if not row["passed"]:
             failing.setdefault(row["case_id"], []).extend(issue["kind"] for issue in row["issues"])
-    least = facts.min_pass_rate
+    least, of_runs = facts.min_pass_rate, runs_of_tasks(runs, len(measured))
     rate = passed / runs if runs else None
     problems = []
     if not cases:
         problems.append("The suite has no complete case; `evaluation-assets suite check` says what is missing.")
     elif rate is None or rate < least:
-        problems.append(f"{passed} of {counted(runs, 'run')} passed (minimum {least:.1%}).")
+        problems.append(f"{passed} of {of_runs} passed (minimum {least:.1%}).")
     if failed:
         problems.append(f"{counted(failed, 'run')} failed because of the infrastructure, not counted.")
     if not_run := sorted(cases - measured):
@@ -41,7 +41,7 @@ def suite_pass_rate(results: Stored) -> Finding:
         problems.append(f"{counted(len(not_run), 'case')} not run, or failed because of the infrastructure: {names}.")
     return Finding(
         rate is not None and rate >= least and not not_run,
-        " ".join(problems) or f"{passed} of {counted(runs, 'run')} passed (minimum {least:.1%}).",
+        " ".join(problems) or f"{passed} of {of_runs} passed (minimum {least:.1%}).",
         {
             "suite": facts.suite,
             "runs": runs,

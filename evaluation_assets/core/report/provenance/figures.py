@@ -45,6 +45,7 @@ NOT_RECOMPUTED: Mapping[str, str] = {
     "gate/fallen_tasks": "are rows of the table `task_metrics` beside the values of the baseline",
     "gate/improved_tasks": "are rows of the table `task_metrics` beside the values of the baseline",
     "findings": "counts runs with rows of the table `findings`, each of which has its place and evidence",
+    "claims": "counts rows of the table `claims`, each of which has its place and quotation",
     "failure_groups": "counts runs of this and other drops; the table `grouped_findings` has each with its evidence",
     "agent_ranks": "describes other drops of the suite",
     "tool_use/min_pass_rate": "is a setting of the suite",
@@ -148,6 +149,8 @@ class _Figures:
             yield Figure(address("drop", "records", name), value, total, formula, read)
         for name, value in (("rejected_total", total - kept), ("trajectories_total", kept)):
             yield Figure(address("drop", name), value, total, "number of records", read)
+        tasks = len({origin.task_id for origin in evidence.origins})
+        yield Figure(address("drop", "tasks_total"), tasks, kept, "number of tasks of the kept records", read)
         formula = "number of unbalanced tags in kept records"
         yield Figure(address("drop", "repairs_total"), evidence.repairs, kept, formula, read)
         for reason, count in evidence.rejected.items():

@@ -14,6 +14,7 @@ from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.report.viewer.run_facts import RunFacts
 from evaluation_assets.core.scoring.panel_scores import OVERALL
+from evaluation_assets.core.sections.findings.claim_counts import DETECTORS
 from evaluation_assets.core.sections.findings.summary import SEVERITIES, Alike, kinds_title
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span, Step, Trajectory, Usage
 
@@ -47,6 +48,7 @@ def documents(tables: DropTables, alike: Sequence[Alike] = ()) -> Iterator[Traje
     scores, content = Aligned(tables.trajectory_scores.rows()), DropFacts.of(tables.raw).content
     facts = RunFacts.of(tables, alike)
     violations, findings = _violations(tables.constraint_results), _findings(tables.findings, alike)
+    claims = Aligned(tables.claims.rows(["trajectory_id", "clip_index", "verdict", "claim"]))
     levels = {
         "clip": _by_judge(tables.clip_verdicts),
         "category": _by_judge(tables.category_verdicts),
@@ -73,6 +75,7 @@ def documents(tables: DropTables, alike: Sequence[Alike] = ()) -> Iterator[Traje
                 "scores": own,
                 "violations": violations.get(trajectory.id, []),
                 "findings": findings.get(trajectory.id, []),
+                "claims": _claims(claims.at(trajectory.id)),
                 "items": transcript(trajectory, clips),
                 "clips": shown,
                 "categories": of_categories,
@@ -191,6 +194,14 @@ def _findings(stored: Stored, alike: Sequence[Alike]) -> dict[str, list[JsonObje
     for own in found.values():
         own.sort(key=lambda finding: SEVERITIES.index(finding["severity"]))
     return found
+
+
+def _claims(checked: Sequence[Row]) -> list[JsonObject]:
+    """The claims of a trajectory with their verdicts, in the order of the run."""
+    return [
+        {"by": DETECTORS, "verdict": row["verdict"], "claim": row["claim"], "clip": row["clip_index"]}
+        for row in checked
+    ]
 
 
 def _row(

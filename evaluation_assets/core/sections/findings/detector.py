@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.finding import Finding, Place, Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.model import Trajectory
@@ -22,17 +23,26 @@ class Detected:
 class Detector:
     """A detector: the kinds that it finds, and the function that finds them in a run in linear time.
 
-    `version` is incremented when the same run would give other findings.
+    The function also gives each claim that it checks, right or wrong.
+
+    `version` is incremented when the same run would give other findings or claims.
     """
 
     name: str
     version: str
     kinds: tuple[str, ...]
-    detect: Callable[[Trajectory], Iterable[Detected]]
+    detect: Callable[[Trajectory], Iterable[Detected | Claim]]
 
     def findings(self, trajectory: Trajectory) -> Iterator[Finding]:
         """What went wrong in a run, according to this detector."""
+        return (found for found in self.checked(trajectory) if isinstance(found, Finding))
+
+    def checked(self, trajectory: Trajectory) -> Iterator[Finding | Claim]:
+        """What went wrong in a run, and the claims that this detector checks."""
         for found in self.detect(trajectory):
+            if isinstance(found, Claim):
+                yield found
+                continue
             yield Finding(
                 kind=found.kind,
                 severity=found.severity or kinds()[found.kind].severity,

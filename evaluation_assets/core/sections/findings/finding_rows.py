@@ -1,9 +1,10 @@
-"""Codec of findings: rows of `findings` and `process_scores`."""
+"""Codec of findings: rows of `findings`, `claims` and `process_scores`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.course import LONGEST_QUOTATION
 from evaluation_assets.core.sections.findings.finding import Finding, Place
 from evaluation_assets.core.sections.findings.process_score import CRITERIA, ProcessScore
@@ -27,6 +28,21 @@ def finding_rows(drop: str, trajectory: Trajectory, findings: list[Finding]) -> 
     return [_row(drop, trajectory, finding, steps) for finding in findings]
 
 
+def claim_rows(drop: str, trajectory: Trajectory, claims: list[Claim]) -> Iterator[Row]:
+    """Encode the claims of a run as rows of `claims`."""
+    steps = _steps(trajectory) if claims else {}
+    for claim in claims:
+        yield {
+            "drop": drop,
+            "trajectory_id": trajectory.id,
+            "task_id": trajectory.task_id,
+            **_place(claim.place),
+            "clip_index": _step_at(claim.place, steps).clip,
+            "claim": claim.text[:LONGEST_QUOTATION],
+            "verdict": claim.verdict,
+        }
+
+
 def process_score_row(drop: str, trajectory: Trajectory, scored: ProcessScore) -> Row:
     """Encode the process score of a run as a row of `process_scores`."""
     heaviest = scored.heaviest
@@ -44,27 +60,32 @@ def process_score_row(drop: str, trajectory: Trajectory, scored: ProcessScore) -
 
 
 def _row(drop: str, trajectory: Trajectory, finding: Finding, steps: Mapping[_At, _Step]) -> Row:
-    place = finding.place
-    step = _step_at(place, steps)
-    start, end = (None, None) if place.span is None else place.span
+    step = _step_at(finding.place, steps)
     return {
         "drop": drop,
         "trajectory_id": trajectory.id,
         "task_id": trajectory.task_id,
         "kind": finding.kind,
         "severity": finding.severity,
-        "turn": place.turn,
-        "interaction": place.interaction,
-        "step": place.step,
-        "agent_id": place.agent_id,
+        **_place(finding.place),
         "tool": step.tool,
         "clip_index": step.clip,
-        "start": start,
-        "end": end,
         "evidence": finding.evidence[:LONGEST_QUOTATION],
         "detector": finding.detector,
         "detector_version": finding.detector_version,
         "false_alarm_rate": None,
+    }
+
+
+def _place(place: Place) -> Row:
+    start, end = (None, None) if place.span is None else place.span
+    return {
+        "turn": place.turn,
+        "interaction": place.interaction,
+        "step": place.step,
+        "agent_id": place.agent_id,
+        "start": start,
+        "end": end,
     }
 
 

@@ -81,15 +81,19 @@ FLAGS: Mapping[str, str] = {
 
 def findings_of(
     trajectory: Trajectory,
+    detections: Iterable[Finding] | None = None,
     *,
     session_issues: Sequence[Row] = (),
     case_issues: Sequence[Row] = (),
     constraints: Sequence[Row] = (),
     coding_work: Sequence[Row] = (),
 ) -> list[Finding]:
-    """All findings of a run, each once: what a detector says of a step, other sections need not say again."""
+    """All findings of a run, each once: what a detector says of a step, other sections need not say again.
+
+    `detections` are those of the detectors, where they have run already.
+    """
     gathered = (
-        *detected(trajectory),
+        *(detected(trajectory) if detections is None else detections),
         *_of_flags(trajectory),
         *_of_session(session_issues),
         *_of_case(case_issues),

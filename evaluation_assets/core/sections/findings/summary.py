@@ -13,7 +13,7 @@ from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.frozen import Frozen
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, runs_of_tasks
 
 RateInterval = Callable[[Collection[Sequence[bool]]], tuple[float, float]]
 
@@ -124,8 +124,7 @@ class FindingsSummary(Frozen):
     @property
     def of_runs(self) -> str:
         """The runs as text: `16 runs`, or `5 runs of 4 tasks` where runs share a task."""
-        runs = counted(self.n_runs, "run")
-        return runs if self.n_tasks == self.n_runs else f"{runs} of {counted(self.n_tasks, 'task')}"
+        return runs_of_tasks(self.n_runs, self.n_tasks)
 
     @property
     def text(self) -> str:

@@ -15,6 +15,7 @@ from upath import UPath
 
 from evaluation_assets.core.suites.formats.base import Item, Source
 from evaluation_assets.core.suites.suite import InvalidSuite
+from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
 from evaluation_assets.core.text.well_formed import well_formed_json
 
 EXTENSIONS = (".yaml", ".yml", ".json", ".jsonl", ".xml")
@@ -104,18 +105,14 @@ def _item_lines(text: str) -> Iterator[int]:
         _, position = decoder.raw_decode(text, position)
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(UniqueKeyLoader):
     """YAML with JSON's types."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for index, key in enumerate(keys):
-            if not isinstance(key, str):
-                place = node.value[index][0].start_mark
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is not text; quote it", place)
-            if key in keys[:index]:
-                place = node.value[index][0].start_mark
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} appears twice", place)
+        for each, _ in node.value:
+            if not isinstance(key := self.construct_object(each, deep=True), str):
+                said = f"the key {key!r} is not text; quote it"
+                raise yaml.constructor.ConstructorError(None, None, said, each.start_mark)
         return super().construct_mapping(node, deep)
 
 

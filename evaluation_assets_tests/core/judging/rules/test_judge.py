@@ -408,9 +408,9 @@ def test_code_in_arguments_is_never_run(tmp_path: Path) -> None:
     ],
     ids=range(10),
 )
-@pytest.mark.filterwarnings("error")
-def test_code_that_breaks_parsers_does_not_break_the_judge(code: str) -> None:
+def test_code_that_breaks_parsers_does_not_break_the_judge(code: str, recwarn: pytest.WarningsRecorder) -> None:
     check_verdicts(run_of(call(code) + result("1") + answer("a")))
+    assert not [one for one in recwarn if one.category in (SyntaxWarning, DeprecationWarning)]
 
 
 INJECTIONS = [

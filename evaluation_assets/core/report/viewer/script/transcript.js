@@ -138,6 +138,7 @@ function heading() {
     ),
     blind ? element("p", { class: "note" }, "Outcome, scores and verdicts appear once you have labelled this trajectory.") : verdictList("Verdicts on the whole trajectory", trajectory.verdicts),
     !blind && trajectory.findings.length > 0 && issues(trajectory, "Findings", trajectory.findings, (one) => [one.title, one.severity, one.evidence]),
+    !blind && trajectory.claims.length > 0 && issues(trajectory, "Claims", trajectory.claims, (one) => [one.verdict.replace("_", " "), one.by, one.claim], false),
     !blind && trajectory.violations.length > 0 && issues(trajectory, "Violated constraints", trajectory.violations, violation),
     source(trajectory),
     lanes(trajectory, shown.items),
@@ -162,8 +163,8 @@ function facts() {
   };
 }
 
-/** What went wrong, with links to the calls and, once for each group, to runs like this one; `told` gives name, severity and text of an entry. */
-function issues(trajectory, title, entries, told) {
+/** Entries about the run, with links to the calls and, once for each group, to runs like this one; `told` gives name, severity and text of an entry. */
+function issues(trajectory, title, entries, told, open = true) {
   const entry = (one, at) => {
     const [called, severity, text] = told(one);
     return element(
@@ -176,7 +177,7 @@ function issues(trajectory, title, entries, told) {
       element("small", { dir: "auto" }, text),
     );
   };
-  return element("details", { class: "given", open: true }, element("summary", {}, title), element("ul", { class: "issues" }, entries.map(entry)));
+  return element("details", { class: "given", open }, element("summary", {}, title), element("ul", { class: "issues" }, entries.map(entry)));
 }
 
 function violation(one) {

@@ -8,6 +8,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence, Set
 
+from evaluation_assets.core.sections.findings.claim import Claim, ClaimVerdict
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.given import Given
@@ -31,11 +32,13 @@ _CENT = 0.011
 _ASKS = "?？"
 """Questions propose values of their own."""
 
+_KINDS: Mapping[ClaimVerdict, str] = {"contradicted": "contradicted_answer", "not_found": "unsupported_answer"}
+
 _RANGE = re.compile(r"\d\s?[-–—]\s?$")
 _SUM = re.compile(r"\d[\s\\$€£]*[+=]")
 
 
-def _detect(trajectory: Trajectory) -> Iterator[Detected]:
+def _detect(trajectory: Trajectory) -> Iterator[Detected | Claim]:
     given = Given.at_start(trajectory)
     asked: list[float] = []
     results: deque[list[float]] = deque(maxlen=_RESULTS)
@@ -67,32 +70,37 @@ def _of_message(
     asked: Sequence[float],
     results: Sequence[Sequence[float]],
     last: Mapping[tuple[str, str], int],
-) -> Iterator[Detected]:
+) -> Iterator[Detected | Claim]:
     values = list(values_in(message.text))
-    unsupported = [
-        value
-        for value in values
-        if _may_be_checked(message.text, value) and not given.holds(value) and not _follows(value, message, last)
-    ]
-    if not unsupported:
-        return
-    own = [float(form) for value in values if value.kind == "number" for form in value.forms]
-    close_by = list(dict.fromkeys((*own, *asked, *(number for result in results for number in result))))[:_CLOSE_BY]
-    sums = _sums_of_lines(message.text, values)
+    checked = [value for value in values if _may_be_checked(message.text, value)]
+    unsupported = [value for value in checked if not given.holds(value) and not _follows(value, message, last)]
+    if unsupported:
+        own = [float(form) for value in values if value.kind == "number" for form in value.forms]
+        close_by = list(dict.fromkeys((*own, *asked, *(number for result in results for number in result))))
+        sums = _sums_of_lines(message.text, values)
+        unsupported = [
+            value
+            for value in unsupported
+            if value.kind != "number" or not _is_computed(value, close_by[:_CLOSE_BY], sums)
+        ]
+    wrong = {value.start for value in unsupported}
+    proposed: set[tuple[str, ...]] = set()
     said: set[tuple[str, ...]] = set()
-    for value in unsupported:
-        if value.forms in said or (value.kind == "number" and _is_computed(value, close_by, sums)):
-            continue
-        said.add(value.forms)
+    for value in checked:
         start, end = quotation(message.text, value.start, value.end)
-        if message.text[end - 1] in _ASKS:
+        is_wrong = value.start in wrong
+        if is_wrong and message.text[end - 1] in _ASKS:
+            proposed.add(value.forms)
+        if message.text[end - 1] in _ASKS or (is_wrong and value.forms in proposed):
             continue
-        is_contradicted = given.holds_nearly(value)
-        yield Detected(
-            kind="contradicted_answer" if is_contradicted else "unsupported_answer",
-            place=message.place(start, end),
-            evidence=message.text[start:end],
-        )
+        verdict: ClaimVerdict = "supported"
+        if is_wrong:
+            verdict = "contradicted" if given.holds_nearly(value) else "not_found"
+        claim = Claim(place=message.place(start, end), text=message.text[start:end], verdict=verdict)
+        yield claim
+        if is_wrong and value.forms not in said:
+            said.add(value.forms)
+            yield Detected(kind=_KINDS[verdict], place=claim.place, evidence=claim.text)
 
 
 def _last_results(course: Course) -> dict[tuple[str, str], int]:

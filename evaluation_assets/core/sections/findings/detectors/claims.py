@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from evaluation_assets.core.sections.findings.actions import Action, actions
+from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.course import Course, PlacedStep, sentences
 from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
@@ -23,7 +24,7 @@ _ITEM = re.compile(r"\s*(?P<item>(?:[-*•]|\d{1,2}[.)])[ \t]+\S.*)")
 _LONGEST = 500
 
 
-def _detect(trajectory: Trajectory) -> Iterator[Detected]:
+def _detect(trajectory: Trajectory) -> Iterator[Detected | Claim]:
     course = Course(trajectory)
     has_tools = course.calls or any(agent.tools for agent in trajectory.agents)
     if not has_tools or any(may_do_anything(made.call) for made in course.calls):
@@ -43,13 +44,15 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
             if start >= listed:  # an item of a list introduces none
                 subjects, listed = _subjects(message.text, start, end)
             for first, last in subjects:
-                codes = _codes(message.text[first:last])
-                if not all(performed.has(action, codes) for action in claimed):
-                    yield Detected(
-                        kind="unperformed_claim",
-                        place=message.place(first, last),
-                        evidence=message.text[first:last],
-                    )
+                text = message.text[first:last]
+                codes = _codes(text)
+                is_done = all(performed.has(action, codes) for action in claimed)
+                claim = Claim(
+                    place=message.place(first, last), text=text, verdict="supported" if is_done else "not_found"
+                )
+                yield claim
+                if not is_done:
+                    yield Detected(kind="unperformed_claim", place=claim.place, evidence=text)
 
 
 def _subjects(text: str, start: int, end: int) -> tuple[list[Span], int]:

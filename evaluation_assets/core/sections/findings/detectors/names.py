@@ -8,6 +8,7 @@ from collections.abc import Iterator, Set
 
 import orjson
 
+from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.traces.trajectories.model import Trajectory
@@ -19,7 +20,7 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 _LONGEST_READ = 2_000_000
 
 
-def _detect(trajectory: Trajectory) -> Iterator[Detected]:
+def _detect(trajectory: Trajectory) -> Iterator[Detected | Claim]:
     given: set[str] = set()
     has_result = False
 
@@ -36,12 +37,9 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
             case Message(text=text):
                 if has_result and (found := _first_new_name(text, given)) is not None:
                     start, end = found
-                    yield Detected(
-                        kind="unsupported_answer",
-                        place=event.place(start, end),
-                        evidence=text[start:end],
-                        severity="LOW",
-                    )
+                    place, said = event.place(start, end), text[start:end]
+                    yield Detected(kind="unsupported_answer", place=place, evidence=said, severity="LOW")
+                    yield Claim(place=place, text=said, verdict="not_found")
                 add(text)
             case PlacedStep():
                 if event.step.call is not None:

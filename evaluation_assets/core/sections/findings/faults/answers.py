@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from random import Random
 
 import orjson
@@ -37,7 +38,7 @@ class Answer:
 
 
 def answer_of(trajectory: Trajectory) -> Answer:
-    """The answer of a run.
+    """The answer of a run: in what an agent said, else in the arguments of a call that submits it.
 
     Raises:
         NotApplicable: there is none, or it is not in what an agent wrote.
@@ -49,27 +50,24 @@ def answer_of(trajectory: Trajectory) -> Answer:
         if last is None or last.step.message is None or not trajectory.piece(last.step.message).strip():
             raise NotApplicable("no answer")
         return Answer(last, last.step.message)
-    for at in reversed(steps):
-        is_end = at is steps[-1] and len(trajectory.turns) == 1
-        for start, end in _written(trajectory, at, is_end=is_end):
-            for form in dict.fromkeys((final, orjson.dumps(final).decode()[1:-1])):
-                found = trajectory.text.rfind(form, start, end)
-                if found >= 0:
-                    return Answer(at, (found, found + len(form)))
+    said = ((at, span) for at in reversed(steps) for span in _said(trajectory, at, is_last=at is steps[-1]))
+    submitted = ((at, at.step.call.raw) for at in reversed(steps) if at.step.call is not None)
+    for at, span in chain(said, submitted):
+        for form in dict.fromkeys((final, orjson.dumps(final).decode()[1:-1])):
+            found = trajectory.text.rfind(form, *span)
+            if found >= 0:
+                return Answer(at, (found, found + len(form)))
     raise NotApplicable("the answer is not in what an agent wrote")
 
 
-def _written(trajectory: Trajectory, at: At, *, is_end: bool) -> Iterator[Span]:
-    """What the agent wrote in a step: its message, its arguments, and the text after them and the result."""
+def _said(trajectory: Trajectory, at: At, *, is_last: bool) -> Iterator[Span]:
+    """What the agent said in a step: its message, and the text after its arguments and the result."""
     step = at.step
-    call, result = step.call and step.call.raw, step.result and step.result.content
     if step.message is not None:
         yield step.message
-    if call is not None:
-        yield call
-    known = [span[1] for span in (step.thought, step.message, call, result) if span is not None]
-    if known:
-        yield max(known), len(trajectory.text) if is_end else step.end
+    parts = (step.thought, step.message, step.call and step.call.raw, step.result and step.result.content)
+    if known := [span[1] for span in parts if span is not None]:
+        yield max(known), len(trajectory.text) if is_last and len(trajectory.turns) == 1 else step.end
 
 
 def contradicting_figure(trajectory: Trajectory, random: Random) -> Changed:

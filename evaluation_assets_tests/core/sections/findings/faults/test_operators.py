@@ -196,6 +196,17 @@ def test_controls_mean_the_same(name: str, run: Trajectory) -> None:
     assert found.changed.labels["reward"] == 1
 
 
+def test_an_answer_that_is_also_an_argument_is_changed_where_it_was_said() -> None:
+    looked_up = Call(name="get_order", arguments={"a": "ORD-1234"}, id="1")
+    said = [Said(agent_id="one", message="ORD-1234"), Said(agent_id="one", calls=(looked_up,))]
+    text, turns = written([Asked(text="Which order?"), *said])
+    run = Trajectory(id="run", task_id="task", task="", format="atif", text=text, turns=turns, final_answer="ORD-1234")
+    changed = OPERATORS["polite_ending"].change(run, Random(0)).trajectory
+    assert [changed.arguments(step.call) for step in changed.calls if step.call] == [{"a": "ORD-1234"}]
+    assert [changed.piece(step.message) for step in changed.steps if step.message] == [changed.final_answer]
+    assert changed.final_answer != "ORD-1234"
+
+
 ORDER = tagged(
     "<think>Look it up.</think>"
     + call('{"order": "ORD-1234", "day": "2024-05-20"}', "get_order")

@@ -15,6 +15,7 @@ from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
 from evaluation_assets.core.lake.tables import (
     CATEGORY_ASSESSMENTS,
+    CLAIMS,
     CLIP_SCORES,
     CLIP_VERDICTS,
     CLIPS,
@@ -454,6 +455,7 @@ def written_records(
         findings=stored(folder, FINDINGS, []),
         coding_work=stored(folder, CODING_WORK, []),
         constraint_results=stored(folder, CONSTRAINT_RESULTS, []),
+        claims=stored(folder, CLAIMS, []),
         process_scores=stored(folder, PROCESS_SCORES, []),
         predicted_outcomes=stored(folder, PREDICTED_OUTCOMES, []),
         clip_verdicts=verdicts,
