@@ -44,7 +44,7 @@ _NAMES = {
     str: "text",
     int: "integer",
     float: "number",
-    bool: "true or false",
+    bool: "boolean",
     timedelta: "duration",
     type(None): "null",
 }
@@ -142,7 +142,7 @@ def _model(model: type[BaseModel], title: str, described: dict[type[BaseModel], 
             if name in own and own[name] == replace(entry, default=own[name].default)
         }
         other = "".join(f", `{name}` with the default {default}" for name, default in defaults.items())
-        yield f"Has the fields of {_link(described[base])}{other}{', and these:' if own else '.'}\n"
+        yield f"Fields: {_link(described[base])}{other}{', and:' if own else '.'}\n"
     yield "".join(f"- `{model.model_fields[name].alias or name}` {entry}\n" for name, entry in own.items())
     for name, field in model.model_fields.items():
         if name not in inherited:
