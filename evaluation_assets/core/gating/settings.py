@@ -50,7 +50,6 @@ class GateSettings(Section):
         max_missing: A run fails if a larger share of the baseline's tasks, 0 to 1, is missing; 1 allows partial runs.
         max_unpaired: A metric is inconclusive if a larger share of its tasks, 0 to 1, has it in one run only.
         task_family: Regular expression. Its match in a task ID names the family; tasks of a family are correlated.
-            `null`: no families.
         floors: Lower limits of metrics, and upper limits of cost, latency and findings, with or without a baseline.
         min_pass_rates: Required pass rates by suite; they override those of the suite files.
         blocks: The verdicts that fail a run.

@@ -9,8 +9,8 @@ class ReviewSettings(Section):
     """What people review, and what their labels decide.
 
     Attributes:
-        pass_score: Score, 0 to 1, from which a trajectory passes a judge. It is reviewed if the judges' score is
-            lower, or the score of its test case, or its process score.
+        pass_score: Score, 0 to 1, from which a trajectory passes. It is reviewed if the score of the judges, of its
+            test case or of its process is lower.
         near: Scores at most this far above `pass_score` are reviewed.
         disagreement: Trajectories are reviewed if the standard deviation of the judges' scores is at least this.
         random_share: Share of the other trajectories, 0 to 1, that is reviewed; drawn by their IDs.

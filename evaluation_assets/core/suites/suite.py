@@ -176,8 +176,8 @@ class ToolDefinition(_Model):
         name: Name of the tool.
         description: What the model reads about the tool.
         parameters: JSON Schema, or a flat map of name to type. `null`: only the tool's name is checked.
-        returns: What a mock of the tool answers to calls that no expected call answers. Default: such a call fails, or
-            is repeated as the answer if no expected call of the tool has a result.
+        returns: What a mock of the tool answers where no expected call does. Default: such a call fails, or is repeated
+            as the answer if no expected call of the tool has a result.
     """
 
     name: str = Field(min_length=1)
@@ -195,28 +195,24 @@ class Case(_Model):
     """A task with expectations. What a case does not say is not checked.
 
     Attributes:
-        id: ID, unique in the suite. A run belongs to the case whose ID is its `task_id`, else to the one with the same
-            message.
+        id: ID, unique in the suite. A run belongs to the case with its `task_id`, else to that with its message.
         message: What the user asks. `null`: what `messages` say.
         messages: The conversation the case starts with, in place of `message`.
         expected_calls: The calls the agent should make.
         match: How the calls must agree with the expected ones: `exact` (in this order and no others), `in_order`
             (others may be in between), `any_order` (no others), `superset` (others are allowed), `subset` (no others,
-            and not necessarily all) or `same_effects` (only calls that change something are compared). `null`: missing
-            calls, and missing or wrong values of required parameters, fail the case; other calls lower its score.
+            maybe not all) or `same_effects` (only calls that change something count). `null`: missing calls, and
+            missing or wrong required parameters, fail the case; other calls lower its score.
         should_not_call_tools: Whether any call fails the case, with a score of 0.
         keywords: Texts that the answer should contain, ignoring case.
-        answer: The right final answer; a plain text or number is its `value`. Another answer fails the case. `null`:
-            not checked.
-        optimal_steps: Number of calls that the task needs; efficiency is this over the calls made. `null`: not
-            measured.
-        max_calls: Maximum number of calls; more fail the case.
-        max_latency_ms: Duration in milliseconds above which a run has an issue, which does not fail it. `null`: no
-            limit.
-        max_cost_usd: Cost in US dollars above which a run has an issue, which does not fail it.
+        answer: The right final answer; a plain text or number is its `value`. Another answer fails the case.
+        optimal_steps: Number of calls that the task needs; efficiency is this over the calls made.
+        max_calls: Maximum calls; more fail the case.
+        max_latency_ms: Milliseconds above which a run has an issue, which does not fail it.
+        max_cost_usd: US dollars above which a run has an issue, which does not fail it.
         category: Group of the case in reports.
         tags: Labels of the case, in the tables.
-        tools: The tools of this case, in place of those of the suite. `null`: those of the suite.
+        tools: The tools of this case, in place of those of the suite.
         review: What a person has to confirm. The case is skipped until the field is removed.
     """
 
@@ -289,8 +285,7 @@ class Suite(_Model):
             are left out.
         min_score: Score, 0 to 1, that a case needs to pass; it must also have no hard issue.
         min_pass_rate: Share of the runs, 0 to 1, that must pass for the suite to pass.
-        wrong_value: What a required parameter with a wrong value does, and one that is missing: `fail` the case, or
-            lower its score (`credit`).
+        wrong_value: What a wrong or missing required parameter does: `fail` the case, or lower its score (`credit`).
         wrong_value_credit: Credit, 0 to 1, that `wrong_value: credit` gives for a wrong value.
         tools: The tools that agents are given and calls are checked against. `null`: those that a run recorded.
         cases: The test cases.

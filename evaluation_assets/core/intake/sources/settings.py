@@ -77,7 +77,7 @@ class MlflowSettings(SourceSettings):
     Attributes:
         tracking_uri: Address of the tracking server.
         experiments: Names of the experiments. Default: all active ones.
-        filter: A filter string of MLflow, which traces must match. `null`: all traces.
+        filter: A filter string of MLflow, which traces must match.
     """
 
     type: Literal["mlflow"]
@@ -183,9 +183,9 @@ class LangsmithSettings(SourceSettings):
         project: Name of the project.
         url: Address of the server. Default: LangSmith Cloud, US.
         api_key_env: Environment variable with the API key.
-        filter: Expression of LangSmith's query language, which root runs must match. `null`: all traces.
-        longest: Maximum duration of a trace, for instance `2h`. LangSmith finds traces by their start, so a longer one
-            is not fetched.
+        filter: Expression of LangSmith's query language, which root runs must match.
+        longest: Maximum duration of a trace, for instance `2h`. LangSmith finds traces by their start: longer ones are
+            not fetched.
     """
 
     type: Literal["langsmith"]
@@ -227,10 +227,9 @@ class CodingAgentSettings(SourceSettings):
     """Sessions that a coding agent keeps on this machine.
 
     Attributes:
-        quiet_minutes: Minutes after the last change of a session before it is fetched. A session that continues later
-            is fetched again, whole.
-        project: Sessions that worked in this folder: its path, or the name of it or of a folder above. `null`: all
-            sessions.
+        quiet_minutes: Minutes after a session's last change before it is fetched. One that continues later is fetched
+            again, whole.
+        project: Sessions that worked in this folder: its path, or the name of it or of a folder above.
     """
 
     type: Literal["claude_code", "codex", "gemini_cli", "qwen_code", "opencode", "goose", "cline"]

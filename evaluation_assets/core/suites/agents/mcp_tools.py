@@ -43,9 +43,8 @@ class McpServer(BaseModel):
         env_from: Names of environment variables to pass on to the process; they override `env`.
         cwd: Working directory of the process. `null`: that of the evaluation.
         url: Address of a server that speaks HTTP. `null`: the server is a `command`.
-        transport: How a server with a `url` speaks: `streamable_http`, or `sse`, which older servers know alone.
-        headers_from: Environment variables with the values of HTTP headers, by header, so that the file contains no
-            keys.
+        transport: How a server with a `url` speaks: `streamable_http`, or `sse` with older servers.
+        headers_from: Environment variables with the values of HTTP headers, by header.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
