@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from evaluation_assets.core.lake.tables import TABLES, Column, Table, verdicts
+from evaluation_assets.core.lake.tables.model import NAME
 
 _SHARED_BY = 3
 """Tables that a column is in, from which on it is described before all tables."""
@@ -28,8 +29,8 @@ Each table has one Parquet file (zstd) per drop, `<home>/lake/<table>/<drop>.par
 per judge and drop, `<home>/lake/<table>/<judge>/<drop>.parquet`; `deliveries` has one per sink and drop. A few tables
 have one file for all drops, `<home>/lake/<table>.parquet`.
 
-Scores, shares and probabilities are 0..1, money is US dollars. Integers are counts, unless their meaning says what else
-they are. A value that is missing, unknown or does not apply is null, never 0.
+Columns without a type are strings. Integers are counts, unless their meaning says what else they are. Scores, shares
+and probabilities are 0..1, money is US dollars. A value that is missing, unknown or does not apply is null, never 0.
 """
 
 
@@ -83,7 +84,8 @@ def _list(columns: Sequence[Column]) -> str:
             ends = f", 95% interval `{left.pop(0).name}`, `{left.pop(0).name}`"
         interval = column.meaning.removeprefix("Lower end")
         if interval == column.meaning:
-            entries.append(f"- `{column.name}` (`{column.type}`){ends}: {column.meaning}\n")
+            kind = "" if column.type == NAME else f" (`{column.type}`)"
+            entries.append(f"- `{column.name}`{kind}{ends}: {column.meaning}\n")
         else:
             entries.append(f"- `{column.name}`, `{left.pop(0).name}` (`{column.type}`): Ends{interval}\n")
     return "".join(entries)

@@ -16,21 +16,21 @@ def of(name: str, *tables: Table) -> str:
 
 def test_a_column_of_three_tables_is_described_before_all() -> None:
     tables = [Table(name, f"a {name}", (DROP, Column(name, NAME, f"Of {name}."))) for name in "abc"]
-    assert of("Shared columns", *tables) == "- `drop` (`string`): Key of the drop."
-    assert of("b", *tables) == "Each row is a b.\n\n- [Shared columns](#shared-columns): all\n- `b` (`string`): Of b."
+    assert of("Shared columns", *tables) == "- `drop`: Key of the drop."
+    assert of("b", *tables) == "Each row is a b.\n\n- [Shared columns](#shared-columns): all\n- `b`: Of b."
 
 
 def test_a_column_of_two_tables_is_described_with_the_first() -> None:
     first, other = Column("x", NAME, "The first."), Column("y", NAME, "The other.")
     tables = Table("one", "an item", (first, other)), Table("two", "an item", (first, Column("y", NAME, "Different.")))
-    assert of("two", *tables) == "Each row is an item.\n\n- [one](#one): x\n- `y` (`string`): Different."
+    assert of("two", *tables) == "Each row is an item.\n\n- [one](#one): x\n- `y`: Different."
 
 
 def test_the_two_ends_of_an_interval_are_one_entry() -> None:
     table = Table("one", "an item", (*ENDS, DROP), whole=True)
     assert of("one", table) == (
         "Each row is an item. One file for all drops.\n\n"
-        "- `ci_low`, `ci_upp` (`double`): Ends of the 95% interval.\n- `drop` (`string`): Key of the drop."
+        "- `ci_low`, `ci_upp` (`double`): Ends of the 95% interval.\n- `drop`: Key of the drop."
     )
 
 
@@ -43,7 +43,7 @@ def test_an_interval_that_is_named_after_a_column_is_part_of_its_entry() -> None
 
 def test_a_bound_alone_has_an_entry_of_its_own() -> None:
     entries = of("one", Table("one", "an item", (MEAN, ENDS_OF_MEAN[0], DROP))).splitlines()[2:]
-    assert [entry.split(" ")[1] for entry in entries] == ["`mean`", "`mean_low`", "`drop`"]
+    assert [entry.split("`")[1] for entry in entries] == ["mean", "mean_low", "drop"]
 
 
 def test_a_column_that_is_missing_of_many_is_named() -> None:
