@@ -56,24 +56,22 @@ class JudgeSettings(EndpointSettings):
     """One judge of the panel: a model, or one of the providers that need none.
 
     Attributes:
-        provider: `rules` (the embedded judge), `recorded` (verdicts that came with the trajectories), `python` (a
-            function of your own), or the provider of a model, for instance `anthropic` or `openai_compatible`.
+        provider: `rules` (the embedded judge), `recorded` (verdicts in the trajectories), `python` (a function of
+            yours), or the provider of a model, for instance `anthropic` or `openai_compatible`.
         model: Name of the model at the provider; with `recorded`, the judge's name in the trajectories. `null`: the
             provider's default model; for `recorded`, `recorded`.
         max_concurrency: Maximum requests in flight; with `python`, of calls at the same time.
         evaluator: Metric of another package that judges instead of the rubrics, and asks this judge's model. Metrics
             that ask no model have provider `python`.
         function: What provider `python` calls: `module:function`, or the name of an entry point.
-        folder: Folder that the function's module is looked for in, relative to panel.yaml. `null`: the folder of
-            panel.yaml.
+        folder: Folder of the function's module, relative to panel.yaml.
         timeout_s: Seconds that the function, or an evaluator without a model, has for each subject.
         repeats: Verdicts of a model on every subject, each in a conversation of its own.
-        levels: Levels that the judge is asked about. `null`: those of `preset` or of the function; of an evaluator
-            `trajectory`; else all.
+        levels: Levels that the judge is asked about. `null`: those of `preset` or the function, for an evaluator
+            `trajectory`, else all.
         preset: Levels by name: `quick` (trajectory and answer, in one call), `standard` (also clips and categories) or
             `full` (all).
-        sample: Share of the trajectories that the judge is asked about, above 0 and at most 1; drawn by their IDs.
-            `null`: all.
+        sample: Share of the trajectories, up to 1, that the judge is asked about; drawn by their IDs. Default: all.
         mode: `batch` asks about categories, trajectories, answers and sessions in the provider's batches, which cost
             less and take longer.
         probability: `true` also asks how likely a person would let the subject pass, which a cascade uses.

@@ -140,9 +140,9 @@ class ReferenceAnswer(_Model):
 
     Attributes:
         value: The text.
-        compare: `exact` ignores white space around the texts; `normalised` also ignores currency signs, thousands
-            separators, case, white space and `\boxed{}`, and takes a number from a sentence that announces it as the
-            answer or states no other.
+        compare: `exact` ignores surrounding white space; `normalised` also ignores currency signs, thousands
+            separators, case, white space and `\boxed{}`, and takes a number from a sentence that announces it or states
+            no other.
         tolerance: Largest accepted difference if both answers are numbers.
     """
 
@@ -281,10 +281,10 @@ class Suite(_Model):
     Attributes:
         name: Name of the suite. In a file, the default is the file's name.
         description: What the suite is for.
-        weighting: Weights of the parts of the score, by part, or the name of a set of weights. Parts that do not apply
-            are left out.
+        weighting: Weights of the parts of the score, or the name of a set of weights. Parts that do not apply are left
+            out.
         min_score: Score, 0 to 1, that a case needs to pass; it must also have no hard issue.
-        min_pass_rate: Share of the runs, 0 to 1, that must pass for the suite to pass.
+        min_pass_rate: Share of the runs that must pass for the suite to pass.
         wrong_value: What a wrong or missing required parameter does: `fail` the case, or lower its score (`credit`).
         wrong_value_credit: Credit, 0 to 1, that `wrong_value: credit` gives for a wrong value.
         tools: The tools that agents are given and calls are checked against. `null`: those that a run recorded.

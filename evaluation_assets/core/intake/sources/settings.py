@@ -28,11 +28,11 @@ class SourceSettings(Section):
 
     Attributes:
         type: Type of the source.
-        quiet_minutes: Minutes after the end of a trace's last span, or the last change of a file, before it is fetched.
-        share: Share of the traces to fetch, 0 to 1; drawn by their IDs.
+        quiet_minutes: Minutes after a trace's last span, or a file's last change, before it is fetched.
+        share: Share of the traces to fetch, drawn by their IDs.
         every_seconds: Minimum time in seconds between two looks of the source's sensor.
         since: How far back the first look goes, for instance `12h` or `7d`.
-        suite: Suite in the sidecar of each drop. `null`: the drops belong to the suite with the name of the source.
+        suite: Suite in the sidecar of each drop. `null`: the name of the source.
         agent: Agent in the sidecar of each drop.
         agent_version: Version of the agent in the sidecar of each drop.
         labels: Labels in the sidecar of each drop, by name.
@@ -118,7 +118,7 @@ class FolderSettings(SourceSettings):
 
     Attributes:
         path: The folder; `~` is the user's home directory.
-        include: Pattern for the names (`*.jsonl`) or paths (`logs/*`) of files. `null`: all files that can be read.
+        include: Pattern for the names (`*.jsonl`) or paths (`logs/*`) of files.
     """
 
     type: Literal["folder"]
@@ -136,7 +136,7 @@ class BucketSettings(SourceSettings):
 
     Attributes:
         url: URL of the bucket or of a folder in it, such as `s3://bucket/logs`.
-        include: Pattern for the names (`*.jsonl`) or paths (`logs/*`) of files. `null`: all files that can be read.
+        include: Pattern for the names (`*.jsonl`) or paths (`logs/*`) of files.
     """
 
     type: Literal["bucket"]

@@ -34,8 +34,10 @@ def _section(rubric: Rubric) -> str:
     types = ", ".join("all others" if kind == "*" else f"`{kind}`" for kind in rubric.covers)
     of_tools = rubric.level in ("clip", "category") and types != f"`{rubric.name}`"
     remarks = [*([scale] if scale != _USUAL else []), *([f"Tool types: {types}."] if of_tools else [])]
-    subject = rubric.description.partition(" Judged: ")[0]  # what follows are the criteria in short
-    head = " ".join((subject.strip(), *remarks))
+    subject = rubric.description.strip().partition(" Judged: ")[0]  # what follows are the criteria in short
+    if rubric.level == "clip":
+        subject = subject.partition(": ")[0].rstrip(".") + "."  # what follows is what any clip has
+    head = " ".join((subject, *remarks))
     return f"## {rubric.level}: {rubric.name}\n\n{head}\n\n{''.join(_entry(each) for each in rubric.criteria)}"
 
 

@@ -123,8 +123,8 @@ class Rubric(BaseModel):
         name: Name of the rubric. It replaces a shipped one of the same level and name.
         level: The kind of subject; also the name of the file's folder.
         version: Number of the version. A digest of the content is added.
-        applies_to: Tool types, at clip and category level only; `*` stands for all that no other rubric applies to.
-            Default: the rubric's name.
+        applies_to: Tool types, at clip and category level; `*`: all that no other rubric applies to. Default: the
+            rubric's name.
         description: What the judge reads before the criteria.
         scale: The numbers that the judge may give, for all criteria.
         criteria: The questions.

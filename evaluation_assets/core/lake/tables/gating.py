@@ -70,7 +70,7 @@ LEADERBOARD = Table(
         Column("ci_high", FLOAT, "Upper end of the 95% interval of the mean."),
         Column("n_tasks", INT, "Tasks that all versions did."),
         Column("n_drops", INT, "Drops of this version."),
-        Column("difference", FLOAT, "Mean difference from the best version, paired by task; 0 for the best."),
+        Column("difference", FLOAT, "Mean difference from the best version, paired by task."),
         Column("difference_low", FLOAT, "Lower end of the 95% interval of the difference."),
         Column("difference_high", FLOAT, "Upper end of the 95% interval of the difference."),
         COMPARABILITY_KEY,
@@ -91,7 +91,7 @@ GATE_CALIBRATION = Table(
             "What was resampled: `runs` of one version, or `versions` if none ran twice (their differences count as "
             "noise).",
         ),
-        Column("drop_size", FLOAT, "Injected effect: by how much the metric is decreased. 0 measures false alarms."),
+        Column("drop_size", FLOAT, "Injected decrease of the metric; 0 measures false alarms."),
         Column("fails", FLOAT, "Share of the simulated comparisons that the gate fails."),
         Column("warns", FLOAT, "Share that it warns about, because of the metric or of single tasks that fell."),
         Column("passes", FLOAT, "Share that it passes."),
@@ -99,12 +99,12 @@ GATE_CALIBRATION = Table(
         Column(
             "smallest_drop",
             FLOAT,
-            "Smallest decrease that the gate fails with the configured power; null if it fails none up to 1.",
+            "Smallest decrease that the gate fails with the configured power.",
         ),
         Column(
             "tolerance_false_alarms",
             FLOAT,
-            "Share of the comparisons without an effect that a fixed tolerance would fail.",
+            "Share of comparisons without an effect that a fixed tolerance would fail.",
         ),
         Column("pairs", INT, "Ordered pairs of real, complete drops."),
         Column("pairs_failed", INT, "Those of them that the gate fails."),

@@ -29,8 +29,7 @@ class SinkSettings(Section):
 
     Attributes:
         type: Type of the sink.
-        suites: Patterns of the suites whose results are sent, such as `nightly*`. A drop without a suite matches only
-            `*`.
+        suites: Patterns of the suites whose results are sent, such as `nightly*`. Drops without a suite match only `*`.
         drops: Patterns of the drops whose results are sent.
         only_from: Source in sources.yaml that a drop must have been fetched by.
         timeout_seconds: Timeout of one request, in seconds.
@@ -77,8 +76,7 @@ class MlflowSinkSettings(ScoreSinkSettings):
     Attributes:
         tracking_uri: Address of the tracking server.
         token_env: Environment variable with the token.
-        username_env: Environment variable with the user name. `null`: the token is sent instead of user name and
-            password.
+        username_env: Environment variable with the user name, to be sent with a password instead of the token.
         password_env: Environment variable with the password; only used with `username_env`.
     """
 

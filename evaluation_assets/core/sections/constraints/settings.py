@@ -185,8 +185,8 @@ class PassedValues(Section):
     """Values of results that must not occur in the arguments of a later call.
 
     Attributes:
-        matches: Regular expression. Its first group is the value. Without a group: in results that are JSON, texts
-            that match and those below a key that matches; in other results the rest of the line. `null`: see `values`.
+        matches: Regular expression whose first group is the value. Without a group: in results that are JSON, texts
+            that match and those below a key that matches; in other results the rest of the line.
         values: JSONPath of the values, in results that are JSON, in place of `matches`.
         source: Calls whose results are meant. Default: all.
         to: Calls whose arguments are meant. Default: all.

@@ -93,13 +93,10 @@ class AgentSettings(EndpointSettings):
         function: The function that provider `python` calls, as `module:function`.
         command: The program that provider `command` runs, with its arguments.
         folder: Folder of the function's module, or working directory of the command, relative to the agent's file.
-            `null`: the folder of that file.
-        env: Environment variables of the command by name, in addition to basic ones such as PATH and HOME; they
-            override `env_from`.
+        env: Environment variables of the command, beside basic ones such as PATH and HOME; they override `env_from`.
         env_from: Names of environment variables to pass on to the command.
-        version: Version of the agent, in the name of the drop and its sidecar. `null`: a digest of the settings.
-        system: System prompt, before that of the case. The default asks for a summary, feedback on the tools, and the
-            response.
+        version: Version of the agent. `null`: a digest of the settings.
+        system: System prompt, before that of the case. The default asks for summary, feedback and response.
         tools: The tools that the model may call; not for the providers `python` and `command`.
         limits: The limits of each attempt at a case.
     """
