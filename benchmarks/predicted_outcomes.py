@@ -5,7 +5,7 @@
 DATA is a folder with the data sets of `benchmarks.outcomes` and the folder `tau2-bench/judge`; default: the folder that
 the tests use. Per data set: AUROC with tasks left out, its lower bound, and the AUROC without agreement among runs.
 Then how often predictions came true, and the AUROC of a model of some data sets on another. The figures of
-`docs/outcomes.md` are from here.
+`docs/findings.md` are from here.
 """
 
 import ast

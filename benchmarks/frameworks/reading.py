@@ -20,10 +20,11 @@ NOT_COMPARED = "-"
 
 @dataclass(frozen=True)
 class Comparison:
-    """The cells of a table row, and what is wrong."""
+    """What was read by column, what of it is wrong, and which columns the shape of the file cannot express."""
 
     cells: tuple[str, ...]
     wrong: tuple[str, ...]
+    unstated: tuple[str, ...] = ()
 
 
 COLUMNS = ("format", "task", "calls", "results", "errors", "agents", "turns", "tokens", "answer")
@@ -49,7 +50,16 @@ def compare(sample: Path, truth: Truth) -> Comparison:
         _answer(trajectories, truth),
     ]
     wrong = [column for column, (_, right) in zip(COLUMNS[1:], fields, strict=True) if not right]
-    return Comparison((name, *(cell for cell, _ in fields)), (*rejected, *wrong))
+    stated = {
+        "task": truth.task is not None,
+        "errors": truth.has_errors,
+        "agents": truth.agents is not None,
+        "turns": truth.turns is not None,
+        "tokens": truth.input_tokens is not None,
+        "answer": truth.answer is not None,
+    }
+    unstated = tuple(column for column, is_stated in stated.items() if not is_stated)
+    return Comparison((name, *(cell for cell, _ in fields)), (*rejected, *wrong), unstated)
 
 
 Field = tuple[str, bool]

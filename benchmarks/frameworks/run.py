@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,6 +40,7 @@ class Row:
     shape: str
     cells: tuple[str, ...]
     wrong: tuple[str, ...]
+    unstated: tuple[str, ...] = ()
 
 
 class NotRun(Exception):
@@ -89,20 +91,33 @@ def _read(name: str, version: str, samples: Path, server: Server) -> list[Row]:
         truth = replace(truth_of(server.replies(run)), **overrides.get(sample.name, {}))
         truths[sample.name] = as_json(truth)
         compared = compare(sample, truth)
-        rows.append(Row(name, version, f"{run}, {shape}", compared.cells, compared.wrong))
+        rows.append(Row(name, version, f"{run}, {shape}", compared.cells, compared.wrong, compared.unstated))
     (samples / "truth.json").write_text(json.dumps(truths, indent=1), "utf-8")
     return rows
 
 
 def table(rows: list[Row]) -> str:
     """The rows as a Markdown table; shapes of a framework that are read alike are one line."""
-    head = ("framework", "version", *COLUMNS, "verdict", "shapes")
-    alike: dict[tuple[str, ...], list[str]] = {}
+    head = ("framework", "version", "format", "read", "not stated", "exports")
+    alike: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for row in rows:
-        verdict = "right" if not row.wrong else f"wrong: {', '.join(row.wrong)}"
-        alike.setdefault((row.framework, row.version, *row.cells, verdict), []).append(row.shape)
-    lines = [head, ("---",) * len(head), *((*cells, "; ".join(shapes)) for cells, shapes in alike.items())]
-    return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
+        read: dict[str, str] = dict(zip(COLUMNS, row.cells, strict=True))
+        wrong = ", ".join(f"{each} {read.get(each, '')}".strip() for each in row.wrong)
+        cells = row.framework, row.version, read["format"], wrong or "right", ", ".join(row.unstated)
+        run, _, shape = row.shape.partition(", ")
+        alike.setdefault(cells, {}).setdefault(shape, []).append(run)
+    lines = [(*cells, _exports(shapes)) for cells, shapes in alike.items()]
+    return "\n".join(
+        f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in [head, ("---",) * 6, *lines]
+    )
+
+
+def _exports(shapes: Mapping[str, Sequence[str]]) -> str:
+    """The shapes of the files; those of the same runs together."""
+    runs: dict[tuple[str, ...], list[str]] = {}
+    for shape, of in shapes.items():
+        runs.setdefault(tuple(of), []).append(shape)
+    return "; ".join(f"{', '.join(of)}: {', '.join(shown)}" for of, shown in runs.items())
 
 
 def write(page: Path, text: str) -> None:

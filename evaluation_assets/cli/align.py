@@ -56,10 +56,10 @@ def align(
 ) -> None:
     """Compare a judge with human labels, and adopt what makes it agree better.
 
-    JUDGE is a judge of the panel. The labelled tasks are divided into two halves. One half gives a rising map of the
-    judge's scores and worked examples for the rubric; on the other half, kappa and bias are compared. A change is
-    adopted if the 95% interval of its difference of kappa lies above 0; examples, which make prompts longer, only if
-    they are also better than the map. A map is written to panel.yaml, examples to a new version of the rubric.
+    JUDGE is a judge of the panel. Half of the labelled tasks give a rising map of the judge's scores and worked
+    examples for the rubric. On the other half, a change is adopted if the 95% interval of its difference of kappa lies
+    above 0; examples, which make prompts longer, only if they are also better than the map. A map is written to
+    panel.yaml, examples to a new version of the rubric.
     """
     own, chosen = _chosen(panel, name)
     try:

@@ -106,11 +106,10 @@ def inject(
 ) -> None:
     """Plant faults into copies of runs and measure how well judges and detectors notice them.
 
-    DROP_OR_FILE is a file, a directory, or a drop of the installation. Each copy has one fault at a known place, or is
-    a control that means the same. `falls` and `rises` are the shares of copies that score below and above their run;
-    `net` is the difference, 0 for a judge that scores all runs alike; `place` is the share of faults whose clip scores
-    lower than before, or which have a finding there. Detectors and the process score are measured
-    too; `recall` is the share of copies with such a finding. The drop stays as it is.
+    DROP_OR_FILE is a file, a directory, or a drop of the installation, which stays as it is. Each copy has one fault
+    at a known place, or is a control that means the same. `falls` and `rises` are the shares of copies that score below
+    and above their run; `net` is the difference, 0 for a judge that scores all runs alike; `place` is the share of
+    faults whose clip scores lower than before, or has a finding; `recall` is the share of copies with such a finding.
     """
     operators = [OPERATORS[name] for name in names] or list(OPERATORS.values())
     chosen = _chosen(panel, judge_names)

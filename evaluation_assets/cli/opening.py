@@ -35,9 +35,7 @@ def open_report(
 ) -> None:
     """Open the report of a drop in a browser.
 
-    Without DROP, the list of all reports opens.
-
-    With TRAJECTORY, the report opens at this trajectory.
+    Without DROP, the list of all reports opens; with TRAJECTORY, the report opens there.
 
     With --against, another page of the drop is written that compares it with the drop of choice.
 

@@ -3,6 +3,7 @@
 import json
 import urllib.request
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from anthropic import Anthropic
 from openai import OpenAI
 
 from benchmarks.frameworks.reading import COLUMNS, compare
-from benchmarks.frameworks.run import BEGIN, END, write
+from benchmarks.frameworks.run import BEGIN, END, Row, table, write
 from benchmarks.frameworks.scenario import ANSWERS, OFFLINE, TOOLS, USER_MESSAGES, WarehouseError, truth_of
 from benchmarks.frameworks.server import Server, serve
 
@@ -186,9 +187,22 @@ def test_a_reading_is_compared_with_the_truth(server: Server, tmp_path: Path) ->
     assert {name: cells[name] for name in expected} == expected
 
     sample.write_text(json.dumps({"messages": messages[:5]}))
-    compared = compare(sample, truth)
+    compared = compare(sample, replace(truth, input_tokens=None, output_tokens=None))
     assert dict(zip(COLUMNS, compared.cells, strict=True))["calls"] != "5 of 5"
     assert {"calls", "results", "answer"} <= set(compared.wrong)
+    assert compared.unstated == ("tokens",)
+
+
+def test_the_table_says_what_is_read_wrongly_and_what_an_export_does_not_state() -> None:
+    def row(shape: str, calls: str, *wrong: str) -> Row:
+        return Row("f", "1", shape, ("otel", "right", calls, *("",) * 6), wrong, ("tokens",))
+
+    exports = [row(f"{run}, {shape}", "5 of 5") for run in ("chat", "responses") for shape in ("lines", "dumps")]
+    lines = table([*exports, row("desk, otlp", "4 of 5", "calls")]).splitlines()[2:]
+    assert lines == [
+        "| f | 1 | otel | right | tokens | chat, responses: lines, dumps |",
+        "| f | 1 | otel | calls 4 of 5 | tokens | desk: otlp |",
+    ]
 
 
 def test_only_the_text_between_the_markers_is_replaced(tmp_path: Path) -> None:

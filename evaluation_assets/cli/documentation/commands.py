@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from copy import copy
+from inspect import cleandoc
 
 import click
 
@@ -26,10 +27,10 @@ Results go to stdout; progress and logs go to stderr.
 | `3` | stopped by the budget |
 | `130`, `143`, `129` | stopped by Ctrl-C, SIGTERM, SIGHUP; the same command resumes |
 
-Each command has `--help`. Left out below are `--home`, the home folder or its fsspec URL (default `.evaluation`), and
-`--panel`, the path to `panel.yaml` (default: that in the home folder). Options that
-[`evaluate`](#evaluation-assets-evaluate) has too are only named, and so is `--format [text|json]`, which prints text by
-default, or a JSON document.
+Each command has `--help`. Left out below are `evaluation-assets`, and the options `--home`, the home folder or its
+fsspec URL (default `.evaluation`), and `--panel`, the path to `panel.yaml` (default: that in the home folder). Options
+that [`evaluate`](#evaluate) has too are only named, and so is `--format [text|json]`, which prints text by default, or
+a JSON document.
 """
 
 _LEFT_OUT = frozenset({"home_url", "panel_file"})
@@ -43,10 +44,13 @@ def page() -> str:
 
 def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
     """A section for a command, then one for each command below it."""
+    path = context.command_path.removeprefix(f"{_PROGRAM} ")
     level = "##" if context.parent is None or context.parent.parent is None else "###"
     named = {} if command is evaluate else {each.name: option for each in command.params if (option := _named(each))}
     also = f"\nAlso {', '.join(f'`{option}`' for option in named.values())}.\n" if named else ""
-    yield f"{level} {context.command_path}\n\n```text\n{_help(command, context, named)}\n```\n{also}"
+    group = isinstance(command, click.Group) and command is not main
+    described = cleandoc(command.help or "") if group else f"```text\n{_help(command, context, named)}\n```"
+    yield f"{level} {path}\n\n{described}\n{also}"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
@@ -70,10 +74,9 @@ def _help(command: click.Command, context: click.Context, named: Iterable[str | 
     shown = copy(command)
     shown.params = [each for each in command.params if each.name not in {*_LEFT_OUT, *named}]
     shown.add_help_option = False
-    if isinstance(shown, click.Group) and command is not main:
-        shown.commands = {}  # a section of its own for each follows
     shown.format_help(context, formatter)
-    return formatter.getvalue().rstrip("\n")
+    usage = "Usage: " if command is main else f"Usage: {_PROGRAM} "
+    return formatter.getvalue().rstrip("\n").removeprefix(usage).replace(" [OPTIONS]", "", 1)
 
 
 if __name__ == "__main__":

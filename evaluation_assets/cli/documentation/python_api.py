@@ -91,7 +91,7 @@ def _signature(name: str, function: Any) -> Iterator[str]:
     keyword = next((at for at, each in enumerate(parameters) if each.kind == inspect.Parameter.KEYWORD_ONLY), None)
     if keyword is not None and not any(each.kind == inspect.Parameter.VAR_POSITIONAL for each in parameters):
         shown.insert(keyword, "*")
-    yield f"```python\n{name}({', '.join(shown)})\n```\n"
+    yield f"`{name}({', '.join(shown)})`\n"
 
 
 def _parameter(parameter: inspect.Parameter) -> str:

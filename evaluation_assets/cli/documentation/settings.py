@@ -33,8 +33,8 @@ Settings are YAML files in the home folder (`--home`, `EVALUATION_HOME`, default
 which is next to its drop. All files are optional. An unknown field is an error, except in the sidecar. Secrets are not
 written into files: a field that ends in `_env` is the name of the environment variable that holds one.
 
-After each field stand its type and its default. Fields without a default are null or empty unless you set them, or
-`required`.
+After each field stand its type, unless it is a text, and its default, or `required`. Where there is neither, the field
+is null or empty, and sets, checks and limits nothing, unless the text says otherwise.
 
 Commands read the files when they start. While the UI runs, reload the code location after a change, or restart `ui`;
 suites and sidecars need no reload.
@@ -44,7 +44,7 @@ _NAMES = {
     str: "text",
     int: "integer",
     float: "number",
-    bool: "true or false",
+    bool: "boolean",
     timedelta: "duration",
     type(None): "null",
 }
@@ -142,8 +142,8 @@ def _model(model: type[BaseModel], title: str, described: dict[type[BaseModel], 
             if name in own and own[name] == replace(entry, default=own[name].default)
         }
         other = "".join(f", `{name}` with the default {default}" for name, default in defaults.items())
-        yield f"Has the fields of {_link(described[base])}{other}{', and these:' if own else '.'}\n"
-    yield "".join(f"- `{model.model_fields[name].alias or name}` {entry}\n" for name, entry in own.items())
+        yield f"Fields: {_link(described[base])}{other}{', and:' if own else '.'}\n"
+    yield "".join(f"- `{model.model_fields[name].alias or name}`{entry}\n" for name, entry in own.items())
     for name, field in model.model_fields.items():
         if name not in inherited:
             for below in _models_in(field.annotation):
@@ -159,7 +159,8 @@ class _Entry:
     meaning: str
 
     def __str__(self) -> str:
-        return f"({'; '.join(filter(None, (self.type, self.default)))}): {self.meaning}"
+        shown = "; ".join(each for each in (self.type, self.default) if each not in ("", "text"))
+        return f" ({shown}): {self.meaning}" if shown else f": {self.meaning}"
 
 
 def _entries(model: type[BaseModel]) -> dict[str, _Entry]:

@@ -47,11 +47,10 @@ class GateSettings(Section):
         min_tasks: Number of tasks; a metric with fewer is inconclusive.
         max_undetected: Decrease that must be detectable, in score units.
         relative_max_undetected: The same for cost and latency, as a relative increase.
-        fallen_drop: Tasks that fell or rose by at least this much in every trial, in score units, are listed.
-        max_missing: A run fails if a larger share of the baseline's tasks, 0 to 1, is missing; 1 allows partial runs.
-        max_unpaired: A metric is inconclusive if a larger share of its tasks, 0 to 1, has it in one run only.
+        fallen_drop: Tasks that fell or rose by at least this much in every trial are listed.
+        max_missing: A run fails if a larger share of the baseline's tasks is missing; 1 allows partial runs.
+        max_unpaired: A metric is inconclusive if a larger share of its tasks has it in one run only.
         task_family: Regular expression. Its match in a task ID names the family; tasks of a family are correlated.
-            `null`: no families.
         floors: Lower limits of metrics, and upper limits of cost, latency and findings, with or without a baseline.
         min_pass_rates: Required pass rates by suite; they override those of the suite files.
         blocks: The verdicts that fail a run.

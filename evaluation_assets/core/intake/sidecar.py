@@ -15,8 +15,7 @@ class Sidecar(BaseModel):
         model: Model of the agent. `null`: for comparisons, the one that all trajectories name.
         labels: Values by name, for reports, for `where.tags` of constraints, and for the sink `github`.
         format: Trace format, a name that `evaluation-assets formats` lists. `null`: detected from the content.
-        include: In `_drop.yaml`, a pattern for the paths of the drop's files, such as `*.jsonl`. `null`: all files that
-            can be read.
+        include: In `_drop.yaml`, a pattern for the paths of the drop's files, such as `*.jsonl`.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")

@@ -33,7 +33,7 @@ class CanarySettings(Section):
 
     Attributes:
         enabled: Whether canary clips are used.
-        repeats: Verdicts on each clip, 1 to 10. More of them measure a judge's own noise, and detect smaller changes.
+        repeats: Verdicts on each clip, 1 to 10. More detect smaller changes.
     """
 
     enabled: bool = True

@@ -56,30 +56,27 @@ class JudgeSettings(EndpointSettings):
     """One judge of the panel: a model, or one of the providers that need none.
 
     Attributes:
-        provider: `rules` (the embedded judge), `recorded` (verdicts that came with the trajectories), `python` (a
-            function of your own), or the provider of a model, for instance `anthropic` or `openai_compatible`.
+        provider: `rules` (the embedded judge), `recorded` (verdicts in the trajectories), `python` (a function of
+            yours), or the provider of a model, for instance `anthropic` or `openai_compatible`.
         model: Name of the model at the provider; with `recorded`, the judge's name in the trajectories. `null`: the
             provider's default model; for `recorded`, `recorded`.
-        max_concurrency: Maximum number of requests in flight; with `python`, of calls at the same time.
-        evaluator: Metric of another package that judges instead of the rubrics; what it asks of a model is asked of
-            this judge's model. Metrics that ask no model have provider `python`.
+        max_concurrency: Maximum requests in flight; with `python`, of calls at the same time.
+        evaluator: Metric of another package that judges instead of the rubrics, and asks this judge's model. Metrics
+            that ask no model have provider `python`.
         function: What provider `python` calls: `module:function`, or the name of an entry point.
-        folder: Folder that the function's module is looked for in, relative to panel.yaml. `null`: the folder of
-            panel.yaml.
+        folder: Folder of the function's module, relative to panel.yaml.
         timeout_s: Seconds that the function, or an evaluator without a model, has for each subject.
         repeats: Verdicts of a model on every subject, each in a conversation of its own.
-        levels: Levels that the judge is asked about. `null`: those of `preset` or of the function; of an evaluator
-            `trajectory`; else all.
+        levels: Levels that the judge is asked about. `null`: those of `preset` or the function, for an evaluator
+            `trajectory`, else all.
         preset: Levels by name: `quick` (trajectory and answer, in one call), `standard` (also clips and categories) or
-            `full` (all). `null`: see `levels`.
-        sample: Share of the trajectories that the judge is asked about, above 0 and at most 1; drawn by their IDs.
-            `null`: all.
-        mode: `batch` asks about categories, trajectories, answers and sessions in batches of the provider, which cost
+            `full` (all).
+        sample: Share of the trajectories, up to 1, that the judge is asked about; drawn by their IDs. Default: all.
+        mode: `batch` asks about categories, trajectories, answers and sessions in the provider's batches, which cost
             less and take longer.
-        probability: `true` also asks, with each score, how likely a person would let the subject pass; a cascade
-            calibrates and uses it.
-        map: How the mean score of a whole trajectory counts: pairs of a score and what it counts as, both rising, with
-            straight lines between. `panel align` writes it. `null`: as it is.
+        probability: `true` also asks how likely a person would let the subject pass, which a cascade uses.
+        map: What the mean score of a whole trajectory counts as: rising pairs of both, with straight lines between.
+            `panel align` writes it.
         redaction: What is replaced in texts before they are sent to the judge. `null`: what the panel says; `false`:
             nothing.
     """
@@ -196,14 +193,14 @@ class Panel(BaseModel):
     """The judges, and how their verdicts are combined.
 
     Attributes:
-        quorum: Number of judges that must have scored a subject for a mean to exist; if fewer are to be asked about it,
-            all of them.
-        ask_above_usd: Expected cost in US dollars above which `evaluate` refuses to start without a terminal, unless
-            `--yes` or a budget is given. On a terminal it asks before it spends anything.
+        quorum: Number of judges that must have scored a subject for a mean to exist, or all that are asked about it if
+            they are fewer.
+        ask_above_usd: Expected cost in US dollars above which `evaluate` refuses to start without a terminal, `--yes`
+            or a budget. On a terminal it asks before it spends anything.
         judges: The judges. Default: the embedded judge.
         embeddings: Model that compares the messages of a session by their meaning. `null`: character n-grams.
-        cascade: Stages, cheapest first, each with the name of a judge or a list of names. A stage is asked about what
-            no stage before it accepts. Default: no cascade.
+        cascade: Stages, cheapest first, each a judge or a list of judges. A stage is asked about what no stage before
+            it accepts.
         everyday: Judges that every evaluation asks; `weekly_full_panel` asks the others too. Default: all.
         redaction: What is replaced in texts before they are sent to a provider.
         redact_reports: Whether reports cover what `redaction` replaces, too.

@@ -53,12 +53,12 @@ class EndpointSettings(BaseModel):
         base_url: Address of the endpoint; required for the `*_compatible` providers. `null`: the provider's own.
         project: Google Cloud project of a model on Vertex. `null`: GOOGLE_CLOUD_PROJECT.
         location: Location of a model on Vertex. `null`: GOOGLE_CLOUD_LOCATION, else `global`.
-        max_concurrency: Maximum number of requests in flight.
-        requests_per_minute: Maximum number of requests per minute. `null`: what the endpoint accepts.
-        tokens_per_minute: Maximum number of input and output tokens per minute. `null`: what the endpoint accepts.
-        max_input_tokens: Maximum number of tokens of a request; longer texts are cut. `null`: 80% of the provider's
-            context window, or what its lowest price tier allows if that is less, minus `max_output_tokens`.
-        max_output_tokens: Maximum number of tokens of a reply.
+        max_concurrency: Maximum requests in flight.
+        requests_per_minute: Maximum requests per minute. `null`: what the endpoint accepts.
+        tokens_per_minute: Maximum input and output tokens per minute. `null`: what the endpoint accepts.
+        max_input_tokens: Maximum tokens of a request; longer texts are cut. `null`: 80% of the provider's context
+            window, or what its lowest price tier allows if that is less, minus `max_output_tokens`.
+        max_output_tokens: Maximum tokens of a reply.
         parameters: Further parameters of each request, passed to the endpoint as they are.
         structured: How JSON is asked for: `json_schema`, `json_object` (JSON mode), or `prompt` (in words only).
             `auto`: the provider's usual way, and a simpler one if the endpoint refuses it.

@@ -10,14 +10,12 @@ class Timeouts(BaseModel):
 
     Attributes:
         request_s: One request, from sending to the last byte of its reply.
-        question_s: Everything about one question: waiting for other workers that ask it, requests, pauses, and the
-            request to correct an invalid reply. Waiting for a free slot, or because the endpoint refuses too many
-            requests, does not count.
-        pause_s: The longest pause that `retry-after` can ask for. A provider that asks for more is retried until
-            `outage_s` is over.
+        question_s: One question, with waiting for other workers that ask it, pauses, and the request to correct an
+            invalid reply; without waiting for a free slot, or because the endpoint refuses too many requests.
+        pause_s: The longest pause that `retry-after` can ask for. Longer ones are cut, until `outage_s` is over.
         first_backoff_s: The pause after a first failure; it doubles with each failure.
-        outage_s: Time without any reply, while requests fail, after which the client stops. Where requests are refused
-            because there are too many, replies to other processes count too.
+        outage_s: Time of failures without any reply after which the client stops. Where too many requests are refused,
+            replies to other processes count too.
         ledger_s: Time for which writing to the ledger is retried before the client stops.
         batch_poll_s: Time between two requests for the state of a batch.
     """

@@ -9,11 +9,11 @@ class ReviewSettings(Section):
     """What people review, and what their labels decide.
 
     Attributes:
-        pass_score: Score, 0 to 1, from which a trajectory passes a judge. It is reviewed if the judges' score is
-            lower, or the score of its test case, or its process score.
+        pass_score: Score, 0 to 1, from which a trajectory passes. It is reviewed if the score of the judges, of its
+            test case or of its process is lower.
         near: Scores at most this far above `pass_score` are reviewed.
         disagreement: Trajectories are reviewed if the standard deviation of the judges' scores is at least this.
-        random_share: Share of the other trajectories, 0 to 1, that is reviewed; drawn by their IDs.
+        random_share: Share of the other trajectories that is reviewed, drawn by their IDs.
         min_kappa: A judge whose Cohen's kappa with people's labels is below this is kept out of gates.
         min_labels: Number of labels that a judge needs before `min_kappa` applies to it.
     """

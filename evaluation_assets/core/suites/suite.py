@@ -45,13 +45,13 @@ class ParameterRule(_Model):
 
     Attributes:
         equals: The value. `null`, where it is written, is a value too.
-        one_of: Accepted values, in place of `equals`. `null`: not checked.
-        tolerance: Largest accepted difference of a number from `equals` or `one_of`. `null`: none.
-        regex: Regular expression that the whole text has to match. `null`: not checked.
+        one_of: Accepted values, in place of `equals`.
+        tolerance: Largest accepted difference of a number from `equals` or `one_of`.
+        regex: Regular expression that the whole text has to match.
         ignore_case: Whether case is ignored in texts, also inside lists and objects.
         ignore_punctuation: Whether white space and `,./-_*^` are ignored in `equals` and `one_of`, also inside lists
             and objects.
-        json_schema: JSON Schema that the value has to satisfy. `null`: not checked.
+        json_schema: JSON Schema that the value has to satisfy.
         optional: Whether the parameter may be absent.
         forbidden: Whether the parameter has to be absent.
     """
@@ -142,10 +142,10 @@ class ReferenceAnswer(_Model):
 
     Attributes:
         value: The text.
-        compare: `exact` ignores white space around the texts; `normalised` also ignores currency signs, thousands
-            separators, case, white space and `\boxed{}`, and takes a number from a sentence that announces it as the
-            answer or states no other.
-        tolerance: Largest accepted difference if both answers are numbers. `null`: none.
+        compare: `exact` ignores surrounding white space; `normalised` also ignores currency signs, thousands
+            separators, case, white space and `\boxed{}`, and takes a number from a sentence that announces it or states
+            no other.
+        tolerance: Largest accepted difference if both answers are numbers.
     """
 
     value: str
@@ -178,8 +178,8 @@ class ToolDefinition(_Model):
         name: Name of the tool.
         description: What the model reads about the tool.
         parameters: JSON Schema, or a flat map of name to type. `null`: only the tool's name is checked.
-        returns: What a mock of the tool answers to calls that no expected call answers. Default: such a call fails, or
-            is repeated as the answer if no expected call of the tool has a result.
+        returns: What a mock of the tool answers where no expected call does. Default: such a call fails, or is repeated
+            as the answer if no expected call of the tool has a result.
     """
 
     name: str = Field(min_length=1)
@@ -197,29 +197,25 @@ class Case(_Model):
     """A task with expectations. What a case does not say is not checked.
 
     Attributes:
-        id: ID, unique in the suite. A run belongs to the case whose ID is its `task_id`, else to the one with the same
-            message.
+        id: ID, unique in the suite. A run belongs to the case with its `task_id`, else to that with its message.
         message: What the user asks. `null`: what `messages` say.
         messages: The conversation the case starts with, in place of `message`.
         expected_calls: The calls the agent should make.
         match: How the calls must agree with the expected ones: `exact` (in this order and no others), `in_order`
             (others may be in between), `any_order` (no others), `superset` (others are allowed), `subset` (no others,
-            and not necessarily all) or `same_effects` (only calls that change something are compared). `null`: missing
-            calls, and missing or wrong values of required parameters, fail the case; other calls lower its score.
+            maybe not all) or `same_effects` (only calls that change something count). `null`: missing calls, and
+            missing or wrong required parameters, fail the case; other calls lower its score.
         should_not_call_tools: Whether any call fails the case, with a score of 0.
         keywords: Texts that the answer should contain, ignoring case.
-        answer: The right final answer; a plain text or number is its `value`. Another answer fails the case. `null`:
-            not checked.
-        optimal_steps: Number of calls that the task needs; efficiency is this over the calls made. `null`: not
-            measured.
-        max_calls: Maximum number of calls; more fail the case. `null`: no limit.
-        max_latency_ms: Duration in milliseconds above which a run has an issue, which does not fail it. `null`: no
-            limit.
-        max_cost_usd: Cost in US dollars above which a run has an issue, which does not fail it. `null`: no limit.
-        category: Group of the case in reports. `null`: none.
+        answer: The right final answer; a plain text or number is its `value`. Another answer fails the case.
+        optimal_steps: Number of calls that the task needs; efficiency is this over the calls made.
+        max_calls: Maximum calls; more fail the case.
+        max_latency_ms: Milliseconds above which a run has an issue, which does not fail it.
+        max_cost_usd: US dollars above which a run has an issue, which does not fail it.
+        category: Group of the case in reports.
         tags: Labels of the case, in the tables.
-        tools: The tools of this case, in place of those of the suite. `null`: those of the suite.
-        review: What a person has to confirm. The case is skipped until the field is removed. `null`: nothing.
+        tools: The tools of this case, in place of those of the suite.
+        review: What a person has to confirm. The case is skipped until the field is removed.
     """
 
     id: str = Field(min_length=1)
@@ -287,12 +283,11 @@ class Suite(_Model):
     Attributes:
         name: Name of the suite. In a file, the default is the file's name.
         description: What the suite is for.
-        weighting: Weights of the parts of the score, by part, or the name of a set of weights. Parts that do not apply
-            are left out.
+        weighting: Weights of the parts of the score, or the name of a set of weights. Parts that do not apply are left
+            out.
         min_score: Score, 0 to 1, that a case needs to pass; it must also have no hard issue.
-        min_pass_rate: Share of the runs, 0 to 1, that must pass for the suite to pass.
-        wrong_value: What a required parameter with a wrong value does, and one that is missing: `fail` the case, or
-            lower its score (`credit`).
+        min_pass_rate: Share of the runs that must pass for the suite to pass.
+        wrong_value: What a wrong or missing required parameter does: `fail` the case, or lower its score (`credit`).
         wrong_value_credit: Credit, 0 to 1, that `wrong_value: credit` gives for a wrong value.
         tools: The tools that agents are given and calls are checked against. `null`: those that a run recorded.
         cases: The test cases.

@@ -25,11 +25,10 @@ class ScheduleSettings(Section):
     Attributes:
         suites: The schedule `nightly_suites`, which runs all agents on every suite; it exists if there are agents.
         nightly: The schedule `nightly_stale_drops`, which evaluates drops whose report is missing or out of date.
-        overview: The schedule `nightly_overview`, which updates what is computed over all drops, such as judge cards
-            and leaderboard.
+        overview: The schedule `nightly_overview`, which updates what is computed over all drops.
         prune: The schedule `nightly_prune_history`, which deletes old runs.
         weekly: The schedule `weekly_full_panel`, which evaluates the newest drop of every suite, and of every agent
-            without one, with all judges of the panel, stale or not.
+            without one, with all judges.
     """
 
     suites: Cron = "0 22 * * *"
@@ -44,9 +43,9 @@ class NightlyRunSettings(Section):
 
     Attributes:
         trials: Number of attempts at each case.
-        budget_usd: US dollars that all agents together may spend on one suite. `null`: no limit. A model whose price is
-            unknown is not called under this limit alone: set its `price`, or `budget_calls`.
-        budget_calls: Model calls that all agents together may make on one suite. `null`: no limit.
+        budget_usd: US dollars that all agents together may spend on one suite. A model whose price is unknown is then
+            not called: set its `price`, or `budget_calls`.
+        budget_calls: Model calls that all agents together may make on one suite.
         fresh: `true` calls models again; `false` uses replies in the ledger.
     """
 
@@ -86,8 +85,8 @@ class BigDropSettings(Section):
     """How big drops are judged: in parts, which other runs take over where workers are free.
 
     Attributes:
-        clips_per_part: Most clips of a part; a trajectory is never divided. Drops with fewer clips are not divided, and
-            none is if a judge asks in batches (`mode: batch`): each part would wait for a batch of its own.
+        clips_per_part: Most clips of a part; a trajectory is never divided. With a judge that asks in batches (`mode:
+            batch`), no drop is divided.
     """
 
     clips_per_part: int = Field(default=50_000, ge=1)

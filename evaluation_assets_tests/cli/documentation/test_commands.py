@@ -6,7 +6,7 @@ PAGE = page()
 
 
 def of(command: str) -> str:
-    return PAGE.partition(f"# evaluation-assets {command}\n")[2].partition("\n#")[0]
+    return PAGE.partition(f"# {command}\n")[2].partition("\n#")[0]
 
 
 def test_options_of_evaluate_are_described_with_it_and_named_elsewhere() -> None:

@@ -40,7 +40,8 @@ def test_each_file_has_one_section() -> None:
         ("`panel.yaml`", "- `quorum` (integer; `1`): Number of judges"),
         ("`gate`", '- `rule` (`paired`, `tolerance`; `"paired"`): '),
         ("`price` of endpoint settings", "- `input` (number; required): Price of input tokens."),
-        ("`type: mlflow`", "- `filter` (text): A filter string of MLflow"),
+        ("`type: mlflow`", "- `filter`: A filter string of MLflow"),
+        ("`type: mlflow`", "- `tracking_uri` (required): Address of the tracking server."),
     ],
 )
 def test_a_field_is_listed_with_its_type_default_and_meaning(section: str, entry: str) -> None:

@@ -24,8 +24,7 @@ class ToolTypesFile(BaseModel):
     """The tool types of an installation, which precede the shipped ones.
 
     Attributes:
-        categories: Patterns of tool names by type, with `*` and `?`, ignoring case. The first type with a matching
-            pattern counts.
+        categories: Patterns of tool names by type, with `*` and `?`, ignoring case. The first match counts.
         servers: Tool type by name of the MCP server. Default: the name of the server.
     """
 

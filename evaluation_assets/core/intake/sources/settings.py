@@ -28,13 +28,13 @@ class SourceSettings(Section):
 
     Attributes:
         type: Type of the source.
-        quiet_minutes: Minutes after the end of a trace's last span, or the last change of a file, before it is fetched.
-        share: Share of the traces to fetch, 0 to 1; drawn by their IDs.
+        quiet_minutes: Minutes after a trace's last span, or a file's last change, before it is fetched.
+        share: Share of the traces to fetch, drawn by their IDs.
         every_seconds: Minimum time in seconds between two looks of the source's sensor.
         since: How far back the first look goes, for instance `12h` or `7d`.
-        suite: Suite in the sidecar of each drop. `null`: the drops belong to the suite with the name of the source.
-        agent: Agent in the sidecar of each drop. `null`: none.
-        agent_version: Version of the agent in the sidecar of each drop. `null`: none.
+        suite: Suite in the sidecar of each drop. `null`: the name of the source.
+        agent: Agent in the sidecar of each drop.
+        agent_version: Version of the agent in the sidecar of each drop.
         labels: Labels in the sidecar of each drop, by name.
         format: Trace format in the sidecar of each drop. `null`: detected from the content.
     """
@@ -77,7 +77,7 @@ class MlflowSettings(SourceSettings):
     Attributes:
         tracking_uri: Address of the tracking server.
         experiments: Names of the experiments. Default: all active ones.
-        filter: A filter string of MLflow, which traces must match. `null`: all traces.
+        filter: A filter string of MLflow, which traces must match.
     """
 
     type: Literal["mlflow"]
@@ -118,7 +118,7 @@ class FolderSettings(SourceSettings):
 
     Attributes:
         path: The folder; `~` is the user's home directory.
-        include: Pattern for the names (`*.jsonl`) or paths (`logs/*`) of files. `null`: all files that can be read.
+        include: Pattern for the names (`*.jsonl`) or paths (`logs/*`) of files.
     """
 
     type: Literal["folder"]
@@ -136,7 +136,7 @@ class BucketSettings(SourceSettings):
 
     Attributes:
         url: URL of the bucket or of a folder in it, such as `s3://bucket/logs`.
-        include: Pattern for the names (`*.jsonl`) or paths (`logs/*`) of files. `null`: all files that can be read.
+        include: Pattern for the names (`*.jsonl`) or paths (`logs/*`) of files.
     """
 
     type: Literal["bucket"]
@@ -156,9 +156,9 @@ class LangfuseSettings(SourceSettings):
         url: Address of the server. Default: Langfuse Cloud, EU.
         public_key_env: Environment variable with the public key of the project.
         secret_key_env: Environment variable with the secret key of the project.
-        environment: Environment that traces must have. `null`: any.
-        trace_name: Name that traces must have. `null`: any.
-        tags: Tags that traces must have, all of them. Default: none.
+        environment: Environment that traces must have.
+        trace_name: Name that traces must have.
+        tags: Tags that traces must have, all of them.
     """
 
     type: Literal["langfuse"]
@@ -183,9 +183,9 @@ class LangsmithSettings(SourceSettings):
         project: Name of the project.
         url: Address of the server. Default: LangSmith Cloud, US.
         api_key_env: Environment variable with the API key.
-        filter: Expression of LangSmith's query language, which root runs must match. `null`: all traces.
-        longest: Maximum duration of a trace, for instance `2h`. LangSmith finds traces by their start, so a longer one
-            is not fetched.
+        filter: Expression of LangSmith's query language, which root runs must match.
+        longest: Maximum duration of a trace, for instance `2h`. LangSmith finds traces by their start: longer ones are
+            not fetched.
     """
 
     type: Literal["langsmith"]
@@ -227,10 +227,9 @@ class CodingAgentSettings(SourceSettings):
     """Sessions that a coding agent keeps on this machine.
 
     Attributes:
-        quiet_minutes: Minutes after the last change of a session before it is fetched. A session that continues later
-            is fetched again, whole.
-        project: Sessions that worked in this folder: its path, or the name of it or of a folder above. `null`: all
-            sessions.
+        quiet_minutes: Minutes after a session's last change before it is fetched. One that continues later is fetched
+            again, whole.
+        project: Sessions that worked in this folder: its path, or the name of it or of a folder above.
     """
 
     type: Literal["claude_code", "codex", "gemini_cli", "qwen_code", "opencode", "goose", "cline"]

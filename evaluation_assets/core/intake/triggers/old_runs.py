@@ -12,8 +12,8 @@ class RetentionSettings(Section):
     """How long Dagster remembers runs. Tables, reports and the ledger are not touched.
 
     Attributes:
-        run_days: Days after which a run is deleted, unless it is the newest run of its job on a drop, or a current
-            table comes from it. `null`: no run is deleted.
+        run_days: Days after which a run is deleted, unless it is the newest of its job on a drop, or a current table
+            comes from it.
     """
 
     run_days: int | None = Field(default=90, ge=7)

@@ -16,9 +16,9 @@ class EvaluatorSettings(Section):
     Attributes:
         package: The package, which an extra installs.
         metric: Name of the metric in the package, for instance `Factuality`.
-        arguments: Arguments of the metric: those of its constructor, and values in its prompt. Default: none.
+        arguments: Arguments of the metric: those of its constructor, and values in its prompt.
         criterion: Name of its score. `null`: that of the package and the metric, for instance `autoevals_factuality`.
-        lower_is_better: `true` stores 1 minus the score. `null`: as is known of the metrics that a package ships.
+        lower_is_better: `true` stores 1 minus the score. `null`: as known of the package's metrics.
     """
 
     package: Package

@@ -14,7 +14,12 @@ What judges are asked. A judge gives each criterion a number on the scale, or ab
 0..1. What each number means, and all else that a judge reads, is written in
 `evaluation_assets/core/judging/rubrics/<level>/<name>.yaml`. To add or replace one, see
 [write a rubric](how_to.md#write-a-rubric).
+
+Unless a rubric says otherwise, its scale is 0 to 10, its version is 1, and the tool type of a clip or category is its
+name.
 """
+
+_USUAL = "Scale 0 to 10, version 1."
 
 
 def page(rubrics: Iterable[Rubric]) -> str:
@@ -25,12 +30,15 @@ def page(rubrics: Iterable[Rubric]) -> str:
 
 
 def _section(rubric: Rubric) -> str:
-    scale = f"Scale {rubric.scale}"
+    scale = f"Scale {rubric.scale}, version {rubric.version}."
     types = ", ".join("all others" if kind == "*" else f"`{kind}`" for kind in rubric.covers)
-    scope = f" Tool types: {types}." if rubric.level in ("clip", "category") else ""
-    subject = rubric.description.partition(" Judged: ")[0]  # what follows are the criteria in short
-    head = f"## {rubric.level}: {rubric.name}\n\n{subject}\n\n{scale}, version {rubric.version}.{scope}\n"
-    return f"{head}\n{''.join(_entry(criterion) for criterion in rubric.criteria)}"
+    of_tools = rubric.level in ("clip", "category") and types != f"`{rubric.name}`"
+    remarks = [*([scale] if scale != _USUAL else []), *([f"Tool types: {types}."] if of_tools else [])]
+    subject = rubric.description.strip().partition(" Judged: ")[0]  # what follows are the criteria in short
+    if rubric.level == "clip":
+        subject = subject.partition(": ")[0].rstrip(".") + "."  # what follows is what any clip has
+    head = " ".join((subject, *remarks))
+    return f"## {rubric.level}: {rubric.name}\n\n{head}\n\n{''.join(_entry(each) for each in rubric.criteria)}"
 
 
 def _entry(criterion: Criterion) -> str:

@@ -38,10 +38,9 @@ class Scale(BaseModel):
         min: The lowest number, stored as 0.
         max: The highest number, stored as 1.
         continuous: Whether judges may give decimals; else they give whole numbers.
-        aggregate: How the scores of several judges are combined: `mean`, or `majority`, the most frequent one, for
-            scales whose numbers are verdicts or categories.
-        ties: What a majority without a winner gives: no score (`abstain`), or the lowest of the most frequent ones
-            (`lowest`).
+        aggregate: How the scores of judges are combined: `mean`, or `majority` for scales whose numbers are verdicts or
+            categories.
+        ties: What a tie gives: no score (`abstain`), or the lowest of the most frequent ones (`lowest`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -87,9 +86,8 @@ class Criterion(BaseModel):
     Attributes:
         key: Name of the criterion in tables and reports.
         question: What the judge is asked.
-        anchors: What is seen at a number of the scale; the lowest and the highest number are required. Decimals are for
-            continuous scales.
-        needs: What must exist for the question to be asked. `null`: nothing.
+        anchors: What is seen at a number of the scale; required for the lowest and the highest.
+        needs: What must exist for the question to be asked.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -122,11 +120,11 @@ class Rubric(BaseModel):
     """What a judge is asked about one kind of subject.
 
     Attributes:
-        name: Name of the rubric. With the name of a shipped rubric of the same level, it replaces that one.
+        name: Name of the rubric. It replaces a shipped one of the same level and name.
         level: The kind of subject; also the name of the file's folder.
-        version: Number of the version. A digest of the content is added, so that no edit goes unnoticed.
-        applies_to: Tool types, at clip and category level only; `*` stands for all that no other rubric applies to.
-            Default: the rubric's name.
+        version: Number of the version. A digest of the content is added.
+        applies_to: Tool types, at clip and category level; `*`: all that no other rubric applies to. Default: the
+            rubric's name.
         description: What the judge reads before the criteria.
         scale: The numbers that the judge may give, for all criteria.
         criteria: The questions.

@@ -16,17 +16,16 @@ CONSTRAINT_RESULTS = Table(
         Column(
             "status",
             NAME,
-            "`passed`, `failed`, `not_applicable` if the constraint is not about this trajectory, or `not_checked` if "
-            "a limit of time or size was reached.",
+            "`passed`, `failed`, `not_applicable` to this trajectory, or `not_checked` because a limit of time or "
+            "size was reached.",
         ),
         Column(
             "clip_index",
             INT,
-            "Number of the clip of the first call that violates the constraint; null without a violation, and if it "
-            "is the answer or an absent call.",
+            "Number of the clip of the first call that violates the constraint.",
         ),
         Column("message", TEXT, "First violation, or why the status is not `passed`; empty if it is."),
-        Column("n_violations", INT, "Number of violations in the trajectory."),
+        Column("n_violations", INT, "Violations in the trajectory."),
         Column("violations", records(clip_index=INT, message=TEXT), "The first 100 violations, in order."),
     ),
 )

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from evaluation_assets.core.lake.tables import TABLES, Column, Table, verdicts
+from evaluation_assets.core.lake.tables.model import NAME
 
 _SHARED_BY = 3
 """Tables that a column is in, from which on it is described before all tables."""
@@ -26,11 +27,10 @@ pd.read_parquet(".evaluation/lake/clip_scores/assistants.parquet").groupby("tool
 
 Each table has one Parquet file (zstd) per drop, `<home>/lake/<table>/<drop>.parquet`. Tables of verdicts have one file
 per judge and drop, `<home>/lake/<table>/<judge>/<drop>.parquet`; `deliveries` has one per sink and drop. A few tables
-cover all drops in one file.
+have one file for all drops, `<home>/lake/<table>.parquet`.
 
-Scores and shares are 0..1, money is US dollars, and a missing value is null, never 0.
-
-The column `trajectory` is a tree as JSON. It holds spans, `[start, end)` in characters, into the column `text`.
+Columns without a type are strings. Integers are counts, unless their meaning says what else they are. Scores, shares
+and probabilities are 0..1, money is US dollars. A value that is missing, unknown or does not apply is null, never 0.
 """
 
 
@@ -53,18 +53,20 @@ def page(tables: Iterable[Table]) -> str:
 
 def _section(table: Table, where: Mapping[Column, str]) -> str:
     """A table: what a row is, links to its columns that are described before, and its other columns."""
-    file = f" One file over all drops: `lake/{table.name}.parquet`." if table.whole else ""
-    elsewhere: dict[str, list[str]] = {}
-    for column in table.columns:
-        if column in where:
-            elsewhere.setdefault(where[column], []).append(column.name)
-    rows = Counter(where.values())
-    linked = "".join(
-        f"- {_link(title)}: {'all' if len(names) == rows[title] else ', '.join(names)}\n"
-        for title, names in elsewhere.items()
-    )
+    file = " One file for all drops." if table.whole else ""
+    titles = dict.fromkeys(where[column] for column in table.columns if column in where)
+    linked = "".join(f"- {_link(title)}: {_some(title, table, where)}\n" for title in titles)
     own = _list([column for column in table.columns if column not in where])
     return f"## {table.name}\n\nEach row is {table.row}.{file}\n\n{linked}{own}"
+
+
+def _some(title: str, table: Table, where: Mapping[Column, str]) -> str:
+    """Which columns of a section a table has, in its order."""
+    here = [column.name for column in table.columns if where.get(column) == title]
+    missing = [column.name for column, section in where.items() if section == title and column not in table.columns]
+    if 2 * len(missing) < len(here):
+        return f"all but {', '.join(missing)}" if missing else "all"
+    return ", ".join(here)
 
 
 def _link(title: str) -> str:
@@ -72,16 +74,20 @@ def _link(title: str) -> str:
 
 
 def _list(columns: Sequence[Column]) -> str:
-    """The columns as a list; the two ends of an interval are one entry."""
+    """The columns as a list. The ends of an interval are one entry, or part of that of the column they belong to."""
     entries: list[str] = []
     left = list(columns)
     while left:
-        column = left.pop(0)
+        column, ends = left.pop(0), ""
+        stem = column.name.removesuffix("_mean")
+        if [each.name for each in left[:2]] == [f"{stem}_low", f"{stem}_high"]:
+            ends = f", 95% interval `{left.pop(0).name}`, `{left.pop(0).name}`"
         interval = column.meaning.removeprefix("Lower end")
-        if left and interval != column.meaning and left[0].meaning == f"Upper end{interval}":
-            entries.append(f"- `{column.name}`, `{left.pop(0).name}` (`{column.type}`): Ends{interval}\n")
+        if interval == column.meaning:
+            kind = "" if column.type == NAME else f" (`{column.type}`)"
+            entries.append(f"- `{column.name}`{kind}{ends}: {column.meaning}\n")
         else:
-            entries.append(f"- `{column.name}` (`{column.type}`): {column.meaning}\n")
+            entries.append(f"- `{column.name}`, `{left.pop(0).name}` (`{column.type}`): Ends{interval}\n")
     return "".join(entries)
 
 

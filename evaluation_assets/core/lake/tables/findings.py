@@ -5,14 +5,14 @@ from evaluation_assets.core.lake.tables.shared_columns import DROP, TASK_ID, TRA
 
 _PLACE = (
     Column("turn", INT, "Number of the turn, from 0; null if it is about the whole run."),
-    Column("interaction", INT, "Number of the interaction in its turn, from 0; null if not narrowed down."),
-    Column("step", INT, "Number of the step in its interaction, from 0; null if not narrowed down."),
-    Column("agent_id", NAME, "Agent whose step it is; null if not narrowed down."),
+    Column("interaction", INT, "Number of the interaction in its turn, from 0."),
+    Column("step", INT, "Number of the step in its interaction, from 0."),
+    Column("agent_id", NAME, "Agent whose step it is."),
 )
-_CLIP = Column("clip_index", INT, "Number of the clip with the step; null if not narrowed down to a step.")
+_CLIP = Column("clip_index", INT, "Number of the clip with the step.")
 _SPAN = (
-    Column("start", INT, "Offset in the trajectory's text at which the quotation starts; null if it has none."),
-    Column("end", INT, "Offset in the trajectory's text at which the quotation ends (exclusive); null without."),
+    Column("start", INT, "Offset in the trajectory's text at which the quotation starts."),
+    Column("end", INT, "Offset in the trajectory's text at which the quotation ends (exclusive)."),
 )
 
 FINDINGS = Table(
@@ -25,7 +25,7 @@ FINDINGS = Table(
         Column("kind", NAME, "What went wrong, for example `unsupported_argument` or `ignored_error`."),
         Column("severity", NAME, "`HIGH`, `MEDIUM` or `LOW`."),
         *_PLACE,
-        Column("tool", NAME, "Tool of the call at the step; null without a call."),
+        Column("tool", NAME, "Tool of the call at the step."),
         _CLIP,
         *_SPAN,
         Column("evidence", TEXT, "Quotation of the run, or a message about what is missing; at most 300 characters."),
@@ -34,7 +34,7 @@ FINDINGS = Table(
         Column(
             "false_alarm_rate",
             FLOAT,
-            "Measured share of faultless runs in which the detector finds something, 0..1; null if not measured.",
+            "Measured share of faultless runs in which the detector finds something, 0..1.",
         ),
     ),
 )
@@ -53,8 +53,8 @@ CLAIMS = Table(
         Column(
             "verdict",
             NAME,
-            "`supported`, `contradicted` (the run has another value where it says this one), or `not_found` (nothing "
-            "in the run says or does it). The gravest of what was checked in the sentence.",
+            "The gravest of what was checked in the sentence: `supported`, `contradicted` (the run has another value "
+            "there), or `not_found` (nothing in the run says or does it).",
         ),
     ),
 )
@@ -69,20 +69,17 @@ PROCESS_SCORES = Table(
         Column(
             "score",
             FLOAT,
-            "Product of the criteria below, 0..1, 1 if nothing that was checked went wrong; null if nothing could be "
-            "checked.",
+            "Product of the criteria below, 0..1; 1 if nothing that was checked went wrong.",
         ),
-        Column("calls", FLOAT, "Arguments, choice and repetition of calls, 0..1; null without calls."),
-        Column("errors", FLOAT, "Whether failures are taken up, 0..1; null without results."),
-        Column(
-            "answers", FLOAT, "What the agent says, against its calls and their results, 0..1; null without either."
-        ),
+        Column("calls", FLOAT, "Arguments, choice and repetition of calls, 0..1."),
+        Column("errors", FLOAT, "Whether failures are taken up, 0..1."),
+        Column("answers", FLOAT, "What the agent says, against its calls and their results, 0..1."),
         Column("course", FLOAT, "Whether the run was brought to its end, 0..1; null if it has one turn and no calls."),
-        Column("rules", FLOAT, "Constraints of `checks.yaml`, 0..1; null without constraints."),
-        Column("findings", INT, "Number of findings that count. Those of sessions and test cases do not."),
-        Column("heaviest_kind", NAME, "Kind of the finding that weighs most; null without findings."),
-        Column("heaviest_clip", INT, "Number of the clip it is in; null if not narrowed down to a step."),
-        Column("heaviest_evidence", TEXT, "Its quotation, or a message about what is missing; null without findings."),
+        Column("rules", FLOAT, "Constraints of `checks.yaml`, 0..1."),
+        Column("findings", INT, "Findings that count. Those of sessions and test cases do not."),
+        Column("heaviest_kind", NAME, "Kind of the finding that weighs most."),
+        Column("heaviest_clip", INT, "Number of the clip it is in."),
+        Column("heaviest_evidence", TEXT, "Its quotation, or a message about what is missing."),
     ),
 )
 

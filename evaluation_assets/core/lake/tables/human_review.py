@@ -21,22 +21,21 @@ REVIEW_QUEUE = Table(
         Column(
             "detail",
             TEXT,
-            "The violated constraints, the failed test case, grave findings, the predicted outcome, and low scores "
-            "that need no judge; empty if none.",
+            "Violated constraints, the failed test case, grave findings, the predicted outcome, and low scores that "
+            "need no judge; empty if none.",
         ),
         Column(
             "stratum",
             NAME,
-            "`likely_failure` that claims success, these come first; `chosen` by another rule; or `random`: drawn from "
-            "the trajectories that no rule chose.",
+            "`likely_failure` that claims success (these come first), `chosen` by another rule, or `random`: drawn "
+            "from the others.",
         ),
-        Column("probability", FLOAT, "Probability of such a trajectory to be in the queue, 0..1."),
-        Column("score", FLOAT, "Overall score of the trajectory (adjusted mean), 0..1; null if unscored."),
+        Column("probability", FLOAT, "Probability of such a trajectory to be in the queue."),
+        Column("score", FLOAT, "Overall score of the trajectory (adjusted mean), 0..1."),
         Column(
             "spread",
             FLOAT,
-            "Largest standard deviation between judges on a criterion of the trajectory; null if no criterion has two "
-            "scores.",
+            "Largest standard deviation between judges on a criterion of the trajectory.",
         ),
         Column("task", TEXT, "What the agents were asked to do, cut at 500 characters."),
         Column("final_answer", TEXT, "Final answer of the agents, cut at 500 characters; empty if there is none."),
@@ -64,52 +63,51 @@ LABELS = Table(
 )
 JUDGE_CARDS = Table(
     "judge_cards",
-    "a judge compared with the labels of people on one criterion",
+    "a judge compared with the labels of people on one criterion. Intervals of kappa and alpha need 10 labels",
     (
         Column("judge", NAME, "Name of the judge in the panel."),
         Column(
             "criterion",
             NAME,
-            "What was labelled: `passed` for whole trajectories, `clip` for whole clips, `clip.<name>` for a criterion "
-            "of clips, or a criterion of trajectories.",
+            "What was labelled: `passed` for whole trajectories, `clip` for whole clips, or a criterion, of clips as "
+            "`clip.<name>`.",
         ),
         Column(
             "n_labels",
             INT,
-            "Number of trajectories or clips with both a label and a score of the judge. Labels that a map or worked "
-            "examples may have been made from do not count while the judge has them.",
+            "Trajectories or clips with both a label and a score of the judge, without labels that its map or worked "
+            "examples may have been made from.",
         ),
-        Column("agreed", INT, "Number of these on which judge and people agree on pass or fail."),
+        Column("agreed", INT, "Those of them on which judge and people agree on pass or fail."),
         Column("kappa", FLOAT, "Cohen's kappa of judge and people on pass or fail; null if both always say the same."),
-        Column("kappa_low", FLOAT, "Lower end of the 95% interval of kappa; null below 10 labels."),
-        Column("kappa_high", FLOAT, "Upper end of the 95% interval of kappa; null below 10 labels."),
-        Column("alpha", FLOAT, "Krippendorff's alpha of scores and labels (interval metric); null if nothing varies."),
-        Column("alpha_low", FLOAT, "Lower end of the 95% interval of alpha; null below 10 labels."),
-        Column("alpha_high", FLOAT, "Upper end of the 95% interval of alpha; null below 10 labels."),
-        Column("sensitivity", FLOAT, "Share of the good trajectories that the judge passes; null if none is good."),
+        Column("kappa_low", FLOAT, "Lower end of the 95% interval of kappa."),
+        Column("kappa_high", FLOAT, "Upper end of the 95% interval of kappa."),
+        Column("alpha", FLOAT, "Krippendorff's alpha of scores and labels (interval metric)."),
+        Column("alpha_low", FLOAT, "Lower end of the 95% interval of alpha."),
+        Column("alpha_high", FLOAT, "Upper end of the 95% interval of alpha."),
+        Column("sensitivity", FLOAT, "Share of the good trajectories that the judge passes."),
         Column("sensitivity_low", FLOAT, "Lower end of the 95% interval of the sensitivity."),
         Column("sensitivity_high", FLOAT, "Upper end of the 95% interval of the sensitivity."),
-        Column("specificity", FLOAT, "Share of the bad trajectories that the judge fails; null if none is bad."),
+        Column("specificity", FLOAT, "Share of the bad trajectories that the judge fails."),
         Column("specificity_low", FLOAT, "Lower end of the 95% interval of the specificity."),
         Column("specificity_high", FLOAT, "Upper end of the 95% interval of the specificity."),
         Column("bias", FLOAT, "Pass rate of the judge minus that of people, on the same trajectories."),
         Column(
             "retest_std",
             FLOAT,
-            "Within-subject standard deviation of the judge's repeated verdicts; null without repeats.",
+            "Within-subject standard deviation of the judge's repeated verdicts.",
         ),
-        Column("coverage", FLOAT, "Share that the judge scored of the labelled subjects it was asked about, 0..1."),
-        Column("cost_usd", FLOAT, "Mean cost of a verdict in US dollars; null if unknown."),
+        Column("coverage", FLOAT, "Share that the judge scored of the labelled subjects it was asked about."),
+        Column("cost_usd", FLOAT, "Mean cost of a verdict in US dollars."),
         Column(
             "effective_judges",
             FLOAT,
-            "Number of independent judges that the whole panel is worth; null with one judge or too few labels.",
+            "Number of independent judges that the panel is worth.",
         ),
         Column(
             "length_slope",
             FLOAT,
-            "Rise of the score for each doubling of the answer's length at equal label, or of a clip's by padding; "
-            "null where nothing can be said.",
+            "Rise of the score for each doubling of the answer's length at equal label, or of a clip's by padding.",
         ),
         Column("length_slope_low", FLOAT, "Lower end of the 95% interval of the slope."),
         Column("length_slope_high", FLOAT, "Upper end of the 95% interval of the slope."),
@@ -117,7 +115,7 @@ JUDGE_CARDS = Table(
         Column(
             "adopted",
             NAME,
-            "What `panel align` adopted for this version of the judge: `map`, `examples` or `none`; null without it.",
+            "What `panel align` adopted for this version of the judge: `map`, `examples` or `none`.",
         ),
         Column(
             "alignment",
@@ -133,18 +131,18 @@ JUDGE_CARDS = Table(
                 difference_low=FLOAT,
                 difference_high=FLOAT,
             ),
-            "What `panel align` compared on held-out labels: the judge as it was (`none`) and with each change; kappa "
-            "and bias as above, difference of kappa from `none`, each with its 95% interval. Null without it.",
+            "What `panel align` compared on held-out labels: the judge as it was (`none`) and with each change, by "
+            "kappa, bias, and difference of kappa from `none`.",
         ),
         Column(
             "gives_in_to",
             NAME,
-            "Probes of `panel attack` that raise the scores of this version of the judge, and `test_retest` if it "
-            "changes its mind without one; `none`, or `not measurable`. Null without it.",
+            "Probes of `panel attack` that raise this judge's scores, and `test_retest` if it changes its mind "
+            "without one; `none`, or `not measurable`.",
         ),
-        Column("attacked_on", NAME, "Date (UTC) of `panel attack`; null without it."),
-        Column("attacked_drop", NAME, "Drop whose clips were attacked; null for those of the package, and without it."),
-        Column("attacked_version", NAME, "Version of the judge that was attacked; null without it."),
+        Column("attacked_on", NAME, "Date (UTC) of `panel attack`."),
+        Column("attacked_drop", NAME, "Drop whose clips were attacked; null for those of the package."),
+        Column("attacked_version", NAME, "Version of the judge that was attacked."),
         Column("attacked_prompt", NAME, "Version of our prompts then; null where the judge is not asked with them."),
         Column(
             "attack",
@@ -158,11 +156,10 @@ JUDGE_CARDS = Table(
                 high=FLOAT,
                 outcome=NAME,
             ),
-            "For each probe, the clips with a score before and after that could rise, those `at_the_top` that could "
-            "not, the number that rose by 0.2 or more, their share with its 95% interval, and what it shows. Null "
-            "without `panel attack`.",
+            "For each probe, the clips whose score could rise, those `at_the_top` that could not, those that rose by "
+            "0.2 or more, their share with its 95% interval, and what it shows.",
         ),
-        Column("may_gate", BOOL, "Whether kappa reaches the configured minimum; null with too few labels to tell."),
+        Column("may_gate", BOOL, "Whether kappa reaches the configured minimum."),
     ),
     whole=True,
 )
@@ -172,12 +169,12 @@ PASS_RATES = Table(
     (
         DROP,
         Column("judge", NAME, "Whose scores are used: `panel`, or the name of one judge."),
-        Column("raw", FLOAT, "Pass rate according to the scores alone, 0..1; null if nothing is scored."),
-        Column("corrected", FLOAT, "Label-corrected pass rate, 0..1; null with too few labels."),
-        Column("ci_low", FLOAT, "Lower end of the 95% interval of the corrected rate; null with too few labels."),
-        Column("ci_high", FLOAT, "Upper end of the 95% interval of the corrected rate; null with too few labels."),
-        Column("n_subjects", INT, "Number of trajectories with a score."),
-        Column("n_labels", INT, "Number of these with a label that counts."),
+        Column("raw", FLOAT, "Pass rate according to the scores alone, 0..1."),
+        Column("corrected", FLOAT, "Label-corrected pass rate, 0..1."),
+        Column("ci_low", FLOAT, "Lower end of the 95% interval of the corrected rate."),
+        Column("ci_high", FLOAT, "Upper end of the 95% interval of the corrected rate."),
+        Column("n_subjects", INT, "Trajectories with a score."),
+        Column("n_labels", INT, "Those of them with a label that counts."),
     ),
     whole=True,
 )

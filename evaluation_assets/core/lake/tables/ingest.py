@@ -7,25 +7,25 @@ _BEFORE_TEXT = (
     DROP,
     TRAJECTORY_ID,
     TASK_ID,
-    Column("trial", INT, "Number of the run among the runs of the same task in the drop, from 0."),
+    Column("trial", INT, "Number of the run of its task in the drop, from 0."),
     Column("format", NAME, "Trace format the trajectory was read from."),
     Column("task", TEXT, "What the agents were asked to do."),
     Column(
         "final_answer",
         TEXT,
-        "Final answer of the agents; null if there is none, and in dialogues of several turns.",
+        "Final answer of the agents; null in dialogues of several turns.",
     ),
-    Column("success", BOOL, "Outcome recorded by the source, in the source's own sense; null if it recorded none."),
-    Column("started_at", NAME, "Start time, as the source recorded it; null if it recorded none."),
-    Column("duration_s", FLOAT, "Duration in seconds, as the source recorded it; null if it recorded none."),
+    Column("success", BOOL, "Outcome recorded by the source, in the source's own sense."),
+    Column("started_at", NAME, "Start time, as the source recorded it."),
+    Column("duration_s", FLOAT, "Duration in seconds, as the source recorded it."),
     Column(
         "trace_id",
         NAME,
-        "ID of the trace in its source, the first one of a conversation of several; null if the source has none.",
+        "ID of the (first) trace in its source.",
     ),
-    Column("n_turns", INT, "Number of turns: user messages with what the agents did about them."),
-    Column("n_tool_calls", INT, "Number of tool calls."),
-    Column("tools_used", NAMES, "Names of the tools that were called, in the order of their first calls."),
+    Column("n_turns", INT, "User messages with what the agents did about them."),
+    Column("n_tool_calls", INT, "Tool calls."),
+    Column("tools_used", NAMES, "Tools that were called, in the order of their first calls."),
 )
 _TREE = Column(
     "trajectory",
@@ -44,9 +44,9 @@ RAW_TRAJECTORIES = Table(
         Column(
             "repairs",
             _REPAIRS,
-            "Unbalanced tags, with their `offset` in `text`. `action` says how the tag was read: `closed` (its closing "
-            "tag was missing), `extended` (it ends at a later closing tag), `matched` (its closing tag was misspelt), "
-            "or `kept_as_text`.",
+            "Unbalanced tags, with their `offset` in `text`, and how each was read: `closed` (its closing tag was "
+            "missing), `extended` (it ends at a later closing tag), `matched` (its closing tag was misspelt), or "
+            "`kept_as_text`.",
         ),
         Column(
             "flags",
@@ -103,7 +103,7 @@ REJECTED_RECORDS = Table(
             NAME,
             "File of an unreadable record: its path below `drops/`. ID of the trajectory that a rule removed.",
         ),
-        Column("line", INT, "Number of an unreadable record in its file, from 1; null if a rule removed it."),
+        Column("line", INT, "Number of an unreadable record in its file, from 1."),
         Column("stage", NAME, "`read` for unreadable records, `preprocess` for records that a rule removed."),
         Column(
             "reason",
@@ -112,7 +112,7 @@ REJECTED_RECORDS = Table(
             "`unreadable_records`.",
         ),
         Column("detail", NAME, "What was found, for example the number of calls and the limit."),
-        Column("raw", TEXT, "The unreadable record as it stands in its file, or the text of the removed trajectory."),
+        Column("raw", TEXT, "The unreadable record, or the text of the removed trajectory."),
     ),
 )
 CLIPS = Table(
@@ -122,12 +122,12 @@ CLIPS = Table(
         DROP,
         TRAJECTORY_ID,
         Column("clip_index", INT, "Position of the clip in its trajectory, from 0."),
-        Column("tool_type", NAME, "Type of the tool that was called, or its server; `final` for the final clip."),
-        Column("tool_name", NAME, "Name of the tool that was called; null for the final clip."),
-        Column("is_final", BOOL, "Whether this is the final clip, which has no tool call."),
+        Column("tool_type", NAME, "Type of the called tool, or its server; `final` for the final clip."),
+        Column("tool_name", NAME, "Name of the called tool."),
+        Column("is_final", BOOL, "Whether this is the final clip."),
         Column("content", TEXT, "Text of the clip. Joined in order, the clips of a trajectory are its text."),
-        Column("start", INT, "Start offset in the text of the trajectory, in characters."),
-        Column("end", INT, "End offset (exclusive) in the text of the trajectory, in characters."),
+        Column("start", INT, "Start offset in the trajectory's text, in characters."),
+        Column("end", INT, "End offset (exclusive) in the trajectory's text, in characters."),
         Column("call_status", NAME, "How the call ended: `ok`, `error`, or `none` (no result, or the final clip)."),
         Column("trace_id", NAME, "ID of the trace of `span_id` in its source; null if `span_id` is."),
         Column(

@@ -18,9 +18,10 @@ NAMES = pa.list_(NAME)
 class Column:
     """A column of a table.
 
-    `meaning` is for the reader of this table: what the value says, in which unit, and what null stands for. It appears
-    in the documentation and in the UI, never in the stored files. `total` is how the figure of a drop follows from
-    its rows: the sum of all, or of those that are `known`. It is shown wherever totals of the table are.
+    `meaning` is for the reader of this table: what the value says, in which unit, and what null stands for, if that is
+    more than a value that is missing, unknown or does not apply. It appears in the documentation and in the UI, never
+    in the stored files. `total` is how the figure of a drop follows from its rows: the sum of all, or of those that are
+    `known`. It is shown wherever totals of the table are.
     """
 
     name: str

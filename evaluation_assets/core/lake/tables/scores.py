@@ -7,17 +7,17 @@ _CRITERION = Column("criterion", NAME, "Key of the criterion in its rubric.")
 _MEAN = Column(
     "mean",
     FLOAT,
-    "Mean over the judges that scored it, 0..1; null if these are fewer than the quorum. The majority "
-    "of their scores if the rubric's scale says so; then null on a tie, too.",
+    "Mean over the judges that scored it, 0..1, or their majority if the rubric's scale says so. On a tie it is null; "
+    "with fewer judges than the quorum, so are all figures.",
 )
 _ADJUSTED_MEAN = Column(
     "adjusted_mean",
     FLOAT,
-    "The same mean with each judge's leniency subtracted from its scores, 0..1; null below the quorum.",
+    "The same mean with each judge's leniency subtracted from its scores, 0..1.",
 )
-_STD = Column("std", FLOAT, "Population standard deviation between the judges that scored it; null below the quorum.")
-_N_SCORED = Column("n_scored", INT, "Number of judges that scored it.")
-_N_JUDGES = Column("n_judges", INT, "Number of judges in the panel.")
+_STD = Column("std", FLOAT, "Population standard deviation between the judges that scored it.")
+_N_SCORED = Column("n_scored", INT, "Judges that scored it.")
+_N_JUDGES = Column("n_judges", INT, "Judges in the panel.")
 
 CLIP_SCORES = Table(
     "clip_scores",
@@ -30,9 +30,9 @@ CLIP_SCORES = Table(
         _CRITERION,
         _MEAN,
         _ADJUSTED_MEAN,
-        Column("median", FLOAT, "Median of the judges that scored it, 0..1; null below the quorum."),
-        Column("min", FLOAT, "Lowest score that a judge gave, 0..1; null below the quorum."),
-        Column("max", FLOAT, "Highest score that a judge gave, 0..1; null below the quorum."),
+        Column("median", FLOAT, "Median of the judges that scored it, 0..1."),
+        Column("min", FLOAT, "Lowest score that a judge gave, 0..1."),
+        Column("max", FLOAT, "Highest score that a judge gave, 0..1."),
         _STD,
         _N_SCORED,
         _N_JUDGES,
@@ -51,11 +51,11 @@ CATEGORY_ASSESSMENTS = Table(
         _STD,
         _N_SCORED,
         _N_JUDGES,
-        Column("clip_count", INT, "Number of clips of the tool type in the trajectory."),
+        Column("clip_count", INT, "Clips of the tool type in the trajectory."),
         Column(
             "is_majority",
             BOOL,
-            "Whether no tool type has more clips in the trajectory: its category by majority. On a tie, several are.",
+            "Whether no tool type has more clips in the trajectory. On a tie, several are the majority.",
         ),
     ),
 )
@@ -75,19 +75,18 @@ TRAJECTORY_SCORES = Table(
         Column(
             "mean",
             FLOAT,
-            "Mean over the judges that scored it, 0..1; null if these are fewer than the quorum, for `overall` if no "
-            "clip has a score.",
+            "Mean over the judges that scored it, 0..1; null if these are fewer than the quorum.",
         ),
         Column("adjusted_mean", FLOAT, "The same with each judge's leniency subtracted from its scores."),
         Column(
             "std",
             FLOAT,
-            "Population standard deviation between the judges that scored it; null for `overall` and below the quorum.",
+            "Population standard deviation between the judges that scored it; null for `overall`.",
         ),
         Column(
             "n_scored",
             INT,
-            "Number of judges that scored it; for `overall`, the largest number that scored a criterion of a clip.",
+            "Judges that scored it; for `overall`, the most that scored a criterion of a clip.",
         ),
         _N_JUDGES,
     ),
@@ -100,38 +99,37 @@ PANEL_RELIABILITY = Table(
         Column("level", NAME, "`clip`, or `trajectory` for trajectories and their answers."),
         Column("criterion", NAME, "Key of the criterion; `answer.<key>` for a criterion of the final answer."),
         Column("judge", NAME, "Name of the judge in the panel."),
-        Column("n_subjects", INT, "Number of subjects that at least two judges scored."),
+        Column("n_subjects", INT, "Subjects that at least two judges scored."),
         Column(
             "alpha",
             FLOAT,
             "Krippendorff's alpha of the panel (interval metric): 1 is full agreement, 0 is chance; null if the scores "
             "do not vary.",
         ),
-        Column("icc_single", FLOAT, "ICC(2,1), the reliability of a single judge; null if it is undefined."),
-        Column("icc_panel", FLOAT, "ICC(2,k), the reliability of the panel's mean; null if it is undefined."),
+        Column("icc_single", FLOAT, "ICC(2,1), the reliability of a single judge."),
+        Column("icc_panel", FLOAT, "ICC(2,k), the reliability of the panel's mean."),
         Column(
             "effective_judges",
             FLOAT,
             "Lower bound of the number of independent judges that the panel is worth, from the correlation of their "
-            "verdicts; null if no two judges share ten subjects, or their scores do not vary.",
+            "verdicts; null if no two share ten subjects.",
         ),
         Column(
             "leniency",
             FLOAT,
-            "How much higher the judge scores than the panel, from a two-way additive model; null if no subject has "
-            "two scores.",
+            "How much higher the judge scores than the panel, from a two-way additive model.",
         ),
         Column(
             "influence",
             FLOAT,
-            "Mean of all judges minus the mean of the other judges; null if no subject has both.",
+            "Mean of all judges minus the mean of the other judges.",
         ),
         Column(
             "retest_std",
             FLOAT,
-            "Within-subject standard deviation of the judge's repeated verdicts; null without repeats.",
+            "Within-subject standard deviation of the judge's repeated verdicts.",
         ),
-        Column("n_retested", INT, "Number of subjects that the judge scored more than once."),
+        Column("n_retested", INT, "Subjects that the judge scored more than once."),
     ),
 )
 

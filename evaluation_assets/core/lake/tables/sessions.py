@@ -18,29 +18,27 @@ _SCORES = (
         "overall_score",
         FLOAT,
         "0.30 conversation + 0.25 tool use + 0.20 coordination + 0.15 reasoning + 0.10 (1 - intent drift), 0..1, "
-        "with the weights rescaled to the parts that exist. Intent drift counts only if judges scored it.",
+        "rescaled to the parts that exist. Intent drift counts only if judges scored it.",
     ),
-    Column("conversation_score", FLOAT, "Share of the judged responses that were good; null if none was judged."),
+    Column("conversation_score", FLOAT, "Share of the judged responses that were good."),
     Column(
         "tool_use_score",
         FLOAT,
         "Right tools with right parameters, as a mean over interactions with calls, 0..1; at most the share of "
-        "valid calls; null without calls.",
+        "valid calls.",
     ),
     Column(
         "coordination_score",
         FLOAT,
-        "How well the agents worked together, 0..1; null with one agent, or if not judged.",
+        "How well the agents worked together, 0..1.",
     ),
-    Column(
-        "reasoning_score", FLOAT, "Quality of the reasoning, as a mean over interactions, 0..1; null if not judged."
-    ),
+    Column("reasoning_score", FLOAT, "Quality of the reasoning, as a mean over interactions, 0..1."),
     Column(
         "intent_drift_score",
         FLOAT,
-        "How far the work left the task: 0 is on the task, 1 is off it; null without judge or embedding model.",
+        "How far the work left the task: 0 is on it, 1 is off it. It needs a judge or an embedding model.",
     ),
-    Column("task_completion", BOOL, "Whether the user's goal was reached, as judged; null if not judged."),
+    Column("task_completion", BOOL, "Whether the user's goal was reached, as judged."),
 )
 _ANALYSIS = Column("analysis", TEXT, "The complete analysis as JSON.")
 
@@ -52,54 +50,53 @@ SESSION_ANALYSES = Table(
         _SESSION_ID,
         TASK_ID,
         Column("analyst", NAME, "Whose verdicts the analysis uses: `panel`, or the name of one judge."),
-        Column("n_agents", INT, "Number of agents that acted."),
-        Column("n_turns", INT, "Number of turns."),
+        Column("n_agents", INT, "Agents that acted."),
+        Column("n_turns", INT, "Turns."),
         *_SCORES,
-        Column("responses", INT, "Number of turns in which an agent acted."),
-        Column("judged_responses", INT, "Number of responses that were judged."),
-        Column("bad_responses", INT, "Number of responses that were judged bad."),
-        Column("unauthorized_calls", INT, "Number of calls to tools that the agent was not given."),
-        Column("failed_calls", INT, "Number of calls that failed."),
+        Column("responses", INT, "Turns in which an agent acted."),
+        Column("judged_responses", INT, "Responses that were judged."),
+        Column("bad_responses", INT, "Responses that were judged bad."),
+        Column("unauthorized_calls", INT, "Calls to tools that the agent was not given."),
+        Column("failed_calls", INT, "Calls that failed."),
         Column(
             "ungrounded_values",
             INT,
-            "Number of ungrounded values: identifiers in arguments that do not occur anywhere before the call.",
+            "Ungrounded values: identifiers in arguments that do not occur anywhere before the call.",
         ),
         Column(
             "tool_chain",
             FLOAT,
-            "Share of the calls that were not wasted (result ignored, call repeated, or retried unchanged); null "
-            "without calls.",
+            "Share of the calls that were not wasted: ignored, repeated, or retried unchanged.",
         ),
         Column(
             "signal",
             NAME,
-            "How the work progressed: `optimal`, `recovery`, `regression`, `stall` or `circular`; null without steps.",
+            "How the work progressed: `optimal`, `recovery`, `regression`, `stall` or `circular`.",
         ),
         Column(
             "total_latency_ms",
             FLOAT,
-            "Duration in milliseconds. A lower bound if `n_latency_known` is below `n_interactions`; null if unknown.",
+            "Duration in milliseconds. A lower bound if `n_latency_known` is below `n_interactions`.",
         ),
         Column(
             "total_cost_usd",
             FLOAT,
-            "Cost in US dollars. A lower bound if `n_cost_known` is below `n_interactions`; null if unknown.",
+            "Cost in US dollars. A lower bound if `n_cost_known` is below `n_interactions`.",
         ),
-        Column("n_interactions", INT, "Number of interactions."),
-        Column("n_latency_known", INT, "Number of interactions covered by `total_latency_ms`."),
-        Column("n_cost_known", INT, "Number of interactions covered by `total_cost_usd`."),
+        Column("n_interactions", INT, "Interactions."),
+        Column("n_latency_known", INT, "Interactions covered by `total_latency_ms`."),
+        Column("n_cost_known", INT, "Interactions covered by `total_cost_usd`."),
         Column(
             "decisive_agent",
             NAME,
-            "Agent that most likely decided the failure; null if the session has not failed, or is unlike those that "
-            "the weights were fitted on.",
+            "Agent that most likely decided the failure; null if the session is unlike those that the weights were "
+            "fitted on.",
         ),
-        Column("decisive_agent_probability", FLOAT, "Probability of this agent, 0..1; null without one."),
-        Column("decisive_turn", INT, "Turn of the step that most likely decided the failure, from 0; null as above."),
-        Column("decisive_interaction", INT, "Interaction of this step in its turn, from 0; null without one."),
-        Column("decisive_step", INT, "Number of this step in its interaction, from 0; null without one."),
-        Column("decisive_step_probability", FLOAT, "Probability of this step, 0..1; null without one."),
+        Column("decisive_agent_probability", FLOAT, "Probability of this agent."),
+        Column("decisive_turn", INT, "Turn of the step that most likely decided the failure, from 0."),
+        Column("decisive_interaction", INT, "Interaction of this step in its turn, from 0."),
+        Column("decisive_step", INT, "Number of this step in its interaction, from 0."),
+        Column("decisive_step_probability", FLOAT, "Probability of this step."),
         _ANALYSIS,
     ),
 )
@@ -121,14 +118,10 @@ SESSION_HISTORY = Table(
 
 def _estimate(score: str, meaning: str) -> tuple[Column, ...]:
     return (
-        Column(f"{score}_mean", FLOAT, f"{meaning}, 0..1, as a mean over tasks; null if no task has it."),
-        Column(
-            f"{score}_low", FLOAT, f"Lower end of the 95% interval of `{score}_mean`; null with fewer than two tasks."
-        ),
-        Column(
-            f"{score}_high", FLOAT, f"Upper end of the 95% interval of `{score}_mean`; null with fewer than two tasks."
-        ),
-        Column(f"{score}_tasks", INT, f"Number of tasks that `{score}_mean` is a mean of."),
+        Column(f"{score}_mean", FLOAT, f"{meaning}, 0..1, as a mean over tasks."),
+        Column(f"{score}_low", FLOAT, f"Lower end of the 95% interval of `{score}_mean`."),
+        Column(f"{score}_high", FLOAT, f"Upper end of the 95% interval of `{score}_mean`."),
+        Column(f"{score}_tasks", INT, f"Tasks that `{score}_mean` is a mean of."),
     )
 
 
@@ -138,13 +131,13 @@ _WHICH_AGENT = (
     Column("agent_id", NAME, "Name of the agent inside the sessions."),
 )
 _FIGURES = (
-    Column("n_sessions", INT, "Number of sessions the agent took part in."),
-    Column("n_interactions", INT, "Number of its interactions."),
-    Column("n_tool_calls", INT, "Number of its tool calls."),
-    Column("failed_calls", INT, "Number of its tool calls that failed."),
-    Column("issues_high", INT, "Number of its issues of severity HIGH."),
-    Column("issues_medium", INT, "Number of its issues of severity MEDIUM."),
-    Column("issues_low", INT, "Number of its issues of severity LOW."),
+    Column("n_sessions", INT, "Sessions the agent took part in."),
+    Column("n_interactions", INT, "Its interactions."),
+    Column("n_tool_calls", INT, "Its tool calls."),
+    Column("failed_calls", INT, "Its tool calls that failed."),
+    Column("issues_high", INT, "Its issues of severity HIGH."),
+    Column("issues_medium", INT, "Its issues of severity MEDIUM."),
+    Column("issues_low", INT, "Its issues of severity LOW."),
     *_estimate(
         "overall",
         "0.35 tool use + 0.25 reasoning + 0.20 handoff + 0.20 response quality, rescaled to the parts that exist",
@@ -155,17 +148,15 @@ _FIGURES = (
     Column(
         "total_latency_ms",
         FLOAT,
-        "Duration of its interactions in milliseconds. A lower bound if `n_latency_known` is below `n_interactions`; "
-        "null if unknown.",
+        "Duration of its interactions in milliseconds. A lower bound if `n_latency_known` is below `n_interactions`.",
     ),
     Column(
         "total_cost_usd",
         FLOAT,
-        "Cost of its interactions in US dollars. A lower bound if `n_cost_known` is below `n_interactions`; null if "
-        "unknown.",
+        "Cost of its interactions in US dollars. A lower bound if `n_cost_known` is below `n_interactions`.",
     ),
-    Column("n_latency_known", INT, "Number of its interactions whose duration is known."),
-    Column("n_cost_known", INT, "Number of its interactions whose cost is known."),
+    Column("n_latency_known", INT, "Its interactions whose duration is known."),
+    Column("n_cost_known", INT, "Its interactions whose cost is known."),
     COMPARABILITY_KEY,
 )
 
@@ -182,8 +173,8 @@ SESSION_AGENT_RANKS = Table(
         SUITE,
         *_WHICH_AGENT,
         *_FIGURES,
-        Column("rank", INT, "Rank of the drop for this agent by `overall_mean`, from 1 (best); null without a score."),
-        Column("n_ranked", INT, "Number of drops among which the agent is ranked."),
+        Column("rank", INT, "Rank of the drop for this agent by `overall_mean`, from 1 (best)."),
+        Column("n_ranked", INT, "Drops among which the agent is ranked."),
     ),
     whole=True,
 )

@@ -12,96 +12,92 @@ TOOL_USE_RESULTS = Table(
         DROP,
         SUITE,
         Column("case_id", NAME, "ID of the case in the suite."),
-        Column("trajectory_id", NAME, "ID of the trajectory that is the run; null without a run."),
-        Column("trial", INT, "Number of the run among the runs of the case in the drop, from 0; null without a run."),
-        Column("category", NAME, "Category of the case; null if it has none."),
+        Column("trajectory_id", NAME, "ID of the trajectory that is the run."),
+        Column("trial", INT, "Number of the run among the runs of the case in the drop, from 0."),
+        Column("category", NAME, "Category of the case."),
         Column("tags", NAMES, "Tags of the case."),
         Column(
             "passed",
             BOOL,
-            "Whether the score reaches the suite's minimum and no issue is hard; null without a run, or if the run "
-            "failed for a reason that is not the agent's.",
+            "Whether the score reaches the suite's minimum and no issue is hard; null if the run failed for a reason "
+            "that is not the agent's.",
         ),
-        Column("score", FLOAT, "Weighted mean of the suite's parts that apply to the case, 0..1; null if none does."),
+        Column("score", FLOAT, "Weighted mean of the suite's parts that apply to the case, 0..1."),
         Column(
             "precision",
             FLOAT,
-            "Share of the calls that were expected; null without calls, or if the case says nothing about calls.",
+            "Share of the calls that were expected.",
         ),
-        Column("recall", FLOAT, "Share of the expected calls that were made; null if none is expected."),
-        Column("f1", FLOAT, "Harmonic mean of precision and recall; null if the case says nothing about calls."),
+        Column("recall", FLOAT, "Share of the expected calls that were made."),
+        Column("f1", FLOAT, "Harmonic mean of precision and recall."),
         Column(
             "parameter_accuracy",
             FLOAT,
-            "Share of the parameters that are right, as a mean over matched calls; null if no parameter was compared.",
+            "Share of the parameters that are right, as a mean over matched calls.",
         ),
         Column(
             "exact_calls",
             INT,
-            "Number of the expected calls that were made with every parameter right; null without a run.",
+            "Expected calls that were made with every parameter right.",
         ),
-        Column("n_expected", INT, "Number of expected calls of the case."),
-        Column("n_calls", INT, "Number of calls made; null without a run."),
-        Column(
-            "match_ok", BOOL, "Whether the calls agree as the case's `match` requires; null if it requires nothing."
-        ),
+        Column("n_expected", INT, "Expected calls of the case."),
+        Column("n_calls", INT, "Calls made."),
+        Column("match_ok", BOOL, "Whether the calls agree as the case's `match` requires."),
         Column(
             "order_score",
             FLOAT,
-            "Longest common subsequence of expected and made calls (by tool) divided by the number of expected calls; "
-            "null if none is expected.",
+            "Longest common subsequence of expected and made calls, by tool, over expected calls.",
         ),
         Column(
             "edit_similarity",
             FLOAT,
-            "1 - (insertions + deletions) / (expected + made calls), by tool; null if no call is expected.",
+            "1 - (insertions + deletions) / (expected + made calls), by tool.",
         ),
-        Column("coverage", FLOAT, "Share of the expected tools that were called at all; null if none is expected."),
+        Column("coverage", FLOAT, "Share of the expected tools that were called at all."),
         Column(
             "keyword_score",
             FLOAT,
-            "Share of the case's keywords that the answer contains; null if it has no keywords.",
+            "Share of the case's keywords that the answer contains.",
         ),
         Column(
             "answer_outcome",
             NAME,
             "The answer compared with the reference: `exact`, `normalised`, `number_in_text`, "
             "`within_tolerance`, `different`, "
-            "`not_found` or `missing`; null without a reference answer.",
+            "`not_found` or `missing`.",
         ),
         Column(
             "completed",
             BOOL,
-            "Whether the run has an answer that is not a refusal, and was not cut off at a limit; null: not measured.",
+            "Whether the run has an answer that is not a refusal, and was not cut off at a limit.",
         ),
         Column(
             "efficiency",
             FLOAT,
-            "min(1, optimal steps / calls); 0 if calls are needed and none of the expected ones was made; null if the "
-            "case has no optimal number of steps, or needs no call and none was made.",
+            "min(1, optimal steps / calls); 0 if calls are needed and no expected one was made.",
         ),
         Column(
             "redundancy",
             FLOAT,
-            "Share of the calls that repeat an earlier one with the same result; null without calls.",
+            "Share of the calls that repeat an earlier one with the same result.",
         ),
         Column(
             "loops",
             INT,
-            "Number of loops: one to three calls made at least three times in a row with the same results.",
+            "Loops: one to three calls made at least three times in a row with the same results.",
         ),
-        Column("errors", INT, "Number of calls that failed; null without a run."),
-        Column("recovered", INT, "Number of failed calls after which the same tool succeeded within three calls."),
+        Column("errors", INT, "Calls that failed."),
+        Column("recovered", INT, "Failed calls after which the same tool succeeded within three calls."),
         Column(
             "schema_accuracy",
             FLOAT,
-            "Share of the calls that conform to the definitions of their tools; null without calls or definitions.",
+            "Share of the calls that conform to the definitions of their tools.",
         ),
-        Column("latency_ms", FLOAT, "Duration of the run in milliseconds, as recorded; null if unknown."),
+        Column("latency_ms", FLOAT, "Duration of the run in milliseconds, as recorded."),
         Column(
             "cost_usd",
             FLOAT,
-            "Cost of the run in US dollars, as recorded, for spans else at list prices; null if unknown.",
+            "Cost of the run in US dollars, as recorded, for spans else at list prices.",
         ),
         Column(
             "calls",
@@ -113,8 +109,8 @@ TOOL_USE_RESULTS = Table(
             records(
                 tool=NAME, expected=INT, called=INT, matched=INT, parameter_accuracy=FLOAT, defective=INT, errors=INT
             ),
-            "Numbers of calls by tool: expected, made, matched with an expected one, not conforming to the tool's "
-            "definition (`defective`), and failed.",
+            "Numbers of calls by tool: expected, made, matched, not conforming to the tool's definition "
+            "(`defective`), and failed.",
         ),
         Column(
             "issues",
@@ -130,11 +126,11 @@ FAILURE_PATTERNS = Table(
         DROP,
         SUITE,
         Column("failure_class", NAME, "Class of the issues, for example `parameter_error` or `missing_call`."),
-        Column("kinds", pa.map_(NAME, INT), "Number of issues by kind."),
-        Column("n_issues", INT, "Number of issues in the class."),
-        Column("n_hard_issues", INT, "Number of issues in the class that fail their run."),
-        Column("n_runs", INT, "Number of runs with an issue of the class."),
-        Column("n_failed_runs", INT, "Number of these runs that did not pass."),
+        Column("kinds", pa.map_(NAME, INT), "Issues by kind."),
+        Column("n_issues", INT, "Issues in the class."),
+        Column("n_hard_issues", INT, "Issues in the class that fail their run."),
+        Column("n_runs", INT, "Runs with an issue of the class."),
+        Column("n_failed_runs", INT, "Those of them that did not pass."),
         Column("case_ids", NAMES, "Cases with an issue of the class, most frequent first."),
         Column("tool_names", NAMES, "Tools with an issue of the class, most frequent first."),
         Column("parameter_names", NAMES, "Parameters with an issue, as `<tool>.<parameter>`, most frequent first."),

@@ -7,7 +7,7 @@ from evaluation_assets.core.lake.tables.shared_columns import DROP, TRAJECTORY_I
 
 _WHO = (
     Column("judge", NAME, "Name of the judge in the panel."),
-    Column("sample", INT, "Number of the verdict among those of the judge on the same subject, from 0."),
+    Column("sample", INT, "Number of the judge's verdict on this subject, from 0."),
     Column("provider", NAME, "Provider of the judge; `rules` for the embedded judge."),
     Column("model", NAME, "Model of the judge, as the panel names it; `embedded` for the embedded judge."),
     Column("rubric", NAME, "Name of the rubric whose criteria were asked."),
@@ -24,69 +24,61 @@ _WHAT = (
     Column(
         "probabilities",
         pa.map_(NAME, FLOAT),
-        "Probability that the subject passes each criterion, 0..1, as the judge reports it; null if it reports none. "
-        "It follows from `distributions` where there are some.",
+        "Probability that the subject passes each criterion, as the judge reports it or as it follows from "
+        "`distributions`.",
     ),
     Column(
         "distributions",
         pa.map_(NAME, records(score=FLOAT, probability=FLOAT)),
-        "Probability of each score of each criterion, from the lowest score up, as a decision model reports it; null "
-        "for other judges. The sum from `pass_score` up is the probability that the criterion passes.",
+        "Probability of each score of each criterion, from the lowest up, as a decision model reports it. The sum "
+        "from `pass_score` up is the probability to pass.",
     ),
     Column(
         "entropies",
         pa.map_(NAME, FLOAT),
-        "Entropy of each of the `distributions` as a share of the largest: 0 is certain, 1 that all scores are "
-        "equally likely; null without a distribution.",
+        "Entropy of each of the `distributions`, from 0 (certain) to 1 (all scores equally likely).",
     ),
-    Column("summary", TEXT, "Summary of the subject in one sentence; null if there is none."),
-    Column("reasoning", TEXT, "Justification of the scores; null if there is none."),
+    Column("summary", TEXT, "Summary of the subject in one sentence."),
+    Column("reasoning", TEXT, "Justification of the scores."),
     Column(
         "error_kind",
         NAME,
-        "Kind of failure, for example `rate_limit`, `timeout`, `invalid_json` or `budget`; null without a failure.",
+        "Kind of failure, for example `rate_limit`, `timeout`, `invalid_json` or `budget`.",
     ),
     Column(
         "error",
         NAME,
-        "Error message, without text of the trajectory; for functions of your own with their masked traceback. Null "
-        "without a failure.",
+        "Error message, without text of the trajectory; for functions of your own with their masked traceback.",
     ),
 )
 _COST = (
-    Column("input_tokens", INT, "Input tokens, including cached ones; null if those of a reply are unknown."),
-    Column("cached_tokens", INT, "Input tokens read from the provider's cache; null if unknown."),
-    Column("output_tokens", INT, "Output tokens; null if those of a reply are unknown."),
+    Column("input_tokens", INT, "Input tokens, including cached ones."),
+    Column("cached_tokens", INT, "Input tokens read from the provider's cache."),
+    Column("output_tokens", INT, "Output tokens."),
     Column(
         "cost_usd",
         FLOAT,
-        "US dollars of this verdict, as the budget counts them: the price of each reply by its tokens, and the most "
-        "that a reply can cost which does not report them or could not be read. If every reply came from the ledger, "
-        "what they cost in an earlier run. Null if the price is unknown, or no model was asked.",
+        "US dollars of this verdict, as the budget counts them: the price of each reply by its tokens, or the most "
+        "that it can cost if these are unknown. If every reply came from the ledger, what they cost in an earlier run.",
     ),
     Column(
         "latency_ms",
         FLOAT,
-        "Milliseconds the replies took when they were requested; null if no model was asked.",
+        "Milliseconds the replies took when they were requested.",
     ),
-    Column(
-        "attempts", INT, "Requests made for this verdict; 0 if every reply came from the ledger, or no model was asked."
-    ),
-    Column("from_ledger", BOOL, "Whether every reply had been paid for before and came from the ledger."),
-    Column(
-        "share_seen", FLOAT, "Share of the subject's text that the judge was shown, 0..1; null if it was shown none."
-    ),
+    Column("attempts", INT, "Requests made for this verdict; 0 if every reply came from the ledger."),
+    Column("from_ledger", BOOL, "Whether every reply came from the ledger."),
+    Column("share_seen", FLOAT, "Share of the subject's text that the judge was shown."),
     Column(
         "prompt_length",
         INT,
-        "Characters of the question to the model: system prompt and conversation, without a correction; null if no "
-        "model was asked.",
+        "Characters of the system prompt and conversation sent to the model, without a correction.",
     ),
-    Column("ledger_key", NAME, "Key of the last reply in the ledger; null if no model was asked."),
+    Column("ledger_key", NAME, "Key of the last reply in the ledger."),
     Column(
         "served_model",
         NAME,
-        "Model that answered, as the provider names it, with its system fingerprint; null if it does not say.",
+        "Model that answered, as the provider names it, with its system fingerprint.",
     ),
 )
 COLUMNS = (*_WHO, *_WHAT, *_COST)

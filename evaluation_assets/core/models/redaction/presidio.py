@@ -28,7 +28,7 @@ class PresidioSettings(Section):
     Attributes:
         entities: Names of Presidio's entities, for instance `PERSON` or `US_SSN`. Not `EMAIL_ADDRESS`: use `email`.
         language: Language of the texts.
-        model: An installed spaCy model, or its folder, for names, places and organisations. `null`: rules alone.
+        model: An installed spaCy model, or its folder, for names, places and organisations.
         minimum_score: Minimum score of a finding, 0..1, on Presidio's scale.
     """
 

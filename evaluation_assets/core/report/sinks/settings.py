@@ -29,12 +29,11 @@ class SinkSettings(Section):
 
     Attributes:
         type: Type of the sink.
-        suites: Patterns of the suites whose results are sent, such as `nightly*`. A drop without a suite matches only
-            `*`.
+        suites: Patterns of the suites whose results are sent, such as `nightly*`. Drops without a suite match only `*`.
         drops: Patterns of the drops whose results are sent.
-        only_from: Source in sources.yaml that a drop must have been fetched by. `null`: any drop.
+        only_from: Source in sources.yaml that a drop must have been fetched by.
         timeout_seconds: Timeout of one request, in seconds.
-        attempts: Maximum number of attempts at a request, 1 to 10.
+        attempts: Maximum attempts at a request, 1 to 10.
     """
 
     type: Any
@@ -63,8 +62,8 @@ class ScoreSinkSettings(SinkSettings):
 
     Attributes:
         levels: Levels of the scores to send: `trajectory` on traces, `clip` on spans.
-        passed_names: Names of people's annotations that come back as labels of the trajectory as a whole; others are
-            labels of the criterion of that name.
+        passed_names: Names of people's annotations that are labels of the trajectory as a whole; others are labels of a
+            criterion.
     """
 
     levels: tuple[Level, ...] = ("trajectory", "clip")
@@ -76,9 +75,8 @@ class MlflowSinkSettings(ScoreSinkSettings):
 
     Attributes:
         tracking_uri: Address of the tracking server.
-        token_env: Environment variable with the token. If it is not set, no token is sent.
-        username_env: Environment variable with the user name. `null`: the token is sent instead of user name and
-            password.
+        token_env: Environment variable with the token.
+        username_env: Environment variable with the user name, to be sent with a password instead of the token.
         password_env: Environment variable with the password; only used with `username_env`.
     """
 
@@ -100,7 +98,7 @@ class PhoenixSinkSettings(ScoreSinkSettings):
     Attributes:
         url: Address of the server.
         project: Name of the project.
-        api_key_env: Environment variable with the API key. If it is not set, no key is sent.
+        api_key_env: Environment variable with the API key.
     """
 
     type: Literal["phoenix"]
@@ -140,7 +138,7 @@ class LangsmithSinkSettings(ScoreSinkSettings):
     Attributes:
         url: Address of the server. Default: LangSmith Cloud, US.
         api_key_env: Environment variable with the API key.
-        project_id: ID of the project, for deployments that find no run without it. `null`: it is not sent.
+        project_id: ID of the project, for deployments that find no run without it.
     """
 
     type: Literal["langsmith"]
@@ -160,7 +158,7 @@ class OtlpSinkSettings(ScoreSinkSettings):
     Attributes:
         passed_names: Not used: OTLP has no annotations of people.
         endpoint: Address of the endpoint; `/v1/logs` is added to a URL without a path.
-        headers_env: Environment variable with headers as `key=value,key=value`. If it is not set, no headers are added.
+        headers_env: Environment variable with headers as `key=value,key=value`.
     """
 
     type: Literal["otlp"]
@@ -182,9 +180,9 @@ class GithubSinkSettings(SinkSettings):
     Attributes:
         api_url: Address of the API; GitHub Enterprise has its own, such as `https://github.example.com/api/v3`.
         token_env: Environment variable with the token.
-        status: How the commit is marked: with a `check_run`, which needs the token of a GitHub app such as that of
-            GitHub Actions, with a `commit_status`, or not at all (`none`).
-        comment: Whether to comment on the pull request. There is one comment per suite, which is updated in place.
+        status: How the commit is marked: with a `check_run`, which needs the token of a GitHub app (that of GitHub
+            Actions is one), with a `commit_status`, or not at all (`none`).
+        comment: Whether to keep a comment per suite on the pull request.
     """
 
     type: Literal["github"]

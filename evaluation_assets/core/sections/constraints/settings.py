@@ -66,7 +66,7 @@ class Condition(Section):
         not_one_of: The value is none of these.
         matches: Regular expression, found anywhere in the value. Values that are no texts are compared as JSON.
         not_matches: Regular expression, not found in the value.
-        inside: The value is a path in this folder. `..` is resolved, and relative paths are relative to the folder.
+        inside: The value is a path in this folder. `..` is resolved; relative paths are relative to it.
         outside: The value is a path that leads out of this folder.
         above: The value is a number greater than this.
         below: The value is a number less than this.
@@ -109,13 +109,13 @@ class CallPattern(Section):
 
     Attributes:
         tool: Name of the tool, with `*` for any characters, or `/a regular expression/`. Default: any tool.
-        agent: ID of the agent that calls, with `*` for any characters. `null`: any agent.
-        arguments: Conditions by the name of an argument, or by a JSONPath that begins with `$`. A condition is
-            fulfilled if any of the selected values fulfils it.
-        arguments_text: Condition on the arguments as the agent wrote them. `null`: none.
-        result: Condition on the text of the result. `null`: none.
+        agent: ID of the agent that calls, with `*` for any characters.
+        arguments: Conditions by the name of an argument, or by a JSONPath that begins with `$`; any of the selected
+            values has to fulfil it.
+        arguments_text: Condition on the arguments as the agent wrote them.
+        result: Condition on the text of the result.
         result_values: Conditions by a JSONPath in a result that is JSON.
-        fails: `true` for calls that failed, `false` for calls with a result and no failure. `null`: any call.
+        fails: `true` for calls that failed, `false` for calls with a result and no failure.
     """
 
     tool: str = Field(default="*", min_length=1)
@@ -155,11 +155,11 @@ class AnswerRule(Section):
     """What the final answer has to be like; in a dialogue, all that agents said.
 
     Attributes:
-        cites: Calls; a text from one of their results has to occur in the answer. `null`: not checked.
-        cited_values: JSONPath of the texts that count, in results that are JSON. `null`: all values.
+        cites: Calls; a text from one of their results has to occur in the answer.
+        cited_values: JSONPath of the texts that count, in results that are JSON.
         min_length: Length in characters; shorter texts of a result do not count.
-        matches: Regular expression that has to be found in the answer. `null`: not checked.
-        not_matches: Regular expression that must not be found in the answer. `null`: not checked.
+        matches: Regular expression that has to be found in the answer.
+        not_matches: Regular expression that must not be found in the answer.
     """
 
     cites: Calls | None = None
@@ -185,8 +185,8 @@ class PassedValues(Section):
     """Values of results that must not occur in the arguments of a later call.
 
     Attributes:
-        matches: Regular expression. Its first group is the value. Without a group: in results that are JSON, texts
-            that match and those below a key that matches; in other results the rest of the line. `null`: see `values`.
+        matches: Regular expression whose first group is the value. Without a group: in results that are JSON, texts
+            that match and those below a key that matches; in other results the rest of the line.
         values: JSONPath of the values, in results that are JSON, in place of `matches`.
         source: Calls whose results are meant. Default: all.
         to: Calls whose arguments are meant. Default: all.
@@ -218,11 +218,11 @@ class Where(Section):
     """The trajectories that a constraint is about: those that match all of the fields. `*` stands for any characters.
 
     Attributes:
-        agents: Agent of the sidecar, or ID or name of an agent that acts in the trajectory. `null`: any.
-        tasks: Task ID. `null`: any.
-        suites: Suite of the drop. `null`: any.
-        formats: Trace format. `null`: any.
-        tags: An entry of `tags` of the sidecar or of the trajectory, or a label of either as `name=value`. `null`: any.
+        agents: Agent of the sidecar, or ID or name of an agent that acts in the trajectory.
+        tasks: Task ID.
+        suites: Suite of the drop.
+        formats: Trace format.
+        tags: An entry of `tags` of sidecar or trajectory, or a label of either as `name=value`.
     """
 
     agents: Names | None = None
@@ -237,16 +237,16 @@ class Constraint(Section):
 
     Attributes:
         never: Calls that must not be made; with `before` or `after`, not before or after these calls.
-        always: Calls that have to be made; with `before`, before each of these calls or before the answer; with
-            `after`, after each of these calls.
-        at_most: Maximum number of the calls `of`.
+        always: Calls that have to be made; with `before`, before each of these calls or the answer; with `after`, after
+            each of these.
+        at_most: Maximum the calls `of`.
         of: The calls that `at_most` counts.
         answer: What the final answer has to be like.
         never_pass: Values of results that must not be passed into arguments.
-        before: The calls, or `answer`, that `never` and `always` come before. `null`: anywhere.
-        after: The calls that `never` and `always` come after. `null`: anywhere.
-        same: Names of arguments, or JSONPaths. The rule then holds for calls with the same values of these arguments:
-            `never: cancel`, `before: read`, `same: order` demands a `read` of the same order.
+        before: The calls, or `answer`, that `never` and `always` come before.
+        after: The calls that `never` and `always` come after.
+        same: Names of arguments, or JSONPaths: the rule is about calls with the same values of these. `never: cancel`,
+            `before: read`, `same: order` demands a `read` of the same order.
         severity: `error` fails the drop's run, `warn` is a warning.
         where: The trajectories that the rule is about. Default: all.
         description: The rule in words. `null`: made from the rule.

@@ -28,8 +28,8 @@ class EmbeddingSettings(BaseModel):
         price: Price of the model. `null`: the list price of the provider with this address, else unknown.
         re_ask: A message re-asks the previous one only if their cosine is at least this.
         may_re_ask: A judge's finding of re-asking is discarded if the cosine is below this.
-        dissatisfied: A message shows dissatisfaction if its cosine with an example of dissatisfaction exceeds that with
-            every example of content by at least this.
+        dissatisfied: How much a message must be closer to an example of dissatisfaction than to every example of
+            content.
         redaction: What is replaced in texts before they are sent to the endpoint. `null`: what the panel says; `false`:
             nothing.
     """

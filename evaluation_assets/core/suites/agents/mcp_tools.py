@@ -37,15 +37,14 @@ class McpServer(BaseModel):
 
     Attributes:
         name: Name of the server in trajectories, tool types and messages: letters, digits, `_` and `-`.
-        command: Program to start, which speaks MCP over its standard input and output. `null`: the server has a `url`.
+        command: Program to start, which speaks MCP over its standard input and output.
         args: Arguments of the command.
-        env: Environment variables of the process by name, in addition to basic ones such as PATH and HOME.
+        env: Environment variables of the process, beside basic ones such as PATH and HOME.
         env_from: Names of environment variables to pass on to the process; they override `env`.
         cwd: Working directory of the process. `null`: that of the evaluation.
-        url: Address of a server that speaks HTTP. `null`: the server is a `command`.
-        transport: How a server with a `url` speaks: `streamable_http`, or `sse`, which older servers know alone.
-        headers_from: Environment variables with the values of HTTP headers, by header, so that the file contains no
-            keys.
+        url: Address of a server that speaks HTTP.
+        transport: How a server with a `url` speaks: `streamable_http`, or `sse` with older servers.
+        headers_from: Environment variables with the values of HTTP headers, by header.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

@@ -65,14 +65,13 @@ class Limits(_Model):
     """Limits of an attempt at a case. Only `max_seconds` applies to the providers `python` and `command`.
 
     Attributes:
-        max_steps: Maximum number of model replies.
-        max_calls: Maximum number of tool calls; a reply that exceeds it ends the attempt before its calls are made.
-        max_seconds: Time of model and tools in seconds after which no further request is made, without waiting for a
-            free slot. A function or a command has to answer within it.
-        max_cost_usd: Cost in US dollars from which no further request is made; it needs a known price. `null`: no
-            limit.
-        tool_timeout_s: Maximum time of a tool call in seconds; after it the agent gets an error.
-        max_result_characters: Maximum length of a tool result in characters; a longer one is cut.
+        max_steps: Maximum model replies.
+        max_calls: Maximum tool calls; a reply that exceeds it ends the attempt before its calls are made.
+        max_seconds: Seconds of model and tools after which no further request is made, or in which a function or a
+            command has to answer.
+        max_cost_usd: Cost in US dollars from which no further request is made; it needs a known price.
+        tool_timeout_s: Seconds after which a tool call is an error that the agent gets.
+        max_result_characters: Maximum characters of a tool result; a longer one is cut.
     """
 
     max_steps: int = Field(default=30, ge=1)
@@ -88,19 +87,16 @@ class AgentSettings(EndpointSettings):
 
     Attributes:
         provider: `python` for a function, `command` for a command, else the provider of the model, as in panel.yaml.
-        max_concurrency: Maximum number of attempts, and of requests to the model, at the same time.
-        max_input_tokens: Tokens per request that the upper bound of the cost assumes; conversations are not cut.
-            `null`: derived from the provider's context window.
+        max_concurrency: Maximum attempts, and of requests to the model, at the same time.
+        max_input_tokens: Tokens per request that the upper bound of the cost assumes. `null`: from the provider's
+            context window.
         function: The function that provider `python` calls, as `module:function`.
         command: The program that provider `command` runs, with its arguments.
         folder: Folder of the function's module, or working directory of the command, relative to the agent's file.
-            `null`: the folder of that file.
-        env: Environment variables of the command by name, in addition to basic ones such as PATH and HOME; they
-            override `env_from`.
+        env: Environment variables of the command, beside basic ones such as PATH and HOME; they override `env_from`.
         env_from: Names of environment variables to pass on to the command.
-        version: Version of the agent, in the name of the drop and its sidecar. `null`: a digest of the settings.
-        system: System prompt, before that of the case. The default asks for a summary, feedback on the tools, and the
-            response.
+        version: Version of the agent. `null`: a digest of the settings.
+        system: System prompt, before that of the case. The default asks for summary, feedback and response.
         tools: The tools that the model may call; not for the providers `python` and `command`.
         limits: The limits of each attempt at a case.
     """
