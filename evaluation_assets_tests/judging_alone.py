@@ -27,11 +27,11 @@ from evaluation_assets_tests.conftest import call
 CLIPS = 2
 
 
-def chains(count: int, first: int = 0) -> Iterator[Chain]:
+def chains(count: int, first: int = 0, result: str = "result") -> Iterator[Chain]:
     """One call and an answer each."""
     rubrics = load_rubrics()
     for number in range(first, first + count):
-        text = call(f"question {number}", f"result {number}") + f"<answer>{number}</answer>"
+        text = call(f"question {number}", f"{result} {number}") + f"<answer>{number}</answer>"
         fields = {"task_id": f"t{number}", "task_description": "How many?", "raw_response": text}
         trajectory = trajectory_of(Record("d.jsonl", number + 1, fields, orjson.dumps(fields)))
         yield clip_chain(trajectory, clips_of(trajectory), rubrics)

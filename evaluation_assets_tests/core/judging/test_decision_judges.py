@@ -153,6 +153,13 @@ def test_what_the_agent_wrote_is_evidence_and_not_a_question(url: str, models: M
         assert "question 0" in json.dumps(asked.body)
 
 
+def test_what_does_not_fit_the_state_of_32_000_tokens_is_cut_and_said(url: str, models: ModelServer) -> None:
+    (long,) = chains(1, result="0123456789 " * 32_000)
+    clip, _ = asyncio.run(rows_at(judge(models.openai_url, url, "systemone"), given=[long]))
+    assert clip["outcome"] == "scored" and 0 < clip["share_seen"] < 0.5
+    assert len(json.dumps(models.requests()[0].body)) < 3 * 32_000, "three bytes a token"
+
+
 def test_a_question_that_is_refused_has_no_score(url: str, models: ModelServer, tmp_path: Path) -> None:
     first = next(iter(rows_of(models, url, "openai_decisions")[0]["scores"]))
     models.script([rule("refusal", property=first)])
