@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Sidecar(BaseModel):
@@ -17,6 +17,9 @@ class Sidecar(BaseModel):
         format: Trace format, a name that `evaluation-assets formats` lists. `null`: detected from the content.
         include: In `_drop.yaml`, a pattern for the paths of the drop's files, such as `*.jsonl`. `null`: all files that
             can be read.
+        share: Share of the trajectories to evaluate, above 0 and at most 1; drawn by their IDs.
+        only: The trajectories to evaluate: the fields of `where` of checks.yaml, and `calls`, of which a trajectory has
+            one. `null`: all.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -28,3 +31,5 @@ class Sidecar(BaseModel):
     labels: dict[str, Any] = {}
     format: str | None = None
     include: str | None = None
+    share: float = Field(default=1.0, gt=0, le=1)
+    only: dict[str, Any] | None = None
