@@ -10,19 +10,28 @@ Where people labelled what went wrong, the groups of the recorded runs are compa
 counts once for each pair of both.
 
 `--trials`: for each fault, so many suites of twenty nights, each of 500 runs drawn from the recorded ones. 2% of the
-runs of the last night have the fault: is a group new? And how many suites without one have a new group in any night?
+runs of the last night have the fault: is a group new, or has one grown? And how many suites without one have a new
+group in any night?
 
 `--runs` groups so many made-up runs with two findings each, and prints seconds and peak memory.
+`--drops` makes an installation with so many drops of 1,000 recorded runs, adds another one, and prints what the command
+`groups list`
+takes: seconds and peak memory, the first time and when nothing has changed.
 `--suites` simulates so many suites of twenty nights, and prints how many have a group that is new or has grown:
 unchanged ones, and those in whose last night a share has doubled.
 """
 
 import argparse
 import json
+import os
 import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -30,7 +39,7 @@ from random import Random
 from sklearn.metrics import adjusted_rand_score, v_measure_score
 
 from benchmarks.injected import DATA_SETS, _runs
-from evaluation_assets.core.pipeline.failure_groups import AllRuns, EvaluatedRuns, group_rows
+from evaluation_assets.core.pipeline.failure_groups import SOURCES, AllRuns, EvaluatedRuns, group_rows
 from evaluation_assets.core.sections.failure_groups.grouping import grouped
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.detecting import detected
@@ -39,6 +48,7 @@ from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
 from evaluation_assets.core.sections.findings.finding_rows import finding_rows
 from evaluation_assets.core.sections.findings.gathering import findings_of
 from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 SETS = {**DATA_SETS, "research agent": "dataeva/demo02*.jsonl"}
@@ -55,6 +65,7 @@ def main() -> None:
     arguments.add_argument("--seeds", type=int, default=3)
     arguments.add_argument("--trials", type=int, default=10)
     arguments.add_argument("--runs", type=int, default=100_000)
+    arguments.add_argument("--drops", type=int, default=100)
     arguments.add_argument("--suites", type=int, default=200)
     options = arguments.parse_args()
     everything = {name: list(_runs(options.data, pattern)) for name, pattern in SETS.items()}
@@ -66,9 +77,12 @@ def main() -> None:
             print(f"{name:<20} people: {agreement(runs, categories)}", flush=True)
     for name, runs in everything.items():
         if runs and options.trials:
-            for line in news(Recorded(runs), options.trials):
+            for line in news(Recorded(runs), range(options.trials)):
                 print(f"{name:<20} {line}", flush=True)
-    print(size(options.runs))
+    if options.runs:
+        print(size(options.runs))
+    if options.drops and (record := options.data / "tau-bench" / "gpt-4o-airline.even-tasks.json").exists():
+        print(*listed(options.drops, record), sep="\n")
     print(nights(options.suites))
 
 
@@ -143,49 +157,92 @@ class Recorded:
     def __init__(self, runs: list[Trajectory]) -> None:
         self.runs = {run.id: run for run in runs}
         self.own = {run.id: _findings(run) for run in runs}
-        self.faulty: dict[str, dict[str, list[Occurrence]]] = {operator.name: {} for operator in FAULTS}
+        self.copies: dict[str, dict[str, list[Occurrence]]] = {operator.name: {} for operator in FAULTS}
         for operator in FAULTS:
             for run in runs:
-                try:
-                    found = _findings(injected(run, operator, 0).changed, run.id)
-                except NotApplicable:
-                    continue
-                if found != self.own[run.id]:
-                    self.faulty[operator.name][run.id] = found
+                with suppress(NotApplicable):
+                    self.copies[operator.name][run.id] = _findings(injected(run, operator, 0).changed, run.id)
+
+    def added(self, run: str, found: Sequence[Occurrence]) -> list[Occurrence]:
+        """The findings of a copy that its run does not have."""
+        before = {(each.kind, each.evidence) for each in self.own[run]}
+        return [each for each in found if (each.kind, each.evidence) not in before]
 
 
-def news(recorded: Recorded, trials: int) -> list[str]:
-    """In how many trials a fault of the last night is new, and in how many suites without one anything is."""
-    false = sum(any(_suite(recorded, seed, {}, every=True)) for seed in range(trials))
-    lines = [f"unchanged: {false} of {trials} suites have a new group in any night"]
-    for name, faulty in recorded.faulty.items():
-        if faulty:
-            new = sum(_suite(recorded, trials + seed, faulty)[-1] for seed in range(trials))
-            lines.append(f"{name}: new in {new} of {trials}")
-    return lines
+ANNOUNCED = ("new", "grown")
 
 
-def _suite(recorded: Recorded, seed: int, faulty: Mapping[str, list[Occurrence]], *, every: bool = False) -> list[bool]:
-    """Whether a group is new in the last night, or in each; 2% of the runs of the last night are `faulty`."""
-    random, found, is_new = Random(seed), AllRuns(), []
-    for night in range(NIGHTS):
-        drop = f"s/{night:02}"
-        is_last = night == NIGHTS - 1
-        changed = set(random.sample(range(RUNS_A_NIGHT), RUNS_A_NIGHT // 50)) if faulty and is_last else set()
-        tasks = {}
-        for number in range(RUNS_A_NIGHT):
-            source = faulty if number in changed else recorded.own
-            drawn = random.choice(list(source))
-            tasks[f"run {number}"] = recorded.runs[drawn].task_id
-            found.calls.update(step.call.name for step in recorded.runs[drawn].calls if step.call)
-            found.occurrences += [replace(each, drop=drop, trajectory_id=f"run {number}") for each in source[drawn]]
-        found.drops.append(
-            EvaluatedRuns(drop=drop, suite="s", agent="a", version="a 1", evaluated_at=drop, tasks=tasks)
-        )
-        if every or is_last:
-            so_far = AllRuns(found.drops, found.occurrences, found.calls)
-            is_new.append(any(row["state"] == "new" for row in group_rows(so_far, {})))
-    return is_new
+def news(recorded: Recorded, seeds: Sequence[int]) -> Iterator[str]:
+    """How many suites without a fault have a new group, and what is said of a fault in 2% of the runs of a night."""
+    false = sum(any(Suite(recorded, seed).has_new_group(night) for night in range(1, NIGHTS)) for seed in seeds)
+    yield f"unchanged: {false} of {len(seeds)} suites have a new group in any night"
+    total: Counter[str] = Counter()
+    for name, copies in recorded.copies.items():
+        if copies:
+            noticed = sum(bool(recorded.added(run, found)) for run, found in copies.items())
+            said = Counter(Suite(recorded, len(seeds) + seed, copies).said() for seed in seeds)
+            total.update(said)
+            yield f"{name}: noticed in {noticed} of {len(copies)} copies; {_told(said)}"
+    yield f"all faults: {_told(total)}"
+
+
+def _told(said: Mapping[str, int]) -> str:
+    return ", ".join(f"{state} {count}" for state, count in sorted(said.items()))
+
+
+class Suite:
+    """Twenty nights of runs drawn from the recorded ones; 2% of those of the last night are from `copies`."""
+
+    def __init__(self, recorded: Recorded, seed: int, copies: Mapping[str, list[Occurrence]] | None = None) -> None:
+        random = Random(seed)
+        self._nights: list[AllRuns] = []
+        self._planted: set[Occurrence] = set()
+        for night in range(NIGHTS):
+            drop, tasks, found = f"s/{night:02}", {}, AllRuns()
+            is_last = night == NIGHTS - 1
+            changed = set(random.sample(range(RUNS_A_NIGHT), RUNS_A_NIGHT // 50)) if copies and is_last else set()
+            for number in range(RUNS_A_NIGHT):
+                source = copies if copies and number in changed else recorded.own
+                drawn, run = random.choice(list(source)), f"run {number}"
+                tasks[run] = recorded.runs[drawn].task_id
+                found.calls.update(step.call.name for step in recorded.runs[drawn].calls if step.call)
+                found.occurrences += [replace(each, drop=drop, trajectory_id=run) for each in source[drawn]]
+                if number in changed:
+                    added = recorded.added(drawn, source[drawn])
+                    self._planted |= {replace(each, drop=drop, trajectory_id=run) for each in added}
+            found.drops.append(
+                EvaluatedRuns(drop=drop, suite="s", agent="a", version="a 1", evaluated_at=drop, tasks=tasks)
+            )
+            self._nights.append(found)
+
+    def _until(self, night: int) -> AllRuns:
+        found = AllRuns()
+        for each in self._nights[: night + 1]:
+            found.drops += each.drops
+            found.occurrences += each.occurrences
+            found.calls.update(each.calls)
+        return found
+
+    def has_new_group(self, night: int) -> bool:
+        """Whether a group is new in this night."""
+        return any(row["state"] == "new" for row in group_rows(self._until(night), {}))
+
+    def said(self) -> str:
+        """What is said of the fault: the best of what is said of the groups that its findings are in.
+
+        A group that nights before have, too, may not have grown beyond chance. One that they do not have is missed.
+        """
+        found = self._until(NIGHTS - 1)
+        own = {key.id for key, members in found.groups.items() if not self._planted.isdisjoint(members)}
+        rows = [row for row in group_rows(found, {}) if row["group_id"] in own]
+        if not rows:
+            return "not noticed"
+        states = {row["state"] for row in rows}
+        if announced := [state for state in ANNOUNCED if state in states]:
+            return announced[0]
+        if any(row["first_drop"] != found.drops[-1].drop for row in rows):
+            return "within chance"
+        return f"missed in {len({each.run for each in self._planted})} runs"
 
 
 def _findings(run: Trajectory, name: str | None = None) -> list[Occurrence]:
@@ -228,6 +285,40 @@ def size(count: int) -> str:
     seconds = time.process_time() - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return f"{count} runs, {len(everything.occurrences)} findings, {len(rows)} groups: {seconds:.1f} s, {memory:.0f} MB"
+
+
+def listed(drops: int, recorded: Path) -> Iterator[str]:
+    """What `groups list` takes after a new drop of 1,000 runs, and again."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, home = Path(folder, "nights.jsonl"), Installation.at(f"{folder}/home")
+        runs = json.loads(recorded.read_bytes())
+        file.write_text("".join(f"{json.dumps(runs[at % len(runs)] | {'trial': at})}\n" for at in range(1000)))
+        command(folder, "evaluate", str(file), "--as", "nights/000", "--quiet")
+        for number in range(1, drops):
+            copy_tables(home, f"nights/{number:03}")
+        command(folder, "groups", "list")
+        copy_tables(home, f"nights/{drops:03}")
+        for when in ("after a new drop", "again"):
+            yield f"{drops} drops of 1,000 runs, groups list {when}: {command(folder, 'groups', 'list')}"
+
+
+def copy_tables(home: Installation, drop: str) -> None:
+    """A drop like the first one: the tables that groups are made of."""
+    for name in SOURCES:
+        source, target = (Path(home.table(each, name).path.path) for each in ("nights/000", drop))
+        if source.exists():
+            target.hardlink_to(source)
+
+
+def command(folder: str, *arguments: str) -> str:
+    """Run a command; its seconds and memory."""
+    began = time.monotonic()
+    line = [sys.executable, "-m", "evaluation_assets.cli", *arguments, "--home", f"{folder}/home"]
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL) as started:
+        _, _, used = os.wait4(started.pid, 0)
+        started.returncode = 0
+    cpu = used.ru_utime + used.ru_stime
+    return f"{time.monotonic() - began:.1f} s wall, {cpu:.1f} s CPU, {used.ru_maxrss / 1024:.0f} MB"
 
 
 _NIGHTS, _RUNS = 20, 200

@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 import orjson
 
-from evaluation_assets.cli.consent import ask_for_consent
 from evaluation_assets.cli.evaluated import check_evaluated
+from evaluation_assets.cli.one_judge import is_agreed, one_judge
 from evaluation_assets.cli.options import spending, text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
-from evaluation_assets.cli.quotes import quote_line
-from evaluation_assets.core.intake.preprocessing.rules import Settings
-from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Panel, judges_of
+from evaluation_assets.core.judging.panel import InvalidPanel, Panel, judges_of
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.errors import LedgerError, Stopped
-from evaluation_assets.core.models.providers.capabilities import capabilities_of
-from evaluation_assets.core.pipeline.pairwise import Pairing, Preference, Share, asked, both_orders, paired_runs, quoted
+from evaluation_assets.core.pipeline.pairwise import Preference, Share, asked, both_orders, paired_runs
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
-from evaluation_assets.runs.paid import PaidEvaluation, check_ledger
+from evaluation_assets.runs.paid import check_ledger
 
 if TYPE_CHECKING:
     from evaluation_assets.core.judging.model_judge import ModelJudge
@@ -66,7 +63,7 @@ def compare(
         return
     if baseline == current:
         refuse(f"{baseline} would be compared with itself; name two drops")
-    chosen = _chosen(panel, name)
+    chosen = one_judge(panel, name, "compare runs")
     pairing = paired_runs(home, baseline, current)
     if pairing.changed:
         warn(f"not compared, because the text of the task differs: {', '.join(pairing.changed)}")
@@ -75,7 +72,10 @@ def compare(
     try:
         check_ledger(home, chosen)
         judge = cast("ModelJudge", judges_of(chosen, home.ledger_url)[0])
-        if not _is_agreed(home, chosen, judge, (baseline, current), pairing, dry_run, budget, yes):
+        if dry_run:
+            echo(f"{counted(len(pairing.pairs), 'pair')} of {counted(pairing.tasks, 'task')}, each in both orders")
+        priced = both_orders(home, baseline, current, pairing.pairs)
+        if not is_agreed(home, chosen, judge, priced, dry_run=dry_run, budget=budget, yes=yes):
             return
         limit = Budget(budget)
         questions = both_orders(home, baseline, current, pairing.pairs)
@@ -111,49 +111,6 @@ def _compare_metrics(home: Installation, baseline: str, current: str, format_nam
     except EvaluationError as problem:
         refuse(str(problem))
     click.echo(found.outcome.model_dump_json(indent=2) if format_name == "json" else found.summary())
-
-
-def _chosen(panel: Panel, name: str | None) -> Panel:
-    """The panel of the judge that compares, which is asked each question once."""
-    able = [judge for judge in panel.judges if judge.provider not in WITHOUT_MODEL and judge.evaluator is None]
-    if name is None:
-        able = [judge for judge in able if not capabilities_of(judge.provider, judge.model_name).decides]
-        if not able:
-            refuse("no judge of the panel is a language model; add one to panel.yaml, or name one with --judge")
-        own = able[0]
-    else:
-        named = [judge for judge in able if judge.name == name]
-        if not named:
-            known = ", ".join(judge.name for judge in able) or "none"
-            refuse(f"no judge {name!r} that can compare runs in the panel; judges that are models: {known}")
-        own = named[0]
-    once = own.model_copy(update={"repeats": 1})
-    return panel.model_copy(update={"judges": (once,), "cascade": (), "quorum": 1, "embeddings": None})
-
-
-def _is_agreed(
-    home: Installation,
-    panel: Panel,
-    judge: "ModelJudge",
-    drops: tuple[str, str],
-    pairing: Pairing,
-    dry_run: bool,
-    budget: float | None,
-    yes: bool,
-) -> bool:
-    """Whether the judge is to be asked, after the price was shown where there is one."""
-    quote = asyncio.run(quoted(judge, both_orders(home, *drops, pairing.pairs)))
-    if dry_run:
-        echo(f"{counted(len(pairing.pairs), 'pair')} of {counted(pairing.tasks, 'task')}, each in both orders")
-        echo(f"judge {judge.name}: {quote_line(quote)}")
-        return False
-    paid = PaidEvaluation(home, panel, Settings(), None)
-    paid.check_budget(budget, None)
-    paid.check_keys_for(quote.expected.calls)
-    ask_for_consent(
-        lambda: {judge.name: quote}, panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False
-    )
-    return True
 
 
 def _lines(found: Preference, baseline: str, current: str, judge: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from evaluation_assets.cli.options import text_or_json, with_panel
+from evaluation_assets.cli.options import spending, text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.judging.panel import Panel
@@ -27,10 +27,10 @@ _TREND = 10
 
 @click.group("groups")
 def group_commands() -> None:
-    """List failure groups, and keep their states.
+    """List failure groups, and keep their states and names.
 
     A group is one failure that runs of any drops have in common: the same kind of finding, and the same tool or words
-    where these gather. States are in groups.yaml in the home folder.
+    where these gather. States and names are in groups.yaml in the home folder.
     """
 
 
@@ -86,14 +86,46 @@ def acknowledge_group(group: str, note: str, home: Installation, panel: Panel) -
     _keep(home, known_group(updated_groups(home, panel), group), "acknowledged", note)
 
 
+@group_commands.command("name")
+@click.argument("groups", metavar="[GROUP]...", nargs=-1)
+@click.option("--judge", "judge_name", help="Judge of the panel (default: the first language model).")
+@click.option("--dry-run", is_flag=True, help="Show the price; no model is called, nothing is written.")
+@spending
+@with_panel
+def name_groups(
+    groups: tuple[str, ...],
+    judge_name: str | None,
+    dry_run: bool,
+    budget: float | None,
+    yes: bool,
+    home: Installation,
+    panel: Panel,
+) -> None:
+    """Have a judge say in one line what fails, beside the name by rule. Default: all groups without such a name.
+
+    The line has to quote a finding; else it is not taken, and the exit status is 1. It is written to groups.yaml, where
+    you can change it. A group that this judge has named is not asked about again.
+    """
+    from evaluation_assets.cli.group_names import ask_for_names  # noqa: PLC0415  (models: 0.3 s)
+
+    rows = updated_groups(home, panel)
+    known = read_states(home.groups_file)
+    chosen = [known_group(rows, group) for group in dict.fromkeys(groups)]
+    unnamed = [row for row in rows if row["group_id"] not in known or not known[row["group_id"]].name]
+    ask_for_names(home, panel, judge_name, chosen or unnamed, known, dry_run=dry_run, budget=budget, yes=yes)
+
+
 def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> None:
     seen = tuple(drop["drop"] for drop in row["by_drop"] if drop["n_affected"])
-    kept = KeptState(
-        state=state,
-        drops=seen if state == "resolved" else None,
-        by=getpass.getuser(),
-        at=datetime.now(UTC).isoformat(timespec="seconds"),
-        note=note,
+    known = read_states(home.groups_file).get(row["group_id"], KeptState())
+    kept = known.model_copy(
+        update={
+            "state": state,
+            "drops": seen if state == "resolved" else None,
+            "by": getpass.getuser(),
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "note": note,
+        }
     )
     try:
         write_states(home.groups_file, {row["group_id"]: kept})

@@ -21,7 +21,7 @@ SECTIONS = {
     "Look at results": {
         "open": (f"{_HERE}.opening:open_report", "Open the report of a drop in a browser."),
         "search": (f"{_HERE}.search:search", "Search the runs of all drops, by words or by likeness to a run."),
-        "groups": (f"{_HERE}.groups:group_commands", "List failure groups, and keep their states."),
+        "groups": (f"{_HERE}.groups:group_commands", "List failure groups, and keep their states and names."),
         "overview": (
             f"{_HERE}.overview:overview",
             "Show findings, leaderboard, judges, pass rates, panels and drift.",

@@ -1,6 +1,8 @@
 """The failure groups in the report of a drop, as far as drops were grouped when it was written."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import dagster as dg
 import pytest
@@ -16,10 +18,15 @@ from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.sections.failure_groups.states import KeptState, write_states
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.jobs import instance_of
+from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.core.report.test_findings_section import HOSTILE
 from evaluation_assets_tests.defs.test_regression import TASKS, runs
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 BAD = 7
+LONG = f'Every call of the tool answers "timeout" {"x" * 100}'
 
 
 def call(home: Path, *arguments: object) -> str:
@@ -139,3 +146,55 @@ def test_hostile_names_and_evidence_stay_text(report: DropReport) -> None:
     page = as_html(report.model_copy(update={"failure_groups": hostile, "findings": None}))
     section = page[page.index("<h2>Failure groups</h2>") : page.index("<h2>History</h2>")]
     assert section.count("&lt;script&gt;alert(1)") == 4 and "<script" not in section and "\u202e" not in section
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.mark.slow
+def test_groups_are_opened_and_their_runs_shown_by_keyboard(home: Path, browser: "Browser") -> None:
+    page = browser.new_page()
+    page.goto((home / "reports" / "nights" / "3" / "report.html").as_uri())
+    page.wait_for_selector("html[data-viewer=ready]")
+    section = page.locator("section:has(> details > #failure-groups)")
+    section.locator("summary").first.focus()
+    page.keyboard.press("Enter")
+    table = section.locator("table")
+    assert table.is_visible()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('#failure-groups table a') !== null"):
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url("**#/runs?q=group*")
+    assert page.locator("#view-runs tbody tr").count() == BAD
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+def test_the_section_is_accessible_and_fits(
+    report: DropReport, browser: "Browser", tmp_path: Path, width: int, scheme: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = report.failure_groups
+    assert found is not None
+    named = found.model_copy(update={"groups": [each.model_copy(update={"name": LONG}) for each in found.groups]})
+    (tmp_path / "report.html").write_text(as_html(report.model_copy(update={"failure_groups": named})))
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,  # type: ignore[arg-type]
+        bypass_csp=True,  # the rules of axe are a script
+    )
+    page = context.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    page.locator("section:has(> details > #failure-groups) > details > summary").click()
+    assert page.locator("#failure-groups table").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate("document.querySelector('#failure-groups .state > *').getClientRects().length") == 1
+    violations = Axe().run(page).response["violations"]
+    assert [each["id"] for each in violations if each["impact"] in ("serious", "critical")] == []
+    page.locator("#failure-groups").screenshot(path=str(tmp_path / f"{width}.png"))

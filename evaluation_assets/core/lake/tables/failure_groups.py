@@ -28,7 +28,7 @@ FAILURE_GROUPS = Table(
     "one failure that runs of any drops have in common",
     (
         _GROUP,
-        Column("name", NAME, "Kind, tool and words, for people."),
+        Column("name", NAME, "Kind, tool and words, for people; behind a dash what a judge or a person named it."),
         Column("kind", NAME, "Kind of the findings; those that follow from them may have others."),
         Column("tool", NAME, "Tool in which they gather; `any tool`: calls of any; null: they are at no call."),
         Column("words", NAME, "Words of their evidence, where many have the same; null: they differ in it."),

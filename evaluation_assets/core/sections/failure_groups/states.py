@@ -21,22 +21,26 @@ Change = Literal["new", "grown"]
 
 
 class KeptState(Section):
-    """What a person said about a group.
+    """What was said about a group.
 
     Attributes:
-        state: `acknowledged` (known, no alert) or `resolved`.
+        state: `acknowledged` (known, no alert) or `resolved`; `null`: nobody said so.
         drops: Drops that had the group when it was resolved. It is reopened when it is seen in another one. `null`: all
             that have it when groups are next updated; they are then written to the file.
         by: Who said so.
         at: When, UTC.
         note: Why.
+        name: What fails, in one line, shown beside the name by rule.
+        named_by: The judge who gave the name; empty: a person.
     """
 
-    state: Literal["acknowledged", "resolved"]
+    state: Literal["acknowledged", "resolved"] | None = None
     drops: tuple[str, ...] | None = None
     by: str = ""
     at: str = ""
     note: str = ""
+    name: str = ""
+    named_by: str = ""
 
 
 def _text(name: Any) -> Any:
@@ -85,9 +89,14 @@ def write_states(file: UPath, states: Mapping[str, KeptState]) -> None:
     publish_bytes(file, text.encode())
 
 
+def shown_name(by_rule: str, kept: KeptState | None) -> str:
+    """The name of a group by rule, and the one that it was given."""
+    return by_rule if kept is None or not kept.name else f"{by_rule} \N{EM DASH} {' '.join(kept.name.split())}"
+
+
 def state_of(kept: KeptState | None, drops: Iterable[str], change: Change | None) -> State:
     """The state of a group that was seen in `drops`. `change` is what the last drop of a suite says of it."""
-    if kept is None:
+    if kept is None or kept.state is None:
         return change or "open"
     if kept.state == "resolved" and kept.drops is not None and not set(drops) <= set(kept.drops):
         return "reopened"

@@ -39,4 +39,4 @@ def _of_message(message: Message) -> Iterator[Detected]:
             return
 
 
-DETECTOR = Detector(name="promises", version="1", kinds=("unkept_promise",), detect=_detect)
+DETECTOR = Detector(name="promises", version="2", kinds=("unkept_promise",), detect=_detect)

@@ -1,4 +1,4 @@
-"""Faults of answers: a figure that contradicts the run, a claim that nothing in it supports."""
+"""Faults of answers: a figure that contradicts the run, a claim without support, an action that was or is not made."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,17 +13,25 @@ from evaluation_assets.core.sections.findings.faults.values import has_value, oc
 from evaluation_assets.core.traces.trajectories.model import Span, Trajectory
 from evaluation_assets.core.traces.trajectories.words import scripts, words
 
-_CLAIMS = (
-    ("confirmation", "I have also sent you a confirmation by email."),
+_Sentences = tuple[tuple[str, str], ...]
+"""Sentences, each with a word of it that the run must not have."""
+
+_FACTS: _Sentences = (
     ("phone", "The support team also confirmed this by phone."),
     ("Halvorsen", "A report of the Halvorsen Institute from 2019 confirms this."),
     ("4,812", "In total, this took 4,812 records into account."),
 )
-_CLAIMS_IN_CHINESE = (
-    ("官方报告", "2019年的一份官方报告也证实了这一点。"),
-    ("确认邮件", "我还给您发送了一封确认邮件。"),
+_FACTS_IN_CHINESE: _Sentences = (("官方报告", "2019年的一份官方报告也证实了这一点。"),)
+_ACTIONS: _Sentences = (
+    ("confirmation", "I have also sent you a confirmation by email."),
+    ("a ticket", "I have also created a ticket for this."),
 )
-"""A word of each claim, which the run must not have, and the claim."""
+_ACTIONS_IN_CHINESE: _Sentences = (("确认邮件", "我还给您发送了一封确认邮件。"),)
+_PROMISES: _Sentences = (
+    ("confirmation", "I will now send you a confirmation by email."),
+    ("a ticket", "I will now create a ticket for this."),
+)
+_PROMISES_IN_CHINESE: _Sentences = (("确认邮件", "我现在就给您发送一封确认邮件。"),)
 
 _POLITE = "Please let me know if there is anything else I can help you with."
 _POLITE_IN_CHINESE = "如果还有其他问题，请随时告诉我。"
@@ -90,13 +98,27 @@ def contradicting_figure(trajectory: Trajectory, random: Random) -> Changed:
 
 
 def unsupported_claim(trajectory: Trajectory, random: Random) -> Changed:
-    """Add a sentence to the answer with a claim that nothing in the run supports."""
+    """Add a sentence to the answer that states what nothing in the run supports."""
+    return _with_one_of(trajectory, _FACTS, _FACTS_IN_CHINESE, random)
+
+
+def unperformed_claim(trajectory: Trajectory, random: Random) -> Changed:
+    """Add a sentence to the answer that claims an action of the agent, which no call made."""
+    return _with_one_of(trajectory, _ACTIONS, _ACTIONS_IN_CHINESE, random)
+
+
+def unkept_promise(trajectory: Trajectory, random: Random) -> Changed:
+    """Add a sentence to the answer that promises an action of the agent; the run ends there."""
+    return _with_one_of(trajectory, _PROMISES, _PROMISES_IN_CHINESE, random)
+
+
+def _with_one_of(trajectory: Trajectory, english: _Sentences, chinese: _Sentences, random: Random) -> Changed:
     answer = answer_of(trajectory)
-    claims = _CLAIMS_IN_CHINESE if _is_chinese(trajectory, answer) else _CLAIMS
     text = trajectory.text.lower()
-    new = [claim for word, claim in claims if word.lower() not in text]
+    sentences = chinese if _is_chinese(trajectory, answer) else english
+    new = [sentence for word, sentence in sentences if word.lower() not in text]
     if not new:
-        raise NotApplicable("the run mentions everything that could be claimed")
+        raise NotApplicable("the run mentions everything that could be added")
     return _extended(trajectory, answer, random.choice(new))
 
 

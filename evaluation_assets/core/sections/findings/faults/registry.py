@@ -3,6 +3,8 @@
 from evaluation_assets.core.sections.findings.faults.answers import (
     contradicting_figure,
     polite_ending,
+    unkept_promise,
+    unperformed_claim,
     unsupported_claim,
 )
 from evaluation_assets.core.sections.findings.faults.arguments import wrong_argument
@@ -56,10 +58,21 @@ OPERATORS: dict[str, Operator] = {
         ),
         Operator(
             name="unsupported_claim",
-            description="the answer has a sentence more, which nothing in the run supports",
+            description="the answer states a fact more, which nothing in the run supports",
             kind="unsupported_answer",
             change=unsupported_claim,
-            also=("unperformed_claim",),
+        ),
+        Operator(
+            name="unperformed_claim",
+            description="the answer claims an action more, which no call made",
+            kind="unperformed_claim",
+            change=unperformed_claim,
+        ),
+        Operator(
+            name="unkept_promise",
+            description="the answer ends with a promise, and no call follows",
+            kind="unkept_promise",
+            change=unkept_promise,
         ),
         Operator(
             name="swapped_tool",

@@ -43,6 +43,8 @@ def test_a_promise_with_a_later_call_is_kept() -> None:
         "Let me know if there is anything else.",
         "I will be happy to help.",
         "如果您确认，我马上为您取消订单。",
+        "我为您取消了订单。",
+        "我已为您取消订单。",
     ],
 )
 def test_what_is_no_promise(said: str) -> None:

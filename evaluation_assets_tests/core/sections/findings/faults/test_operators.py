@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
 from evaluation_assets.core.sections.findings.faults.editing import located
 from evaluation_assets.core.sections.findings.faults.operator import INJECTED, NotApplicable, Pair, injected
@@ -19,6 +20,9 @@ from evaluation_assets.core.traces.formats.writers import openai_messages as ope
 from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Trajectory, Usage
 from evaluation_assets_tests.core.making import answer, call, result, tagged_texts
 from evaluation_assets_tests.core.making import trajectory as tagged
+from evaluation_assets_tests.core.sections.findings.finding import asked
+from evaluation_assets_tests.core.sections.findings.finding import run as session
+from evaluation_assets_tests.core.sections.sessions.making import call as call_of_session
 from evaluation_assets_tests.core.traces.formats.writers.test_writers import read_back, said_in
 
 FAULTS = [name for name, operator in OPERATORS.items() if not operator.is_control]
@@ -288,6 +292,16 @@ def test_a_run_without_a_call_says_so() -> None:
 def test_an_answer_in_chinese_gets_a_sentence_in_chinese() -> None:
     run = tagged(call("{}") + result("好") + answer("我已经为您取消了订单，谢谢您的耐心等待。"))
     assert pair(run, "polite_ending").changed.text.count("如果还有其他问题") == 1
+
+
+@pytest.mark.parametrize("name", ["unsupported_claim", "unperformed_claim", "unkept_promise"])
+@pytest.mark.parametrize("said", ["Your order costs 1,250.", "我已经为您看到了这把椅子的价格。"])
+def test_an_added_sentence_is_told_by_its_kind_alone(name: str, said: str) -> None:
+    looked_up = call_of_session("get_price", '{"price": "1,250"}', item="chair")
+    original = session(asked("What is the price?", looked_up, answer=said))
+    assert detected(original) == []
+    copies = [pair(original, name, seed).changed for seed in range(8)]
+    assert {finding.kind for changed in copies for finding in detected(changed)} == {OPERATORS[name].kind}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,71 @@
+"""`groups name`: what a judge calls failure groups."""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+from evaluation_assets.cli.one_judge import is_agreed, one_judge
+from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.core.judging.naming import NotNamed
+from evaluation_assets.core.judging.panel import InvalidPanel, Panel, judges_of
+from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.errors import LedgerError, Stopped
+from evaluation_assets.core.pipeline.group_names import evidence_of, names_by, naming_questions
+from evaluation_assets.core.report.render import plain
+from evaluation_assets.core.sections.failure_groups.states import KeptState, write_states
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.runs.paid import check_ledger
+
+if TYPE_CHECKING:
+    from evaluation_assets.core.judging.model_judge import ModelJudge
+
+
+def ask_for_names(
+    home: Installation,
+    panel: Panel,
+    name: str | None,
+    groups: Sequence[Row],
+    known: Mapping[str, KeptState],
+    *,
+    dry_run: bool,
+    budget: float | None,
+    yes: bool,
+) -> None:
+    """Ask a judge about these groups, except those that it has named, and keep its names."""
+    alone = one_judge(panel, name, "name groups", writes=True)
+    own = alone.judges[0].name
+    asked = [row for row in groups if known.get(row["group_id"], KeptState()).named_by != own]
+    if not asked:
+        echo("no group to name")
+        return
+    evidence = evidence_of(home, asked)
+    try:
+        check_ledger(home, alone)
+        judge = cast("ModelJudge", judges_of(alone, home.ledger_url)[0])
+        if dry_run:
+            echo(counted(len(asked), "group"))
+        questions = naming_questions(asked, evidence)
+        if not is_agreed(home, alone, judge, questions, dry_run=dry_run, budget=budget, yes=yes):
+            return
+        limit = Budget(budget)
+        names = asyncio.run(names_by(judge, asked, evidence, limit))
+        given = {
+            group: known.get(group, KeptState()).model_copy(update={"name": said, "named_by": own})
+            for group, said in names.items()
+            if isinstance(said, str)
+        }
+        if given:
+            write_states(home.groups_file, given)
+    except (InvalidPanel, LedgerError) as problem:
+        refuse(str(problem))
+    for group, said in names.items():
+        echo(plain(f"{group}  {f'not named: {said}' if isinstance(said, NotNamed) else said}"))
+    try:
+        limit.check()
+    except Stopped as problem:
+        echo(f"{problem}. Names and replies are kept: run the command again", err=True)
+        sys.exit(3)
+    sys.exit(0 if len(given) == len(asked) else 1)
