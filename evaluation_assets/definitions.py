@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from evaluation_assets.core.intake.sources.settings import load_sources
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
+from evaluation_assets.core.pipeline.drawing import sources_of
 from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.report.sinks.settings import load_sinks
 from evaluation_assets.core.suites.agents.settings import AgentSettings, agent_files, load_agents
@@ -91,7 +91,7 @@ def build_definitions(
         sensors=[
             new_drops,
             parts_of_big_drops,
-            *source_sensors(load_sources(home.sources_file)),
+            *source_sensors(sources_of(home)),
             lost_runs,
             failure_sensor(settings.notifications),
             failure_group_sensor(settings.notifications),

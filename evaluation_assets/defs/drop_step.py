@@ -17,7 +17,7 @@ from evaluation_assets.defs.big_drops import judge_in_parts
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.evaluation import Evaluation
 from evaluation_assets.defs.freshness import REPORT
-from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, EVALUATED, RETRY_TAG
+from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, EVALUATED, OVER_BUDGET_TAG, RETRY_TAG
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import explained
 from evaluation_assets.defs.storage_outage import is_outage
@@ -60,7 +60,7 @@ def drop_step(
         check_specs=[_EVALUATED, *(spec for stage in everyday.stages for spec in stage.checks)],
     )
     def evaluate_drop(context: dg.AssetExecutionContext, config: DropConfig, home: HomeResource) -> Iterator[Event]:
-        drops, failures = config.drops or context.partition_keys, dict[str, Exception]()
+        drops, failures, over_budget = config.drops or context.partition_keys, dict[str, Exception](), False
         with explained(InvalidPanel):
             evaluation = asking(config.ask_also) if config.ask_also else everyday
         context.log.addFilter(lambda record: CHECKS_MISSED not in record.getMessage())
@@ -83,7 +83,9 @@ def drop_step(
                 with home.left_with_the_run() as entered, explained(*_EXPLAINED):
                     entered.enter_context(alone(home.home, name, context.log.info))
                     events = _evaluated(evaluation, clips_per_part, drop, config, home, records)
-                    yield from entered.enter_context(closing(events))
+                    for event in entered.enter_context(closing(events)):
+                        over_budget |= isinstance(event, dg.AssetMaterialization) and "over_budget" in event.metadata
+                        yield event
                 behind = records.behind(REPORT)
                 done = done.with_finished(name)
             except Exception as raised:
@@ -97,6 +99,8 @@ def drop_step(
                 context.instance.report_runless_asset_event(outcome)
             if problem is not None and len(drops) > 1:
                 context.log.error(f"{name}: {problem}", exc_info=problem)
+        if over_budget:
+            context.instance.add_run_tags(context.run.run_id, {OVER_BUDGET_TAG: "true"})
         if len(drops) == 1 and failures:
             raise failures[drops[0]]
         if failures:

@@ -63,6 +63,9 @@ RETRY_TAG = "dagster/retry_number"
 RETRY_FAILURE_TAG = "dagster/retry_on_asset_or_op_failure"
 """Dagster's own tag of a run that is retried although its step failed."""
 
+OVER_BUDGET_TAG = "evaluation/over_budget"
+"""Tag of a run whose budget was spent before all judges were asked."""
+
 SENSOR_TAG = "dagster/sensor_name"
 """Dagster's own tag of a run that a sensor asked for."""
 

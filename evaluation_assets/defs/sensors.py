@@ -1,7 +1,9 @@
 """The sensor that evaluates new and changed drops."""
 
+import json
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 import dagster as dg
 
@@ -9,7 +11,9 @@ from evaluation_assets.core.intake.drops import Drop, scan
 from evaluation_assets.core.intake.triggers.batches import batches, drops_per_run
 from evaluation_assets.core.intake.triggers.new_drops import Limits, Look, from_cursor, look_at, run_key, to_cursor
 from evaluation_assets.core.intake.triggers.run_tags import run_tags
+from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.text.counted import counted
+from evaluation_assets.defs.daily_budget import ask_tomorrow, left_usd
 from evaluation_assets.defs.drop_step import DROPS_PER_RUN
 from evaluation_assets.defs.evaluation_runs import past_evaluations, pending, request, runs_at_a_time, step_config
 from evaluation_assets.defs.freshness import evaluated
@@ -43,6 +47,8 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
     Dagster stores the cursor with every tick, so it holds only the drops that the last tick asked to be run, and is
     written into the instance's storage by the next one. Runs that a tick did not get to launch are asked for again:
     the cursor is kept only when all were launched.
+
+    With a limit for the day there is one run at a time, with what is left of it as its budget.
     """
     found = scan(home.home.drops)
     for problem in found.problems:
@@ -51,11 +57,17 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
     memory = SeenDrops(instance)
     memory.write(from_cursor(context.cursor))
     give_back(instance, memory)
+    limit, left = load_settings(home.home.gate_file).sensors.budget_usd_per_day, None
+    if limit is not None:
+        ask_tomorrow(instance, memory, now := datetime.now(UTC))
+        left = left_usd(instance, home.home, limit, now)
     seen = memory.read(found.drops)
     size = drops_per_run(list(past_evaluations(instance)), DROPS_PER_RUN)
     asked, most = pending(instance, {SENSOR_TAG: NEW_DROPS}), runs_at_a_time(instance) + RUNS_AHEAD
     room = max(0, min(MAX_RUNS_PER_TICK, most - asked))
     runs = max(room, 1 if asked < 2 * most else 0)  # new drops need not wait for room
+    if left is not None:
+        room = runs = 1 if left and not asked else 0
     look = look_at(
         found.drops,
         seen,
@@ -63,7 +75,8 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         time.time(),
         lambda drop: evaluated(instance, drop),
     )
-    requests, later = _requests(instance, found.drops, look, size, runs)
+    budget = {} if left is None else {"budget_usd": left}
+    requests, later = _requests(instance, found.drops, look, size, runs, budget)
     look = look.leaving(seen, later)
     memory.write(look.to_remember)
     cursor = to_cursor(look.to_run)
@@ -72,7 +85,8 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
     if not requests:
         context.update_cursor(cursor)
         unsettled = f"; {look.unsettled} still changing, checked again at the next tick" if look.unsettled else ""
-        waiting = f"; {look.waiting} wait for runs to end" if look.waiting else ""
+        until = f"the next day (UTC): the limit of ${limit:g} is reached" if left == 0 else "runs to end"
+        waiting = f"; {look.waiting} wait for {until}" if look.waiting else ""
         lost = f"; {explained(lost)}" if lost else ""
         return dg.SkipReason(f"{counted(len(found.drops), 'drop')}, none ready to run{unsettled}{waiting}{lost}")
     add_partitions(instance, DROPS, list(look.to_run))
@@ -80,13 +94,18 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
 
 
 def _requests(
-    instance: dg.DagsterInstance, drops: Mapping[str, Drop], look: Look, size: int, runs: int
+    instance: dg.DagsterInstance,
+    drops: Mapping[str, Drop],
+    look: Look,
+    size: int,
+    runs: int,
+    budget: Mapping[str, float],
 ) -> tuple[list[dg.RunRequest], set[str]]:
     """At most so many requests, and the drops that are left. A run of many drops has what all have in common."""
     is_backlog = len(look.to_run) > runs
     groups = {
         drop: (
-            step_config(instance, drop),
+            json.dumps(json.loads(step_config(instance, drop)) | budget, sort_keys=True),
             tuple(run_tags(drops[drop]).items()),
             tuple(_NEW_FIRST.items()) if drop in look.new else (),
             drop if after.alone or not is_backlog else "",

@@ -12,7 +12,6 @@ from upath import UPath
 
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.folders import prepare
-from evaluation_assets.core.intake.sources.settings import load_sources
 from evaluation_assets.core.judging.cascade.fitted import read_cascade
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, judges_of
@@ -22,6 +21,7 @@ from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.models.addresses import without_password
 from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.pipeline.drawing import sources_of
 from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.report.sinks.settings import load_sinks
 from evaluation_assets.core.sections.constraints.settings import load_checks
@@ -83,7 +83,7 @@ def _settings(home: Installation, panel: Panel) -> Iterator[Verified]:
         "tool types": lambda: load_tool_types(home.tool_types),
         "gate.yaml": lambda: settings_of(home, panel),
         "checks.yaml": lambda: load_checks(home.checks_file),
-        "sources.yaml": lambda: load_sources(home.sources_file),
+        "sources.yaml": lambda: sources_of(home),
         "sinks.yaml": lambda: load_sinks(home.sinks_file),
         "cascade.json": lambda: read_cascade(home.cascade_file),
         "evaluators": lambda: check_evaluators(panel),

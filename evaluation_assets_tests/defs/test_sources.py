@@ -16,7 +16,7 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets_tests.conftest import record
+from evaluation_assets_tests.conftest import Workspace, call, record
 
 
 def home_with(folder: Path, **sources: dict[str, Any]) -> Installation:
@@ -58,6 +58,24 @@ def test_a_tick_makes_drops_and_the_next_one_makes_none(tmp_path: Path, instance
     assert second.cursor > first.cursor
     shutil.rmtree(home.drops.path)
     assert tick(home, instance, "source_logs", second.cursor).skip_message == "1 trace into 1 drop"
+
+
+def test_the_report_says_which_runs_of_a_source_were_taken(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    searched = record("t2", call("tax", "none") + "<answer>4</answer>")
+    (logs / "a.jsonl").write_bytes(record("t1") + searched + record("t3"))
+    settings = {"type": "folder", "path": str(logs), "quiet_minutes": 0, "only": {"calls": "browser_search_google"}}
+    home = home_with(tmp_path, logs=settings)
+    tick(home, instance, "source_logs")
+    (drop,) = scan(home.drops).drops
+    workspace = Workspace(home, build_definitions(home, Panel()), instance)
+    assert workspace.run(drop).success
+    for table in ("raw_trajectories", "preprocessed_trajectories", "findings"):
+        assert {row["trajectory_id"] for row in workspace.rows(drop, table)} <= {"t2"}
+    for name in ("report.json", "report.html", "report.md"):
+        said = (home.reports(drop) / name).read_text("utf-8")
+        assert "1 of 3 runs evaluated" in said and "2 do not fulfil" in said, name
 
 
 def test_a_store_that_gives_no_traces_fails_the_tick(tmp_path: Path, instance: dg.DagsterInstance) -> None:

@@ -294,10 +294,12 @@ def _in_words(problem: ValidationError) -> str:
             said.append("it is not a mapping of fields to values")
         elif error["type"] == "string_type" and not isinstance(error["input"], dict | list):
             said.append(f"{field} is read as {value}, which is not text: put it in quotes")
-        else:
+        elif error["type"] in ("string_type", "dict_type"):
             said.append(
                 f"{field} is {value!r}: it should be a {'text' if error['type'] == 'string_type' else 'mapping'}"
             )
+        else:
+            said.append(f"{field} is {value!r}: {error['msg'].replace('Input', 'it')}")
     return "; ".join(said)
 
 

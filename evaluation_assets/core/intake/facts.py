@@ -35,11 +35,15 @@ class Facts(BaseModel):
 
 
 class DropFacts(Facts):
-    """Of `raw_trajectories`: the hash of the drop's content, its sidecar, and how well it was read."""
+    """Of `raw_trajectories`: the hash of the drop's content, its sidecar, and how well it was read.
+
+    `not_taken` counts by reason the trajectories that were read and, by the sidecar, are not evaluated.
+    """
 
     content: str = ""
     sidecar: Sidecar = Sidecar()
     reading: ImportSummary = ImportSummary()
+    not_taken: Mapping[str, int] = {}
 
 
 class PreprocessingFacts(Facts):

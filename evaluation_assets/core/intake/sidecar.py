@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Sidecar(BaseModel):
@@ -16,6 +16,9 @@ class Sidecar(BaseModel):
         labels: Values by name, for reports, for `where.tags` of constraints, and for the sink `github`.
         format: Trace format, a name that `evaluation-assets formats` lists. `null`: detected from the content.
         include: In `_drop.yaml`, a pattern for the paths of the drop's files, such as `*.jsonl`.
+        share: Share of the trajectories to evaluate, above 0 and at most 1; drawn by their IDs.
+        only: The trajectories to evaluate: the fields of `where` of checks.yaml, and `calls`, of which a trajectory has
+            one.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -27,3 +30,5 @@ class Sidecar(BaseModel):
     labels: dict[str, Any] = {}
     format: str | None = None
     include: str | None = None
+    share: float = Field(default=1.0, gt=0, le=1)
+    only: dict[str, Any] | None = None

@@ -289,6 +289,20 @@ class Ledger:
             )
             return sum(connection.execute(query).scalar() or 0.0 for query in sums)
 
+    def spent_since(self, runs: Collection[str], since: float) -> float:
+        """US dollars that some runs have paid since a time, in seconds since 1970; see `spent`.
+
+        Replies that could not be read have no time, and count whenever they came.
+        """
+        asked, spent = list(runs), 0.0
+        with told(self._url), self._engine.connect() as connection:
+            for first in range(0, len(asked), _AT_A_TIME):
+                some = asked[first : first + _AT_A_TIME]
+                recent = sa.and_(REPLIES.c.run.in_(some), REPLIES.c.created_at >= since)
+                for usd, which in ((REPLIES.c.cost_usd, recent), (UNREAD.c.usd, UNREAD.c.run.in_(some))):
+                    spent += connection.execute(sa.select(sa.func.sum(usd)).where(which)).scalar() or 0.0
+        return spent
+
     def calls(self, run: str) -> int:
         """How many replies a run has paid for, with those that could not be read."""
         with told(self._url), self._engine.connect() as connection:

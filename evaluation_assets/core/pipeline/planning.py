@@ -28,6 +28,7 @@ from evaluation_assets.core.judging.subjects import (
     trajectory_chain,
 )
 from evaluation_assets.core.models.providers.capabilities import capabilities_of
+from evaluation_assets.core.pipeline.drawing import Drawing
 from evaluation_assets.core.sections.sessions.interactions import is_session
 from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.registry import read_trajectories
@@ -321,9 +322,13 @@ def _own_score(judgement: Judgement) -> OwnScore:
 
 
 def _kept(drop: Drop, preprocessor: Preprocessor, types: ToolTypes) -> Iterator[tuple[Trajectory, list[Clip]]]:
-    for item in read_trajectories(drop.sources, UnmappedFields(), drop.sidecar().format):
+    sidecar = drop.sidecar()
+    drawing = Drawing.of(drop, sidecar)
+    for item in read_trajectories(drop.sources, UnmappedFields(), sidecar.format):
         if isinstance(item, Rejection):
             preprocessor.statistics.unreadable[item.reason] += 1
+            continue
+        if not drawing.takes(item):
             continue
         kept = preprocessor.process(item)
         if not isinstance(kept, Removal):

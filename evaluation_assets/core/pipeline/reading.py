@@ -7,6 +7,7 @@ from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.lake.stored import Spool
+from evaluation_assets.core.pipeline.drawing import Drawing
 from evaluation_assets.core.text.plain_text import markdown_cell
 from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.traces.formats.import_report import ImportReport, ImportSummary
@@ -27,7 +28,7 @@ class ReadDrop:
     """The records of a drop, read with the reader of its format; unreadable ones go to the spool `unreadable`.
 
     Raises:
-        InvalidDrop: its sidecar cannot be read.
+        InvalidDrop: its sidecar cannot be used.
         UnreadableDrop: its files have no format that is known.
     """
 
@@ -36,6 +37,7 @@ class ReadDrop:
         self._unreadable = unreadable
         self._report = ImportReport()
         self.sidecar: Sidecar = drop.sidecar()
+        self._drawing = Drawing.of(drop, self.sidecar)
         self._items: Iterable[Trajectory | Rejection] = self._report.read(
             format_of(drop.sources, self.sidecar.format), drop.sources
         )
@@ -53,7 +55,7 @@ class ReadDrop:
             for item in self._items:
                 if isinstance(item, Rejection):
                     self._unreadable.add(unreadable_row(self._drop.key, item))
-                else:
+                elif self._drawing.takes(item):
                     yield trajectory_row(self._drop.key, item)
         except UnreadableDrop:
             self._check_unchanged()
@@ -78,12 +80,14 @@ class ReadDrop:
     @property
     def facts(self) -> DropFacts:
         """What is kept with the trajectories."""
-        return DropFacts(content=self.content, sidecar=self.sidecar, reading=self.reading)
+        not_taken = dict(self._drawing.not_taken)
+        return DropFacts(content=self.content, sidecar=self.sidecar, reading=self.reading, not_taken=not_taken)
 
     def metadata(self) -> dict[str, Any]:
         """Formats, number of unmapped fields and the fields of the sidecar, once all records have passed."""
         return {
             "unreadable": self._unreadable.count,
+            "not_taken": self._drawing.not_taken.total(),
             "content": self.content,
             "stamp": self._stamp,
             "format": ", ".join(sorted(self._report.formats)) or "none",

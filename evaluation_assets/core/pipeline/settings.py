@@ -12,6 +12,7 @@ from evaluation_assets.core.system.automation import (
     NightlyRunSettings,
     NotificationSettings,
     ScheduleSettings,
+    SensorSettings,
 )
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, read_settings
 
@@ -29,6 +30,7 @@ class Settings(Section):
         canaries: Clips that detect changed judges.
         review: What people review, and what their labels decide.
         schedules: When schedules run.
+        sensors: What sensors may spend.
         retention: How long Dagster remembers runs.
         nightly_suites: How agents are run on suites at night.
         notifications: Where failures, regressions and failure groups are posted.
@@ -41,6 +43,7 @@ class Settings(Section):
     canaries: CanarySettings = CanarySettings()
     review: ReviewSettings = ReviewSettings()
     schedules: ScheduleSettings = ScheduleSettings()
+    sensors: SensorSettings = SensorSettings()
     retention: RetentionSettings = RetentionSettings()
     nightly_suites: NightlyRunSettings = NightlyRunSettings()
     notifications: NotificationSettings = NotificationSettings()

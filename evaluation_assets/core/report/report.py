@@ -327,7 +327,7 @@ class DropReport(Frozen):
     """The complete data of a report. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
 
     `recorded_trials` are rates over repeated runs of a task by recorded outcomes; empty where no task is repeated.
-    `process` is the process score; `overall` is the score of the judges.
+    `process` is the process score; `overall` is the score of the judges. `drawn` says which runs the sidecar chose.
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
     `previous_drop` is the drop of the suite that was evaluated before. `participants` are agent, version and model
     according to the trajectories, where all of them agree.
@@ -344,6 +344,7 @@ class DropReport(Frozen):
     participants: dict[str, str] = {}
     comparability: dict[str, str]
     reading: ImportSummary
+    drawn: str | None = None
     records: Records
     recorded_success: int
     recorded_outcomes: int

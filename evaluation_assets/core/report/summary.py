@@ -16,6 +16,7 @@ from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, DamagedTable, Stored
+from evaluation_assets.core.pipeline.drawing import drawn
 from evaluation_assets.core.report.clip_summaries import Values, clip_summaries, excerpt
 from evaluation_assets.core.report.distributions import statistic
 from evaluation_assets.core.report.headline import Headline, criterion_rate, headline, rate
@@ -178,6 +179,7 @@ def summarise(
         sampled=list(sampled_means(total, tables.selections, tables.clip_verdicts, tables.trajectory_verdicts)),
         sidecar=facts.sidecar,
         reading=facts.reading,
+        drawn=drawn(facts.sidecar, facts.not_taken, tables.raw.count),
         comparability=comparability,
         records=records,
         recorded_success=sum(outcomes.values()),

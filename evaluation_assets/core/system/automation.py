@@ -38,6 +38,18 @@ class ScheduleSettings(Section):
     weekly: Cron = "0 3 * * 0"
 
 
+class SensorSettings(Section):
+    """What sensors may spend.
+
+    Attributes:
+        budget_usd_per_day: US dollars that model judges may cost in a day (UTC) on drops that the sensor `new_drops`
+            evaluates, one run at a time. Other drops wait for the next day. A model whose price is unknown is not
+            asked. `null`: no limit.
+    """
+
+    budget_usd_per_day: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+
 class NightlyRunSettings(Section):
     """How the schedule `nightly_suites` runs agents.
 

@@ -18,7 +18,7 @@ from evaluation_assets.core.traces.formats.files.drop_files import DIRECTORY_SID
 HOUR = timedelta(hours=1)
 RECORDS = "traces.jsonl"
 
-_SAID = ("suite", "agent", "agent_version", "labels", "format")
+_SAID = ("suite", "agent", "agent_version", "labels", "format", "only")
 
 
 def hour_of(moment: datetime) -> datetime:
@@ -44,6 +44,7 @@ class HourDrop:
         self._said = {
             **{field: value for field in _SAID if (value := getattr(settings, field))},
             "source": name,
+            **({} if settings.share == 1 else {"source_share": settings.share}),
         }
 
     def ids(self, store: TraceStore) -> set[str]:

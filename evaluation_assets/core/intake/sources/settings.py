@@ -37,6 +37,7 @@ class SourceSettings(Section):
         agent_version: Version of the agent in the sidecar of each drop.
         labels: Labels in the sidecar of each drop, by name.
         format: Trace format in the sidecar of each drop. `null`: detected from the content.
+        only: Which of the runs in each drop to evaluate, as in its sidecar. `null`: all.
     """
 
     type: Any
@@ -49,6 +50,7 @@ class SourceSettings(Section):
     agent_version: str | None = None
     labels: dict[str, Any] = Field(default_factory=dict)
     format: str | None = None
+    only: dict[str, Any] | None = None
 
     @property
     def quiet(self) -> timedelta:

@@ -1,0 +1,61 @@
+"""What the sensor `new_drops` may spend on the drops that it evaluates in a day (UTC)."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+
+from evaluation_assets.core.intake.triggers.new_drops import Seen
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.defs.evaluation_runs import drops_of
+from evaluation_assets.defs.freshness import evaluated
+from evaluation_assets.defs.names import EVALUATE, NEW_DROPS, OVER_BUDGET_TAG, SENSOR_TAG
+from evaluation_assets.resources.seen_drops import SeenDrops
+
+_DAY = timedelta(days=1)
+
+
+def left_usd(instance: dg.DagsterInstance, home: Installation, limit_usd: float, now: datetime) -> float:
+    """US dollars that are left of the limit, after what runs of the sensor have paid on the day of `now`.
+
+    Nothing is left once a run could not ask all its questions: the next one could not either.
+    """
+    midnight = _midnight(now)
+    if _runs(instance, midnight, {OVER_BUDGET_TAG: "true"}):
+        return 0.0
+    if not home.has_ledger:
+        return limit_usd
+    from evaluation_assets.core.models.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
+
+    ledger = Ledger(home.ledger_url)
+    try:
+        asked = [run.run_id for run in _runs(instance, midnight, {})]
+        return max(0.0, limit_usd - ledger.spent_since(asked, midnight.timestamp()))
+    finally:
+        ledger.close()
+
+
+def ask_tomorrow(instance: dg.DagsterInstance, memory: SeenDrops, now: datetime) -> None:
+    """Remember to ask on the next day for drops that a run of today or yesterday left without some verdicts."""
+    for run in _runs(instance, _midnight(now) - _DAY, {OVER_BUDGET_TAG: "true"}):
+        record = instance.get_run_record_by_id(run.run_id)
+        if record is None or record.end_time is None:
+            continue
+        after = _midnight(datetime.fromtimestamp(record.end_time, UTC)) + _DAY
+        for drop, before in memory.read(drops_of(run)).items():
+            last = evaluated(instance, drop)
+            if last is not None and last.run == run.run_id != before.lost_run:
+                memory.write({drop: _due(before, run.run_id, after)})
+
+
+def _due(before: Seen, run: str, after: datetime) -> Seen:
+    return replace(before, lost_run=run, retry_at=after.timestamp(), is_waiting=True)
+
+
+def _runs(instance: dg.DagsterInstance, since: datetime, tags: dict[str, str]) -> list[dg.DagsterRun]:
+    own = {SENSOR_TAG: NEW_DROPS, **tags}
+    return list(instance.get_runs(dg.RunsFilter(job_name=EVALUATE, tags=own, updated_after=since)))
+
+
+def _midnight(now: datetime) -> datetime:
+    return now.replace(hour=0, minute=0, second=0, microsecond=0)
