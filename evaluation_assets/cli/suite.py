@@ -9,7 +9,8 @@ from typing import Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.options import AMOUNT, with_judges
+from evaluation_assets.cli.evaluated import check_evaluated
+from evaluation_assets.cli.options import AMOUNT, with_home, with_judges
 from evaluation_assets.cli.outcomes import outcome_lines
 from evaluation_assets.cli.output import echo, print_lines, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
@@ -21,6 +22,7 @@ from evaluation_assets.core.intake.drops import find
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel
 from evaluation_assets.core.models.budget import NO_LIMIT
+from evaluation_assets.core.pipeline.recorded_tasks import runs_of_drop
 from evaluation_assets.core.suites.agents.runner import bound
 from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.suites.formats.registry import (
@@ -30,6 +32,7 @@ from evaluation_assets.core.suites.formats.registry import (
     find_suite,
     load_suite,
 )
+from evaluation_assets.core.suites.recorded_runs import weaknesses_by_runs
 from evaluation_assets.core.suites.suite import InvalidSuite, suite_schema
 from evaluation_assets.core.suites.weaknesses import coverage, weaknesses
 from evaluation_assets.core.system.installation import Installation
@@ -55,8 +58,14 @@ suite_commands.add_command(draft_from_group)
 
 @suite_commands.command("check")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
-def check_suite(path: Path) -> None:
+@click.option(
+    "--drop", help="Also list answers that its passing runs do not give, and what its runs do that no case covers."
+)
+@with_home
+def check_suite(path: Path, drop: str | None, home: Installation) -> None:
     """Validate a suite; list its skipped tasks, its weaknesses, and what its cases cover."""
+    if drop is not None:
+        check_evaluated(home, drop)
     loaded = _loaded(path)
     cases = loaded.suite.cases
     echo(f"{loaded.suite.name}: {counted(len(cases), 'case')}, format {loaded.format}")
@@ -67,6 +76,8 @@ def check_suite(path: Path) -> None:
     for task in loaded.incomplete:
         echo(f"    {task.place}: {task.task}: {task.reason}")
     found = weaknesses(loaded.suite)
+    if drop is not None:
+        found += weaknesses_by_runs(loaded.suite, runs_of_drop(home, drop))
     echo(f"  weaknesses         {len(found)}")
     for each in found:
         echo(f"    {', '.join((each.kind, *each.cases[:_NAMED]))}: {each.detail}")

@@ -71,6 +71,14 @@ def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
     results = Installation.at(str(home)).table("again/2", "tool_use_results").rows(["passed"])
     assert [row["passed"] for row in results] == [True] * (TASKS - 3)
 
+    checked = command("suite", "check", good, "--drop", "nights/1", home=home)
+    assert checked.returncode == 0 and "uncovered" not in checked.stdout, checked.stdout
+    good.write_text(good.read_text().replace("value: The town", "value: This town"))
+    checked = command("suite", "check", good, "--drop", "nights/1", home=home).stdout
+    assert "unstable_answer, task-0: another answer than 'This town" in checked and "1 of 1 passing run" in checked
+    refused = command("suite", "check", good, "--drop", "nights/4", home=home)
+    assert refused.returncode == 2 and "evaluated drops: " in refused.stderr
+
     refused = command("suite", "from-drop", "nights/3", home=home)
     assert refused.returncode == 2 and "no run of nights/3 passed" in refused.stderr
     unknown = command("suite", "from-drop", "nights/4", home=home)

@@ -1,4 +1,7 @@
-"""Tasks that agents were given, with the runs that passed: those of a drop, or those that a failure group affects."""
+"""Tasks that agents were given, with the runs that passed: those of a drop, or those that a failure group affects.
+
+And the runs of a drop, for suites to be held against them.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -9,8 +12,10 @@ from evaluation_assets.core.pipeline.chosen_runs import trajectories_of
 from evaluation_assets.core.pipeline.failure_groups import EvaluatedRuns, evaluated_runs
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.drafts import RecordedTask
+from evaluation_assets.core.suites.recorded_runs import RecordedRun
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 _Key = tuple[str, str]
 """ID of a task, and its suite, else its words: sources number different tasks alike, and trials differ in words."""
@@ -55,6 +60,28 @@ def tasks_of_group(
     list(without_damaged(affected, add_affected, damaged))
     list(without_damaged(home.drops_with("findings"), add_passing, damaged))
     return _told_apart(tasks)
+
+
+def runs_of_drop(home: Installation, drop: str) -> list[RecordedRun]:
+    """All runs of a drop, as far as a suite is held against them.
+
+    Raises:
+        DamagedTable: a table of the drop is damaged.
+    """
+    passing = _passing(evaluated_runs(home, drop))
+    measured = home.table(drop, "tool_use_results").rows(["trajectory_id", "category"])
+    categories = {row["trajectory_id"]: row["category"] for row in measured}
+    return [
+        RecordedRun(
+            task_id=run.task_id,
+            task=run.task,
+            tools=tuple(step.call.name for step in run.calls if step.call),
+            answer=run.final_answer,
+            has_passed=run.id in passing,
+            category=categories.get(run.id),
+        )
+        for run in map(trajectory_of, home.table(drop, "raw_trajectories").rows(TREE_AND_TEXT))
+    ]
 
 
 def _passing(runs: EvaluatedRuns) -> set[str]:

@@ -21,6 +21,9 @@ RIGHT: frozenset[AnswerOutcome] = frozenset({"exact", "normalised", "number_in_t
 NOT_FOUND = "NOT_FOUND"
 """What agents answer who cannot solve a task. It is right only where it is the reference."""
 
+LONGEST_ALIKE = 80
+"""Characters of an answer that runs may be expected to give in the same words; longer ones differ from run to run."""
+
 _BOXED = "\\boxed{"
 _CURRENCY_SIGN = re.compile(r"\\?[$€£¥₹₩₽฿₫₪₺]|\b(?:usd|eur|gbp|jpy|cny|chf|vnd)\b")
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[, '’_]\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d{1,4})?")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation_assets.core.suites.answers import RIGHT, compare_answer
+from evaluation_assets.core.suites.answers import LONGEST_ALIKE, RIGHT, compare_answer
 from evaluation_assets.core.suites.calls import Call, Run
 from evaluation_assets.core.suites.case_results import evaluate
 from evaluation_assets.core.suites.comparison import CallComparison
@@ -15,9 +15,6 @@ from evaluation_assets.core.text.counted import counted
 
 _LONGEST_VALUE = 200
 """Characters of JSON of a value that is expected; of longer ones, such as files, only that they are given."""
-
-_LONGEST_ANSWER = 80
-"""Characters of an answer that is compared although only one run gave it: longer ones differ from run to run."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,7 +95,7 @@ def _answer(task: RecordedTask) -> str | None:
     if task.reference is not None:
         return task.reference if _is_right(task.reference, answers) else None
     common = common_answer(answers)
-    return None if common is not None and len(answers) == 1 and len(common) > _LONGEST_ANSWER else common
+    return None if common is not None and len(answers) == 1 and len(common) > LONGEST_ALIKE else common
 
 
 def _to_confirm(task: RecordedTask, case: Case) -> Iterator[str]:

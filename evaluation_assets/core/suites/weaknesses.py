@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluation_assets.core.suites.answers import is_not_found
+from evaluation_assets.core.suites.answers import LONGEST_ALIKE, is_not_found
 from evaluation_assets.core.suites.call_schemas import defects
 from evaluation_assets.core.suites.calls import Call, same_tool
-from evaluation_assets.core.suites.suite import Case, ExpectedCall, Suite, ToolDefinition
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, ReferenceAnswer, Suite, ToolDefinition
 from evaluation_assets.core.text.counted import counted
 
 WeaknessKind = Literal[
@@ -21,11 +21,16 @@ WeaknessKind = Literal[
     "repeated_case",
     "answer_in_task",
     "keywords_in_task",
+    "answer_form",
+    "unstable_answer",
     "unused_tool",
     "unknown_tool",
     "call_against_schema",
     "always_calls",
     "same_length",
+    "uncovered_tools",
+    "uncovered_length",
+    "uncovered_categories",
 ]
 
 FEW = 20
@@ -35,6 +40,7 @@ _SHORTEST_ANSWER = 3
 """Characters of an answer that is searched for in the task: shorter ones occur by chance."""
 
 _SPACE = re.compile(r"\s+")
+_MANY_DIGITS = re.compile(r"[+-]?\d*\.\d{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +79,20 @@ def _of_cases(suite: Suite) -> Iterator[Weakness]:
             answer = case.answer.value.strip()
             if len(answer) >= _SHORTEST_ANSWER and not is_not_found(answer) and _has_word(case.prompt, answer):
                 yield Weakness("answer_in_task", (case.id,), f"the task contains its answer, {answer!r}")
+            if (lack := _lack_of_form(case.answer)) is not None:
+                yield Weakness("answer_form", (case.id,), lack)
         elif case.keywords and all(_has_word(case.prompt, word) for word in case.keywords):
             words = ", ".join(case.keywords)
             yield Weakness("keywords_in_task", (case.id,), f"repeating the task gives all keywords: {words}")
+
+
+def _lack_of_form(answer: ReferenceAnswer) -> str | None:
+    """Why right answers may be written otherwise."""
+    if len(answer.value) > LONGEST_ALIKE:
+        return f"its answer of {len(answer.value)} characters has to be given in these words; keywords do not"
+    if answer.tolerance is None and _MANY_DIGITS.fullmatch(answer.value.strip()):
+        return f"its answer {answer.value.strip()} has to be given with all digits; give a tolerance"
+    return None
 
 
 def _has_word(text: str, word: str) -> bool:

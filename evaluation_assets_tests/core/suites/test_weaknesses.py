@@ -38,6 +38,8 @@ ASK = {"expected_calls": [{"tool": "look_up", "parameters": {"item": "A3"}}]}
         ([{"message": "How many?", "answer": "12"}, {"message": "How many?", "answer": "12"}], "repeated_case"),
         ([{"message": "Is it Mount Fuji or K2?", "answer": "Mount  Fuji"}], "answer_in_task"),
         ([{"message": "Compare BERT and GPT.", "keywords": ["bert", "GPT"]}], "keywords_in_task"),
+        ([{"message": "Why?", "answer": "because " * 11}], "answer_form"),
+        ([{"message": "How long is it?", "answer": "-3.1416"}], "answer_form"),
     ],
 )
 def test_a_weak_case_is_named(cases: list[dict[str, Any]], kind: str) -> None:
@@ -53,6 +55,9 @@ def test_a_weak_case_is_named(cases: list[dict[str, Any]], kind: str) -> None:
         {"message": "Say NOT_FOUND if there is none.", "answer": "NOT_FOUND"},
         {"message": "What is written on the sunflower?", "answer": "flower"},  # a part of a word
         {"message": "Compare BERT and GPT.", "keywords": ["bert", "decoder"]},
+        {"message": "How long is it?", "answer": {"value": "3.1416", "tolerance": 0.01}},
+        {"message": "What does it cost?", "answer": "19.99"},
+        {"message": "Which version?", "answer": "3.1416.2"},
     ],
 )
 def test_a_case_without_a_weakness_is_not(case: dict[str, Any]) -> None:
