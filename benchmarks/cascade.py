@@ -5,6 +5,9 @@
 FOLDER is a copy of the repository RUCBM/AgentProcessBench (predictions of 20 models on 8509 steps of 1000 trajectories,
 and labels of people); default: `~/.cache/evaluation-assets/agent-process-bench`. A step passes if it was labelled +1.
 
+Variants of the method were tried with the judges of `STAGES`, and none with those of `UNSEEN`. The alpha "of the last
+judge" is chosen in each split, by labels that neither test nor measure.
+
 Each split draws half of the trajectories (or of the tasks, five trajectories each) to fit the cascade, and measures
 on the other half: the share of accepted verdicts that differ from the label of people, Cohen's kappa with these
 labels, and the share of steps on which the last, most expensive judge is asked. Kappa is over all steps: where no stage
@@ -14,6 +17,7 @@ accepts, the last stage's more likely verdict counts, so that no person is invol
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -22,7 +26,7 @@ import numpy as np
 import orjson
 
 from evaluation_assets.core.judging.cascade.fitted import FittedCriterion, chances
-from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion
+from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion, is_teaching
 from evaluation_assets.core.scoring.reliability import cohen_kappa
 
 FOLDER = Path.home() / ".cache" / "evaluation-assets" / "agent-process-bench"
@@ -34,14 +38,29 @@ STAGES = (
 )
 """A small judge, a panel, and the judge with the highest kappa of all twenty."""
 
+UNSEEN = (
+    (
+        ("Qwen3-4B-Instruct-2507",),
+        ("GPT-5.2", "Kimi-K2.5", "Qwen3-30B-A3B-Thinking-2507"),
+        ("GPT-5.2-Thinking (medium)",),
+    ),
+    (
+        ("Qwen3-8B",),
+        ("GPT-5.2", "DeepSeek-V3.2-Thinking", "Llama-3.3-70B-Instruct"),
+        ("Kimi-K2.5-Thinking",),
+    ),
+)
+"""The same of the other fifteen judges, named before they were measured."""
+
 DELTA = 0.05
 _SIGNALS = {1: 1.0, 0: 0.5, -1: 0.0}
 
 
 @dataclass(frozen=True)
 class Steps:
-    """All steps with labels of people. `tasks` names the task of each."""
+    """All steps with labels of people, and the judges of `stages`. `tasks` names the task of each."""
 
+    stages: Sequence[Sequence[str]]
     labelled: LabelledSubjects
     tasks: Sequence[str]
 
@@ -50,6 +69,7 @@ class Steps:
 class Measured:
     """One split: figures of the half that the cascade was not fitted on; shares of its steps."""
 
+    alpha: float
     errors: float
     accepted: float
     asked: float
@@ -60,32 +80,51 @@ class Measured:
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     splits = int(sys.argv[2]) if len(sys.argv) > 2 else 200
-    steps = read_steps(folder)
-    print(f"{len(steps.tasks)} steps, {len(set(steps.labelled.clusters))} trajectories, {len(set(steps.tasks))} tasks")
-    print("Errors of single judges:")
-    for judge, said in steps.labelled.signals.items():
-        known = ~np.isnan(said)
-        passed, truth = (said > 0.5)[known], steps.labelled.passes[known]
-        print(f"  {judge:32} {(passed != truth).mean():.3f}, kappa {cohen_kappa(list(passed), list(truth)):.3f}")
-    for unit in ("trajectory", "task"):
-        for alpha in (0.1, 0.12, 0.15, 0.17, 0.2):
-            print(f"alpha {alpha}, delta {DELTA}, {splits} splits by {unit}: {summary(steps, alpha, unit, splits)}")
+    for stages in (STAGES, *UNSEEN):
+        steps = read_steps(folder, stages)
+        n_trajectories, n_tasks = len(set(steps.labelled.clusters)), len(set(steps.tasks))
+        print(f"{len(steps.tasks)} steps, {n_trajectories} trajectories, {n_tasks} tasks. Errors of single judges:")
+        for judge, said in steps.labelled.signals.items():
+            kappa = cohen_kappa(list((said > 0.5)[~np.isnan(said)]), list(steps.labelled.passes[~np.isnan(said)]))
+            print(f"  {judge:32} {errors_of(steps.labelled, judge):.3f}, kappa {kappa:.3f}")
+        for unit in ("trajectory", "task"):
+            for alpha in (None, 0.12, 0.15, 0.17, 0.2) if stages == STAGES else (None,):
+                name = "of the last judge" if alpha is None else alpha
+                found = list(measured(steps, alpha, unit, splits))
+                print(f"alpha {name}, {splits} splits by {unit}: {summary(found)}", flush=True)
 
 
-def summary(steps: Steps, alpha: float, unit: str, splits: int) -> str:
+def errors_of(labelled: LabelledSubjects, judge: str) -> float:
+    """The share of a judge's verdicts that differ from the label."""
+    said = labelled.signals[judge]
+    is_known = ~np.isnan(said)
+    return float(((said > 0.5) != labelled.passes)[is_known].mean())
+
+
+def own_alpha(labelled: LabelledSubjects, stages: Sequence[Sequence[str]]) -> float:
+    """The errors of the last judge, up to the next hundredth, on those labels that test no threshold."""
+    return ceil(100 * errors_of(labelled.part(is_teaching(labelled.clusters)), stages[-1][-1])) / 100
+
+
+def summary(found: Sequence[Measured]) -> str:
     """The figures of many splits in one line."""
-    found = list(measured(steps, alpha, unit, splits))
     some = [each for each in found if each.accepted]
-    held = fmean(each.errors <= alpha for each in found)
+    held = fmean(each.errors <= each.alpha for each in found)
     if not some:
         return "nothing is accepted in any"
-    no_worse = fmean(each.kappa >= each.kappa_of_best for each in some)
-    accepted, wrong = fmean(each.accepted for each in some), fmean(each.errors for each in some)
+
+    def of(name: str) -> np.ndarray:
+        return np.array([getattr(each, name) for each in some])
+
+    def interval(name: str) -> str:
+        low, high = np.quantile(of(name), (0.025, 0.975))
+        return f"{of(name).mean():.3f} ({low:.3f} to {high:.3f})"
+
+    accepted, wrong, asked = of("accepted").mean(), of("errors").mean(), of("asked").mean()
     return (
-        f"bound holds in {held:.1%}; {len(some)} accept something. Of those, means: accepted {accepted:.1%}, wrong "
-        f"{wrong:.3f}; last judge asked {fmean(each.asked for each in some):.1%}; kappa "
-        f"{fmean(each.kappa for each in some):.3f}, of the last judge alone "
-        f"{fmean(each.kappa_of_best for each in some):.3f} (no lower in {no_worse:.1%})"
+        f"mean alpha {of('alpha').mean():.3f}; bound holds in {held:.1%}; {len(some)} accept something. Of those: "
+        f"accepted {accepted:.1%}, wrong {wrong:.3f}; last judge asked {asked:.1%}; kappa, with 95% of the splits: "
+        f"{interval('kappa')}, of the last judge alone {interval('kappa_of_best')}"
     )
 
 
@@ -105,30 +144,33 @@ def read_steps(folder: Path, stages: Sequence[Sequence[str]] = STAGES) -> Steps:
     labelled = LabelledSubjects(
         signals, [name for name, _, _, _ in rows], clusters, np.array([label == 1 for _, _, _, label in rows])
     )
-    return Steps(labelled, [record.rpartition(":")[0] for record in clusters])
+    return Steps(stages, labelled, [record.rpartition(":")[0] for record in clusters])
 
 
-def measured(steps: Steps, alpha: float, unit: str, splits: int, seed: int = 0) -> Iterator[Measured]:
-    """Fit on a random half of the trajectories or tasks, measure on the other."""
+def measured(steps: Steps, alpha: float | None, unit: str, splits: int, seed: int = 0) -> Iterator[Measured]:
+    """Fit on a random half of the trajectories or tasks, measure on the other; `None` is the half's `own_alpha`."""
     clusters = steps.labelled.clusters if unit == "trajectory" else steps.tasks
     whole = LabelledSubjects(steps.labelled.signals, steps.labelled.kinds, clusters, steps.labelled.passes)
     names, number = np.unique(clusters, return_inverse=True)
     random = np.random.default_rng(seed)
     for _ in range(splits):
         is_fitted = (random.permutation(len(names)) < len(names) // 2)[number]
-        fitted = fit_criterion("clip", "step", whole.part(is_fitted), STAGES, alpha=alpha, delta=DELTA)
-        yield _measured(fitted, whole.part(~is_fitted))
+        own = whole.part(is_fitted)
+        chosen = own_alpha(own, steps.stages) if alpha is None else alpha
+        fitted = fit_criterion("clip", "step", own, steps.stages, alpha=chosen, delta=DELTA)
+        yield _measured(fitted, whole.part(~is_fitted), steps.stages[-1][-1], chosen)
 
 
-def _measured(fitted: FittedCriterion, unseen: LabelledSubjects) -> Measured:
+def _measured(fitted: FittedCriterion, unseen: LabelledSubjects, last_judge: str, alpha: float) -> Measured:
     found = fitted.decisions(unseen.signals, unseen.kinds)
     last = len(fitted.stages) - 1
     is_accepted = found.stage >= 0
-    chance = chances(fitted.stages, unseen.signals, unseen.kinds)[last]
-    verdicts = np.where(is_accepted, found.passes, chance >= 0.5)
-    best = unseen.signals[STAGES[-1][-1]] > 0.5
+    best = unseen.signals[last_judge] > 0.5
+    likely = chances(fitted.stages, unseen.signals, unseen.kinds)[last] >= 0.5 if fitted.stages else best
+    verdicts = np.where(is_accepted, found.passes, likely)
     truth = list(unseen.passes)
     return Measured(
+        alpha=alpha,
         errors=float((found.passes != unseen.passes)[is_accepted].mean()) if is_accepted.any() else 0.0,
         accepted=float(is_accepted.mean()),
         asked=float(((found.stage < 0) | (found.stage == last)).mean()),

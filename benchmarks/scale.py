@@ -40,9 +40,9 @@ from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.parts import announced
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.definitions import build_definitions
+from evaluation_assets.definitions import build_definitions, current_key
 from evaluation_assets.defs.drop_step import DROPS_PER_RUN
-from evaluation_assets.defs.freshness import is_stale
+from evaluation_assets.defs.freshness import stale
 from evaluation_assets.defs.names import EVALUATE, JUDGE_PART, PART
 from evaluation_assets.defs.partitions import DROPS, add_partitions
 from evaluation_assets.resources.installation import HomeResource
@@ -92,8 +92,8 @@ def measure(count: int, folder: Path) -> None:
 
         tick()  # the first look remembers every drop
         print(f"  tick of the sensor: {_seconds(tick):.2f} s")
-        found = scan(home.drops).drops
-        print(f"  which are stale: {_seconds(lambda: [is_stale(instance, each, '') for each in found.values()]):.2f} s")
+        found, key = scan(home.drops).drops.values(), current_key(home, Panel())
+        print(f"  which are stale: {_seconds(lambda: list(stale(instance, found, key))):.2f} s")
     scores = ds.dataset(str(root / "lake" / "trajectory_scores"), format="parquet")
     print(f"  count the rows of one table: {_seconds(scores.count_rows):.2f} s")
 

@@ -2,15 +2,14 @@
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
 from upath import UPath
 
-from evaluation_assets.cli.outcomes import EXIT_STATUS, print_outcome, report_data
-from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.output import echo, print_lines, refuse, warn
 from evaluation_assets.cli.requests import RequestedEvaluation
 from evaluation_assets.core.intake.copying.copies import Conflict
 from evaluation_assets.core.intake.copying.drops import annotate, keys_in, take_in, taken_in
@@ -20,14 +19,14 @@ from evaluation_assets.core.intake.preprocessing.split import remove_earlier
 from evaluation_assets.core.judging.panel import InvalidPanel
 from evaluation_assets.core.lake.stored import publish_copy
 from evaluation_assets.core.models.errors import LedgerError
-from evaluation_assets.core.report.paths import JUDGE_FILES
+from evaluation_assets.core.report.paths import JUDGE_FILES, report_files
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.text.plain_text import for_terminal
 from evaluation_assets.runs.errors import InvalidSelection
-from evaluation_assets.runs.outcomes import RunOutcome
-from evaluation_assets.runs.unchanged import LastOutcomes
+from evaluation_assets.runs.outcomes import EXIT_STATUS, Line, RunOutcome
+from evaluation_assets.runs.unchanged import LastOutcome, LastOutcomes
 
 # ruff: noqa: PLC0415
 
@@ -47,9 +46,9 @@ class Evaluation:
         """The drops to evaluate."""
         return list(self.contents)
 
-    def tell(self, outcome: RunOutcome) -> None:
+    def tell(self, last: LastOutcome) -> None:
         """Print the outcome of a drop that is as its last evaluation left it."""
-        self._print(outcome, report_data(self.asked.home, outcome.drop))
+        self._print(last.outcome, self._lines_again(last.outcome, verbose=True) if self.asked.verbose else last.lines)
 
     def add(self, drops: Sequence[Drop]) -> None:
         """Evaluate these drops, and tell of those that have not changed."""
@@ -58,19 +57,34 @@ class Evaluation:
                 self.tell(known)
             else:
                 self.contents[drop] = "" if self.last is None else drop.content_hash()
-                self._before[drop.key] = report_data(self.asked.home, drop)
+                self._before[drop.key] = self._report(drop)
 
     def finish(self, outcome: RunOutcome) -> None:
         """Print the outcome of a drop that was evaluated, and keep it."""
-        self._print(outcome, self._before[outcome.drop.key])
+        self._print(
+            outcome, _lines(self.asked.home, outcome, self._before[outcome.drop.key], verbose=self.asked.verbose)
+        )
         if self.last is not None:
-            self.last.keep(outcome, self.contents[outcome.drop])
+            self.last.keep(outcome, self.contents[outcome.drop], self._lines_again)
 
-    def _print(self, outcome: RunOutcome, before: bytes | None) -> None:
+    def _lines_again(self, outcome: RunOutcome, *, verbose: bool = False) -> Iterator[Line]:
+        """What is printed of an outcome that is as it was."""
+        return _lines(self.asked.home, outcome, self._report(outcome.drop), verbose=verbose)
+
+    def _report(self, drop: Drop) -> bytes | None:
+        return report_files(self.asked.home.reports(drop.key), drop.key).data
+
+    def _print(self, outcome: RunOutcome, lines: Iterable[Line]) -> None:
         self.status = max(self.status, EXIT_STATUS[outcome.status])
-        print_outcome(self.asked.home, outcome, before, verbose=self.asked.verbose)
+        print_lines(lines)
         if self.asked.output is not None:
             _copy_files(self.asked.home, outcome.drop, self.asked.output)
+
+
+def _lines(home: Installation, outcome: RunOutcome, before: bytes | None, *, verbose: bool) -> Iterator[Line]:
+    from evaluation_assets.cli.outcomes import outcome_lines
+
+    return outcome_lines(home, outcome, before, verbose=verbose)
 
 
 def prepared(asked: RequestedEvaluation) -> Evaluation:
@@ -117,7 +131,7 @@ def _place_of(home: Installation, given: Path) -> Path:
     return place if place.name.startswith(drop.name) and len(drop.files) == 1 else Path(home.drops.path) / drop.key
 
 
-def _unchanged(asked: RequestedEvaluation, last: LastOutcomes) -> list[RunOutcome]:
+def _unchanged(asked: RequestedEvaluation, last: LastOutcomes) -> list[LastOutcome]:
     """The outcomes of all drops; none where a drop has changed, or has to be copied or asked about first."""
     if asked.all_drops or asked.sessions is not None or asked.suite is not None:
         return []

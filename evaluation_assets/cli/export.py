@@ -30,6 +30,7 @@ def _with_filters(command: Any) -> Any:
     """Pass the options for prompts to a command as `wanted`."""
 
     @click.option("--level", "levels", multiple=True, type=click.Choice(JUDGED_LEVELS), help="Level; repeatable.")
+    @click.option("--tool-type", "tool_types", multiple=True, help="Tool type of clips and categories; repeatable.")
     @click.option("--judge", "judges", multiple=True, help="Name of a judge; repeatable.")
     @click.option("--task", "tasks", multiple=True, help="ID of a task; repeatable.")
     @click.option(
@@ -42,6 +43,7 @@ def _with_filters(command: Any) -> Any:
     @wraps(command)
     def run(
         levels: tuple[str, ...],
+        tool_types: tuple[str, ...],
         judges: tuple[str, ...],
         tasks: tuple[str, ...],
         evaluation_share: float | None,
@@ -52,7 +54,13 @@ def _with_filters(command: Any) -> Any:
         if part is not None and evaluation_share is None:
             refuse("--split needs --evaluation-share")
         wanted = Wanted(
-            levels=levels, judges=judges, tasks=tasks, evaluation_share=evaluation_share, seed=seed, part=part
+            levels=levels,
+            tool_types=tool_types,
+            judges=judges,
+            tasks=tasks,
+            evaluation_share=evaluation_share,
+            seed=seed,
+            part=part,
         )
         command(wanted=wanted, **options)
 
@@ -84,7 +92,9 @@ def export(home: Installation, drop: str, format_name: str, output: Path, wanted
     The options from --level on are for `judge_prompts`.
     """
     if format_name != "judge_prompts" and wanted != Wanted():
-        refuse(f"--level, --judge, --task and the split are for --format judge_prompts, not for {format_name}")
+        refuse(
+            f"--level, --tool-type, --judge, --task and the split are for --format judge_prompts, not for {format_name}"
+        )
     stored = home.table(drop, "preprocessed_trajectories")
     if not stored.exists:
         refuse(f"{drop!r} has no trajectories in {home.lake}. Evaluate it first: evaluation-assets evaluate FILE")

@@ -54,6 +54,7 @@ def _nothing(drop: str, wanted: Wanted, matches: Callable[[Wanted], bool]) -> st
     """Why there is nothing to export: the filters without which there would be, else all of them."""
     fields = {
         "levels": ("--level", wanted.levels, ()),
+        "tool_types": ("--tool-type", wanted.tool_types, ()),
         "judges": ("--judge", wanted.judges, ()),
         "tasks": ("--task", wanted.tasks, ()),
         "part": ("--split", [wanted.part] if wanted.part else [], None),

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import click
+from upath import UPath
 
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import with_panel
@@ -12,7 +13,7 @@ from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, read_baseline
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.pipeline.named_metrics import settings_of
+from evaluation_assets.core.pipeline.named_metrics import check_figures, settings_of
 from evaluation_assets.core.pipeline.settings import InvalidSettings, Settings
 from evaluation_assets.core.report.gate_formats import (
     as_github,
@@ -50,7 +51,7 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | No
     The exit status is 1 if the verdict blocks (`blocks` in gate.yaml; default: only `fail`, which includes missing
     tasks).
     """
-    settings = _settings(home, panel)
+    settings = _settings(home, panel, baseline)
     if calibrate and form not in CALIBRATION_FORMATS:
         refuse(f"--calibrate is printed as {' or '.join(CALIBRATION_FORMATS)}")
     if calibrate and drop is not None and form == "json":
@@ -145,8 +146,10 @@ def show(suite: str, home: Installation, panel: Panel) -> None:
         echo(f"  {name:<13} {metric.mean:.3f}{interval} over {counted(metric.n_tasks, 'task')}")
 
 
-def _settings(home: Installation, panel: Panel) -> Settings:
+def _settings(home: Installation, panel: Panel, baseline: Path | None = None) -> Settings:
     try:
+        if baseline is not None:
+            check_figures(home, panel, UPath(baseline))
         return settings_of(home, panel)
-    except InvalidSettings as problem:
+    except (InvalidBaseline, InvalidSettings) as problem:
         refuse(str(problem))

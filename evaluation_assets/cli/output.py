@@ -3,11 +3,15 @@
 import shutil
 import sys
 import textwrap
-from typing import NoReturn
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from evaluation_assets.core.text.plain_text import for_terminal
+
+if TYPE_CHECKING:
+    from evaluation_assets.runs.outcomes import Line
 
 _TEXT_FROM = 21
 """Column in which the texts of labels start."""
@@ -25,6 +29,15 @@ def echo_fact(label: str, text: str) -> None:
     lines = textwrap.wrap(text, max(width, 20), break_long_words=False, break_on_hyphens=False) if width else [text]
     for number, line in enumerate(lines):
         echo(f"  {'' if number else label:<18} {line}")
+
+
+def print_lines(lines: Iterable["Line"]) -> None:
+    """Print what tells of an outcome."""
+    for line in lines:
+        if line.label is None:
+            echo(line.text, err=line.is_warning)
+        else:
+            echo_fact(line.label, line.text)
 
 
 def warn(message: str) -> None:

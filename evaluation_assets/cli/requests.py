@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from evaluation_assets.cli.requested_sessions import RequestedSessions
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.system.installation import Installation
+
+if TYPE_CHECKING:  # it imports the readers
+    from evaluation_assets.cli.requested_sessions import RequestedSessions
 
 _LEVELS = ("clip", "category", "trajectory", "session")
 
@@ -16,7 +19,7 @@ class RequestedEvaluation:
     """The options of `evaluate`. `inputs` are files, folders and names of drops; `judges` are asked alone."""
 
     inputs: tuple[Path, ...]
-    sessions: RequestedSessions | None
+    sessions: "RequestedSessions | None"
     all_drops: bool
     home: Installation
     panel: Panel

@@ -11,8 +11,8 @@ from upath import UPath
 
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import AMOUNT, with_home, with_judges
-from evaluation_assets.cli.outcomes import EXIT_STATUS, print_outcome
-from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.outcomes import outcome_lines
+from evaluation_assets.cli.output import echo, print_lines, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.cli.suite_drafts import draft_from_drop, draft_from_group
@@ -38,6 +38,7 @@ from evaluation_assets.core.suites.weaknesses import coverage, weaknesses
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import AGENT_RUNS
+from evaluation_assets.runs.outcomes import EXIT_STATUS
 from evaluation_assets.runs.paid import PaidEvaluation, missing_keys
 
 _NAMED = 10
@@ -208,7 +209,7 @@ def run_suite_command(
         options = RunOptions(budget_usd=judging_budget, budget_calls=judging_budget_calls)
         for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose), stop):
             status = max(status, EXIT_STATUS[outcome.status])
-            print_outcome(home, outcome, verbose=verbose)
+            print_lines(outcome_lines(home, outcome, verbose=verbose))
         sys.exit(status)
 
 

@@ -1,19 +1,23 @@
 """What was evaluated when, and from what: asked of Dagster's own record of materialisations."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import dagster as dg
 
 from evaluation_assets.core.intake.drops import Drop
-from evaluation_assets.core.intake.triggers import stale_drops
 from evaluation_assets.core.intake.triggers.new_drops import Evaluated
+from evaluation_assets.core.intake.triggers.stale_drops import has_changed
 from evaluation_assets.defs.names import EVALUATE_DROP
 from evaluation_assets.resources.data_versions import code_version_of
 
 REPORT = dg.AssetKey("evaluation_report")
 RAW = dg.AssetKey("raw_trajectories")
 PREPROCESSED = dg.AssetKey("preprocessed_trajectories")
+
+_AT_ONCE = 500
+"""Drops whose events are fetched together. Each event has the text of a report."""
 
 
 def latest_metadata(instance: dg.DagsterInstance, asset: dg.AssetKey, drop: str) -> Mapping[str, Any] | None:
@@ -28,11 +32,17 @@ def run_config_of(instance: dg.DagsterInstance, drop: str) -> dict[str, Any]:
     return {"ops": {EVALUATE_DROP: {"config": dict(settings)}}} if settings else {}
 
 
-def is_stale(instance: dg.DagsterInstance, drop: Drop, evaluation_key: str) -> bool:
-    """Whether a drop was never reported, has changed, or would be evaluated differently now."""
-    found = _latest(instance, REPORT, drop.key)
-    report = None if found is None else _metadata(found) | {"evaluation_key": code_version_of(found)}
-    return stale_drops.is_stale(drop, report, latest_metadata(instance, RAW, drop.key), evaluation_key)
+def stale(instance: dg.DagsterInstance, drops: Iterable[Drop], evaluation_key: str) -> Iterator[Drop]:
+    """The drops that were never reported, have changed, or would be evaluated differently now, in their order."""
+    remaining = iter(drops)
+    while some := list(islice(remaining, _AT_ONCE)):
+        reports = _latest_of_many(instance, REPORT, [drop.key for drop in some])
+        same = [key for key, report in reports.items() if code_version_of(report) == evaluation_key]
+        read = _latest_of_many(instance, RAW, same)
+        for drop in some:
+            reading = read.get(drop.key)
+            if reading is None or has_changed(drop, _metadata(reports[drop.key]), _metadata(reading)):
+                yield drop
 
 
 def evaluated(instance: dg.DagsterInstance, drop: str) -> Evaluated | None:
@@ -44,6 +54,18 @@ def evaluated(instance: dg.DagsterInstance, drop: str) -> Evaluated | None:
 def _latest(instance: dg.DagsterInstance, asset: dg.AssetKey, drop: str) -> dg.EventLogRecord | None:
     wanted = dg.AssetRecordsFilter(asset_key=asset, asset_partitions=[drop])
     return next(iter(instance.fetch_materializations(wanted, limit=1).records), None)
+
+
+def _latest_of_many(
+    instance: dg.DagsterInstance, asset: dg.AssetKey, drops: Sequence[str]
+) -> dict[str, dg.EventLogRecord]:
+    """The last materialisations of an asset, by drop."""
+    kind = dg.DagsterEventType.ASSET_MATERIALIZATION
+    ids = instance.event_log_storage.get_latest_storage_id_by_partition(asset, kind, set(drops)) if drops else {}
+    if not ids:  # without an ID, Dagster looks for all
+        return {}
+    wanted = dg.AssetRecordsFilter(asset_key=asset, storage_ids=list(ids.values()))
+    return {str(each.partition_key): each for each in instance.fetch_materializations(wanted, len(ids)).records}
 
 
 def _metadata(record: dg.EventLogRecord) -> dict[str, Any]:

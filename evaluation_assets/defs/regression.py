@@ -9,7 +9,7 @@ from upath import UPath
 
 from evaluation_assets.core.gating import evaluated_drops
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, make_baseline, write_baseline
-from evaluation_assets.core.gating.history import history_rows, of_other_keys
+from evaluation_assets.core.gating.history import history_rows, with_earlier
 from evaluation_assets.core.gating.measured_drop import MeasuredDrop, MeasuredTables
 from evaluation_assets.core.gating.metadata import baseline_figures, damaged_tables, false_alarms, means
 from evaluation_assets.core.gating.settings import GateSettings
@@ -121,12 +121,10 @@ def score_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.Materi
     (task_metrics,) = home.tables(drop.key, "task_metrics")
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     rows = list(history_rows(read_metrics(drop.key, task_metrics), now))
-    earlier = of_other_keys(home.home.table(drop.key, "score_history").rows(), rows)
+    every = with_earlier(home.home.table(drop.key, "score_history").rows(), rows)
     table = tables.SCORE_HISTORY
     return dg.MaterializeResult(
-        value=Stream(
-            table, batched([*earlier, *rows], table), lambda: means(rows), HistoryFacts(evaluated_at=now).footer
-        )
+        value=Stream(table, batched(every, table), lambda: means(rows), HistoryFacts(evaluated_at=now).footer)
     )
 
 

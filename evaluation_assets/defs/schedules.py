@@ -15,7 +15,7 @@ from evaluation_assets.core.system.automation import NightlyRunSettings
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.drop_step import DROPS_PER_RUN
 from evaluation_assets.defs.evaluation_runs import past_evaluations, request, step_config
-from evaluation_assets.defs.freshness import is_stale
+from evaluation_assets.defs.freshness import stale
 from evaluation_assets.defs.names import AGENT_RUNS, EVALUATE, OVERVIEW, RUN_AGENTS
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
 from evaluation_assets.resources.installation import HomeResource
@@ -45,12 +45,12 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
         context: dg.ScheduleEvaluationContext, home: HomeResource
     ) -> Iterator[dg.RunRequest | dg.SkipReason]:
         drops = scan(home.home.drops).drops.values()
-        stale = list(islice((drop for drop in drops if is_stale(context.instance, drop, evaluation_key)), limit))
-        if not stale:
+        found = list(islice(stale(context.instance, drops, evaluation_key), limit))
+        if not found:
             yield dg.SkipReason("no drop is stale")
-        add_partitions(context.instance, DROPS, [drop.key for drop in stale])
-        most = DROPS_PER_RUN if len(stale) > _RUNS_OF_ONE else 1
-        groups = {drop.key: (step_config(context.instance, drop.key), tuple(run_tags(drop).items())) for drop in stale}
+        add_partitions(context.instance, DROPS, [drop.key for drop in found])
+        most = DROPS_PER_RUN if len(found) > _RUNS_OF_ONE else 1
+        groups = {drop.key: (step_config(context.instance, drop.key), tuple(run_tags(drop).items())) for drop in found}
         for some in batches(groups, drops_per_run(list(past_evaluations(context.instance)), most)):
             config, tags = groups[some[0]]
             keys = [f"{context.scheduled_execution_time:%Y-%m-%d}:{drop}" for drop in some]

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 
 from evaluation_assets.core.gating import session_agents as agents_in_sessions
-from evaluation_assets.core.gating.history import of_other_keys, session_history_rows
-from evaluation_assets.core.gating.task_metrics import read_metrics
+from evaluation_assets.core.gating.history import session_history_rows, with_earlier
+from evaluation_assets.core.gating.task_metrics import without_tasks
 from evaluation_assets.core.intake.facts import HistoryFacts
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
@@ -102,9 +102,9 @@ def session_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.Mate
     table = tables.SESSION_HISTORY
     analyses, metrics, history = home.tables(drop.key, "session_analyses", "task_metrics", "score_history")
     evaluated_at = HistoryFacts.of(history).evaluated_at or ""
-    rows = list(session_history_rows(analyses, read_metrics(drop.key, metrics), evaluated_at))
-    earlier = of_other_keys(home.home.table(drop.key, table.name).rows(), rows)
-    return dg.MaterializeResult(value=Stream(table, batched([*earlier, *rows], table)))
+    rows = session_history_rows(analyses, without_tasks(drop.key, metrics), evaluated_at)
+    every = with_earlier(home.home.table(drop.key, table.name).rows(), rows)
+    return dg.MaterializeResult(value=Stream(table, batched(every, table)))
 
 
 @stage(
@@ -121,7 +121,7 @@ def session_agents(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.Mater
     """Scores with their intervals, issues, latency and cost of every agent that acted."""
     table = tables.SESSION_AGENTS
     analyses, metrics = home.tables(drop.key, "session_analyses", "task_metrics")
-    rows = agents_in_sessions.session_agents(analyses, read_metrics(drop.key, metrics))
+    rows = agents_in_sessions.session_agents(analyses, without_tasks(drop.key, metrics))
     return dg.MaterializeResult(value=Stream(table, batched(rows, table)))
 
 

@@ -18,7 +18,7 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.suites.agents.settings import AgentSettings
 from evaluation_assets.core.system.installation import Installation, make_folder
 from evaluation_assets.definitions import build_definitions, current_key
-from evaluation_assets.defs.freshness import is_stale
+from evaluation_assets.defs.freshness import stale
 from evaluation_assets.defs.lost_runs import fail_gone_runs
 from evaluation_assets.defs.names import (
     AGENT_RUNS,
@@ -85,7 +85,7 @@ def stale_drops(home: Installation, panel: Panel, drops: Sequence[Drop]) -> list
     """The drops that were never reported, have changed, or would be evaluated differently now."""
     key = current_key(home, panel)
     with instance_of(home) as instance:
-        return [drop for drop in drops if is_stale(instance, drop, key)]
+        return list(stale(instance, drops, key))
 
 
 def evaluate_drops(

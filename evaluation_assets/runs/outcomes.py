@@ -8,6 +8,8 @@ from evaluation_assets.core.intake.drops import Drop
 
 Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
 
+EXIT_STATUS: Mapping[Status, int] = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over_budget": 3}
+
 
 @dataclass(frozen=True, slots=True)
 class FailedCheck:
@@ -17,6 +19,15 @@ class FailedCheck:
     name: str
     blocks: bool
     description: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that tells of an outcome, with the label that it stands beside, if any; a warning goes to stderr."""
+
+    text: str
+    label: str | None = None
+    is_warning: bool = False
 
 
 @dataclass(frozen=True, slots=True)

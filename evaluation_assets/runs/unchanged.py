@@ -2,8 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,22 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.own_files import files_below
 from evaluation_assets.core.system.plugins import has_plugins
 from evaluation_assets.core.system.regular_files import is_local
-from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome
+from evaluation_assets.runs.outcomes import FailedCheck, Line, RunOutcome
 
 _NO_SETTINGS = ("drops", "lake", "reports", "dagster", "agent_runs")
 """Folders of an installation that hold what is evaluated and what comes of it."""
 
 _NOT_READ = ("ledger.sqlite", "received.sqlite", "groups.yaml")
 """Beginnings of names of files that no evaluation takes settings from."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastOutcome:
+    """What the last evaluation of a drop told, and the lines that tell it."""
+
+    outcome: RunOutcome
+    lines: tuple[Line, ...]
+
 
 Metadata = Mapping[str, Mapping[str, Any]]
 
@@ -45,7 +54,7 @@ class LastOutcomes:
         self._panel = panel
         self._settings = settings
 
-    def of(self, drop: Drop) -> RunOutcome | None:
+    def of(self, drop: Drop) -> LastOutcome | None:
         """The last outcome of a drop; `None` where an evaluation could tell something else now."""
         file = self._file(drop.key)
         if self._made_from is None or not file.exists():
@@ -59,18 +68,20 @@ class LastOutcomes:
             )
             failed = tuple(FailedCheck(**each) for each in kept["failed_checks"])
             outcome = RunOutcome(drop, kept["status"], kept["message"], failed, kept["metadata"])
+            last = LastOutcome(outcome, tuple(Line(**line) for line in kept["lines"]))
         except (ValueError, TypeError, LookupError, AttributeError):  # written by another version
             return None
-        return outcome if is_same else None
+        return last if is_same else None
 
-    def keep(self, outcome: RunOutcome, content: str) -> None:
-        """Keep an outcome of a drop whose content was that before the run."""
+    def keep(self, outcome: RunOutcome, content: str, tell: Callable[[RunOutcome], Iterable[Line]]) -> None:
+        """Keep an outcome of a drop whose content was that before the run, and the lines that `tell` it again."""
         drop, file = outcome.drop, self._file(outcome.drop.key)
         file.unlink(missing_ok=True)
         if self._made_from is None or outcome.status not in ("passed", "check_failed"):
             return
         if "evaluation_report" not in outcome.metadata or not _has_all_verdicts(outcome.metadata):
             return
+        metadata = _from_ledger(outcome.metadata)
         kept = {
             "made_from": self._made_from,
             "content": content,
@@ -78,7 +89,8 @@ class LastOutcomes:
             "status": outcome.status,
             "message": outcome.message,
             "failed_checks": [asdict(check) for check in outcome.failed_checks],
-            "metadata": _from_ledger(outcome.metadata),
+            "metadata": metadata,
+            "lines": list(tell(replace(outcome, metadata=metadata))),
         }
         file.parent.mkdir(parents=True, exist_ok=True)
         publish_bytes(UPath(file), orjson.dumps(kept, default=str))

@@ -4,7 +4,7 @@ from statistics import fmean
 
 import pytest
 
-from benchmarks.cascade import FOLDER, Steps, measured, read_steps
+from benchmarks.cascade import FOLDER, UNSEEN, Steps, measured, read_steps
 
 
 @pytest.fixture(scope="module")
@@ -25,3 +25,12 @@ def test_the_cascade_agrees_with_people_as_well_as_the_best_judge_at_less_than_h
     found = list(measured(steps, 0.15, "trajectory", 20))
     assert fmean(each.asked for each in found) <= 0.4
     assert fmean(each.kappa - each.kappa_of_best for each in found) >= 0.0
+
+
+def test_judges_that_chose_nothing_save_nearly_as_many_calls(steps: Steps) -> None:
+    """With the alpha that the labels of a split choose, and other judges than the method was made with."""
+    for stages in UNSEEN:
+        found = list(measured(read_steps(FOLDER, stages), None, "trajectory", 10))
+        assert fmean(each.errors <= each.alpha for each in found) >= 0.9
+        assert fmean(each.asked for each in found) <= 0.25
+        assert fmean(each.kappa - each.kappa_of_best for each in found) >= -0.02

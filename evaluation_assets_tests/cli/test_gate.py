@@ -110,7 +110,9 @@ def test_figures_without_tasks_are_floors_with_a_tolerance(home: Path, tmp_path:
     assert "completed" in unknown.stdout and "INCONCLUSIVE" in unknown.stdout
     assert gated("support/base", **{"finding.loop": 0.0}).returncode == 0
     unknown_kind = gated("support/base", **{"finding.lop": 0.0})
-    assert unknown_kind.returncode == 2 and "no kind of finding is called lop" in unknown_kind.stderr
+    assert unknown_kind.returncode == 2 and "did you mean finding.loop?" in unknown_kind.stderr
+    typo = gated("support/base", pass_rat=0.9)
+    assert typo.returncode == 2 and "scores.json: no metric is called pass_rat; did you mean pass_rate?" in typo.stderr
     no_number = gated("support/base", success=float("nan"))
     assert no_number.returncode == 2 and "success is nan; it has to be a number" in no_number.stderr
     percent = gated("support/base", success=95)

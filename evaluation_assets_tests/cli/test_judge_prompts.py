@@ -73,15 +73,17 @@ def test_every_verdict_of_a_model_comes_with_the_messages_that_were_sent(home: P
         assert line["task_id"] in TASKS and line["split"] is None and line["outcome"] in ("scored", "abstained")
 
 
-def test_verdicts_are_chosen_by_level_judge_and_task(home: Path) -> None:
+def test_verdicts_are_chosen_by_level_tool_type_judge_and_task(home: Path) -> None:
     every = lines_of(home)
     assert {line["level"] for line in every} == {"clip", "category", "trajectory", "answer"}
     for option, field, value in (
         ("--level", "level", "answer"),
+        ("--tool-type", "tool_type", "browser_use"),
         ("--judge", "judge", "decides"),
         ("--task", "task_id", "t2"),
     ):
-        assert lines_of(home, option, value) == [line for line in every if line[field] == value]
+        chosen = [line for line in every if line[field] == value]
+        assert 0 < len(chosen) < len(every) and lines_of(home, option, value) == chosen
     both = lines_of(home, "--level", "clip", "--level", "category", "--judge", "writes", "--task", "t1")
     assert [line["level"] for line in both] == ["clip", "clip", "category"]
 
@@ -128,6 +130,10 @@ def test_options_that_do_not_fit_are_refused(home: Path) -> None:
         (
             ("--format", "judge_prompts", "--level", "turn", "--task", "zzz"),
             "no verdict of a model in d matches --level turn --task zzz\n",
+        ),
+        (
+            ("--format", "judge_prompts", "--tool-type", "browser", "--judge", "writes"),
+            "no verdict of a model in d matches --tool-type browser\n",
         ),
         (("--format", "atif", "--level", "clip"), "are for --format judge_prompts"),
     ):

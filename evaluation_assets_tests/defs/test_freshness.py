@@ -6,9 +6,13 @@ import dagster as dg
 import pytest
 from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
 from dagster._core.loader import LoadingContextForTest
+from upath import UPath
 
+from evaluation_assets.core.intake.drops import Drop, scan
 from evaluation_assets.core.judging.panel import Panel, panel_of
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs import freshness
+from evaluation_assets.resources.dagster_private import CODE_VERSION_TAG
 from evaluation_assets_tests.conftest import SAMPLE, Workspace
 from evaluation_assets_tests.model_judging import drop_of, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
@@ -122,3 +126,27 @@ def test_a_report_is_stale_where_a_judge_has_answered_since(
     assert run_alone(judged, "clip_verdicts/one_clip_verdicts").success
     assert status(judged, REPORT) == StaleStatus.FRESH
     assert stale_of_check(judged) is None
+
+
+def test_of_many_drops_the_stale_ones_are_found(
+    tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some were never reported, one has other content, one was read but not reported, one reported by other code."""
+    monkeypatch.setattr(freshness, "_AT_ONCE", 3)
+    for number in range(9):
+        (tmp_path / f"{number}.jsonl").write_bytes(LINES[0])
+    drops = list(scan(UPath(tmp_path)).drops.values())
+
+    def report(key: dg.AssetKey, drop: Drop, content: str, code: str = "now") -> None:
+        metadata = {"content": content, "stamp": drop.stamp()}
+        tags = {CODE_VERSION_TAG: code}
+        instance.report_runless_asset_event(
+            dg.AssetMaterialization(key, metadata=metadata, partition=drop.key, tags=tags)
+        )
+
+    for drop in drops[:7]:
+        report(freshness.RAW, drop, "content")
+    for drop in drops[:6]:
+        report(REPORT, drop, "content", code="before")
+        report(REPORT, drop, "other" if drop.key == "3" else "content", code="before" if drop.key == "5" else "now")
+    assert [drop.key for drop in freshness.stale(instance, drops, "now")] == ["3", "5", "6", "7", "8"]

@@ -17,7 +17,7 @@ from evaluation_assets.core.pipeline.settings import InvalidSettings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.user import user_name
 from evaluation_assets.definitions import build_definitions, current_key
-from evaluation_assets.defs.freshness import is_stale
+from evaluation_assets.defs.freshness import stale
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace, call, materialization, record
 from evaluation_assets_tests.pages import without_viewer
@@ -442,7 +442,7 @@ def test_the_weekly_schedule_asks_judges_that_are_not_asked_every_day(kept: Work
     assert workspace.run("d", **request.run_config).success
     assert workspace.table("d", "clip_verdicts", "dear").count == asked["cheap"]
     assert {row["n_judges"] for row in workspace.rows("d", "clip_scores")} == {2}
-    assert not is_stale(kept.instance, find(kept.home.drops, "d"), current_key(kept.home, panel))
+    assert list(stale(kept.instance, [find(kept.home.drops, "d")], current_key(kept.home, panel))) == []
 
 
 def test_a_run_that_asks_an_unknown_judge_says_who_there_is(installation: Workspace) -> None:

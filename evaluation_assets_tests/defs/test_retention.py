@@ -14,7 +14,7 @@ from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions, current_key
-from evaluation_assets.defs.freshness import REPORT, is_stale
+from evaluation_assets.defs.freshness import REPORT, stale
 from evaluation_assets.defs.names import EVALUATE, PRUNE_HISTORY
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.retention import JOBS, forget_runs
@@ -71,7 +71,7 @@ def test_old_runs_go_and_every_page_stays_as_it_is(kept: Workspace) -> None:
     assert not list(files.glob(f"{first}*")) and not list(files.glob(f"{partial}*"))
     assert state(kept) == before
     (drop,) = (each for each in scan(kept.home.drops).drops.values() if each.key == "d")
-    assert not is_stale(kept.instance, drop, current_key(kept.home, Panel()))
+    assert list(stale(kept.instance, [drop], current_key(kept.home, Panel()))) == []
     assert forget_runs(kept.instance, time.time()) == [], "what is left is needed"
 
 

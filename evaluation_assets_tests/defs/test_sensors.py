@@ -216,13 +216,13 @@ def test_many_stale_drops_share_runs(kept: Workspace, monkeypatch: pytest.Monkey
 
 
 def test_a_drop_is_stale_when_it_would_be_judged_differently(installation: Workspace) -> None:
-    from evaluation_assets.defs.freshness import is_stale
+    from evaluation_assets.defs.freshness import stale
 
     installation.drop("a", record())
     assert installation.run("a").success
     drop = find(installation.home.drops, "a")
-    assert not is_stale(installation.instance, drop, current_key(installation.home, Panel()))
-    assert is_stale(installation.instance, drop, "another key")
+    assert list(stale(installation.instance, [drop], current_key(installation.home, Panel()))) == []
+    assert list(stale(installation.instance, [drop], "another key")) == [drop]
 
 
 @pytest.mark.parametrize("version", ["regression.REGRESSION_VERSION", "reviewing.REVIEWING_VERSION"])

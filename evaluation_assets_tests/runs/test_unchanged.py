@@ -17,13 +17,19 @@ from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.panel import Panel, panel_of
 from evaluation_assets.core.system import code_stamp
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome
+from evaluation_assets.runs.outcomes import FailedCheck, Line, RunOutcome
 from evaluation_assets.runs.unchanged import LastOutcomes
 from evaluation_assets_tests.conftest import call
 
 MODEL = {"name": "rules", "provider": "openai_compatible", "model": "m", "base_url": "http://127.0.0.1:1/v1"}
 VERDICTS = {"calls": 3, "from_ledger": 1, "scored": 4, "abstained": 0, "failed": 0, "not_run": 0, "cost_usd": 0.1}
 VERDICTS |= {"input_tokens": 7, "cached_tokens": 0, "output_tokens": 7, "uncounted_verdicts": 0, "unpriced_verdicts": 0}
+SLOW = (
+    "dagster",
+    "evaluation_assets.core.report.report",
+    "evaluation_assets.core.traces.formats.registry",
+    "jsonschema",
+)
 METADATA = {"evaluation_report": {"shortfalls": []}, "clip_verdicts/rules_clip_verdicts": VERDICTS}
 
 
@@ -68,13 +74,18 @@ def drop_of(home: Installation) -> Drop:
     return find(home.drops, "d")
 
 
+def told(outcome: RunOutcome) -> list[Line]:
+    """Lines of each kind about an outcome."""
+    return [Line(outcome.status), Line("none", "cost"), Line("one run", is_warning=True)]
+
+
 def kept(home: Installation, panel: Panel = Panel(), **changes: Any) -> RunOutcome:
     """An evaluation that left everything as it is."""
     drop, known = drop_of(home), last(home, panel)
     assert known.of(drop) is None
     check = FailedCheck("evaluation_report", "gate", blocks=True, description="fell by 0.1")
     outcome = replace(RunOutcome(drop, "check_failed", None, (check,), METADATA), **changes)
-    known.keep(outcome, drop.content_hash())
+    known.keep(outcome, drop.content_hash(), told)
     return outcome
 
 
@@ -82,9 +93,10 @@ def test_an_unchanged_drop_has_the_outcome_that_it_had(home: Installation) -> No
     outcome = kept(home)
     found = last(home).of(drop_of(home))
     assert found is not None
-    assert (found.status, found.failed_checks) == ("check_failed", outcome.failed_checks)
-    told = found.metadata["clip_verdicts/rules_clip_verdicts"]
-    assert (told["calls"], told["from_ledger"], told["cost_usd"]) == (0, 4, None)
+    assert (found.outcome.status, found.outcome.failed_checks) == ("check_failed", outcome.failed_checks)
+    verdicts = found.outcome.metadata["clip_verdicts/rules_clip_verdicts"]
+    assert (verdicts["calls"], verdicts["from_ledger"], verdicts["cost_usd"]) == (0, 4, None)
+    assert found.lines == (Line("check_failed"), Line("none", "cost"), Line("one run", is_warning=True))
 
 
 def deleted(name: str) -> Callable[[Installation], None]:
@@ -192,7 +204,7 @@ def test_settings_that_change_during_a_run_lead_to_a_run(home: Installation) -> 
     assert known.of(drop) is None
     content = drop.content_hash()
     write(home, "gate.yaml", "changed: 1\n")
-    known.keep(RunOutcome(drop, "passed", None, (), METADATA), content)
+    known.keep(RunOutcome(drop, "passed", None, (), METADATA), content, told)
     assert last(home).of(drop) is None
 
 
@@ -203,10 +215,11 @@ def test_code_of_the_users_own_is_run_every_time(home: Installation) -> None:
 
 
 def evaluate(*arguments: str, home: Path) -> tuple[int, str, bool]:
-    """Exit status and output of `evaluate`, and whether it imported Dagster."""
+    """Exit status and output of `evaluate`, and whether it imported what takes long."""
     program = (
         "import sys\nfrom evaluation_assets.cli.main import main\n"
-        "try:\n    main(sys.argv[1:])\nfinally:\n    print('dagster' in sys.modules, file=sys.stderr)"
+        "try:\n    main(sys.argv[1:])\n"
+        f"finally:\n    print(any(name in sys.modules for name in {SLOW}), file=sys.stderr)"
     )
     command = [sys.executable, "-W", "ignore", "-c", program, "evaluate", *arguments, "--home", str(home)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("EVALUATION_")}

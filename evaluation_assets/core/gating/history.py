@@ -1,6 +1,7 @@
 """Score history, drift and leaderboard of a suite."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 
 import numpy as np
 import scipy
@@ -47,10 +48,12 @@ def session_history_rows(analyses: Stored, metrics: DropMetrics, evaluated_at: s
             yield {**{name: row[name] for name in names}, **added}
 
 
-def of_other_keys(earlier: Iterable[Row], rows: Sequence[Row]) -> list[Row]:
-    """The earlier rows of a history to keep: those under other comparability keys than the new rows."""
-    key = rows[0]["comparability_key"] if rows else ""
-    return [row for row in earlier if row["comparability_key"] != key]
+def with_earlier(earlier: Iterable[Row], rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows of a history, after the earlier ones to keep: those under other comparability keys."""
+    new = iter(rows)
+    first = list(islice(new, 1))
+    keys = {row["comparability_key"] for row in first}
+    return chain((row for row in earlier if row["comparability_key"] not in keys), first, new)
 
 
 def drift_since(baseline: Baseline, drops: Iterable[DropMetrics], metric: str, alpha: float) -> Drift:

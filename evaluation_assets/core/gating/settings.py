@@ -1,5 +1,6 @@
 """The sections `gate` and `headline` of gate.yaml: gating metrics, margins, error rates; what a report counts."""
 
+import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Literal
@@ -73,6 +74,15 @@ class GateSettings(Section):
     floors: dict[str, float] = Field(default={})
     min_pass_rates: dict[str, Share] = Field(default={})
     blocks: tuple[GateVerdict, ...] = ("fail",)
+
+    @field_validator("task_family")
+    @classmethod
+    def _is_an_expression(cls, task_family: str | None) -> str | None:
+        try:
+            re.compile(task_family or "")
+        except re.error as problem:
+            raise ValueError(f"not a regular expression: {problem}") from None
+        return task_family
 
     @field_validator("floors")
     @classmethod

@@ -193,19 +193,28 @@ def _above_zero(value: float | None) -> float | None:
 
 def read_metrics(drop: str, stored: Stored) -> DropMetrics:
     """The metrics of a drop from its `task_metrics`."""
-    facts = MetricsFacts.of(stored)
-    sidecar, recorded = facts.sidecar, facts.participants
     tasks: dict[str, str] = {}
     runs: dict[str, int] = {}
     metrics: dict[str, dict[str, TaskValue]] = {}
+    ids: dict[str, str] = {}
+    known: dict[TaskValue, TaskValue] = {}  # most are 0 or 1
     for row in stored.rows():
-        runs[row["task_id"]] = row["n_trials"]
-        tasks[row["task_id"]] = row["task_digest"]
+        task = ids.setdefault(row["task_id"], row["task_id"])
+        runs[task] = row["n_trials"]
+        tasks[task] = row["task_digest"]
         values = metrics.setdefault(row["metric"], {})
         if row["value"] is not None:
             # Tables written before `worst` existed are read until their drops are evaluated again.
             worst = row.get("worst", row["value"])
-            values[row["task_id"]] = TaskValue(row["value"], row["best"], worst, row["n_known"])
+            value = TaskValue(row["value"], row["best"], worst, row["n_known"])
+            values[task] = known.setdefault(value, value)
+    return replace(without_tasks(drop, stored), n_runs=sum(runs.values()), tasks=tasks, metrics=metrics)
+
+
+def without_tasks(drop: str, stored: Stored) -> DropMetrics:
+    """What a drop's `task_metrics` say of it as a whole."""
+    facts = MetricsFacts.of(stored)
+    sidecar, recorded = facts.sidecar, facts.participants
     return DropMetrics(
         drop=drop,
         suite=sidecar.suite,
@@ -218,7 +227,6 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
         canaries=facts.canaries,
         canaries_asked=facts.canaries_asked,
         detectors=facts.detectors,
-        n_runs=sum(runs.values()),
-        tasks=tasks,
-        metrics=metrics,
+        tasks={},
+        metrics={},
     )

@@ -132,13 +132,19 @@ async def judge_chains(
         for chain in chains:
             running.append(asyncio.create_task(_judge_chain(judge, chain, judged, defects, gate)))
             if len(running) >= judge.chains_in_flight:
-                yield await running.popleft()
+                yield await _first(running)
         while running:
-            yield await running.popleft()
+            yield await _first(running)
     finally:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+async def _first(running: deque[asyncio.Task[list[Judgement]]]) -> list[Judgement]:
+    """The first chain's results. Cancelled, it leaves the chain running: all chains are to be cancelled together."""
+    await asyncio.wait([running[0]])
+    return await running.popleft()
 
 
 async def _judge_chain(

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +24,7 @@ from evaluation_assets.core.models.shared_limits import SharedLimit
 from evaluation_assets.core.models.timeouts import Deadline
 from evaluation_assets.core.models.unsaved import Unsaved
 from evaluation_assets.core.models.usage import believed
+from evaluation_assets.core.system.cancellation import finished
 from evaluation_assets.core.traces.prices import Pricing
 
 _POLL_S = 0.25
@@ -251,8 +252,8 @@ class Client:
             self._limit.not_used(tokens)
             return Answered(key, known, from_ledger=True)
         with self._renewed(key):
-            reply, latency_ms = await self._send(request, dialect, tokens, deadline, started)
-            return Answered(key, await self._commit(key, request, reply, latency_ms, attempt), from_ledger=False)
+            sent = self._send(request, dialect, tokens, deadline, started)
+            return Answered(key, await finished(self._commit(key, request, sent, attempt)), from_ledger=False)
 
     @contextmanager
     def _renewed(self, key: str) -> Iterator[None]:
@@ -324,8 +325,9 @@ class Client:
             return self._ledger.has_reply_since(own.provider, own.model, self._timeouts.outage_s)
         return False
 
-    async def _commit(self, key: str, request: Request, reply: Reply, latency_ms: float, attempt: int) -> Entry:
+    async def _commit(self, key: str, request: Request, sent: Awaitable[tuple[Reply, float]], attempt: int) -> Entry:
         """Pay, and store the reply for good; where that fails it is kept in memory, and nothing more is asked."""
+        reply, latency_ms = await sent
         price = self._pricing.cost(reply.usage)
         if price is None:
             price = most_of(request, self._pricing)

@@ -5,15 +5,16 @@ the table as it is when the report is written.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from evaluation_assets.core.gating.evaluated_drops import without_damaged
 from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import FAILURE_GROUPS
-from evaluation_assets.core.pipeline.failure_groups import occurrences, read_drop
-from evaluation_assets.core.sections.failure_groups.grouping import GroupKey, assigned
+from evaluation_assets.core.pipeline.failure_groups import FindingsOfRuns, calls_of, evaluated_runs
+from evaluation_assets.core.sections.failure_groups.grouping import UNEXPLAINED, GroupKey, assigned
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState, State, read_states, shown_name, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, by_suite, change_in
@@ -23,23 +24,31 @@ from evaluation_assets.core.system.installation import Installation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropGroups:
-    """The findings of a drop in the order of their table, then its failed runs without any, each with its group.
+    """The groups of `findings`: `keys` are those of each, in order, and `unexplained` those of failed runs without any.
 
     `trends` are the drops of the suite with this drop last, for its groups and all that were known before; `states`
     are those of its groups, `names` those of all groups as they may be shown. `damaged` says why there are none from
     before.
     """
 
-    members: Sequence[tuple[GroupKey, Occurrence]]
+    findings: FindingsOfRuns
+    keys: Sequence[GroupKey]
+    unexplained: Mapping[str, GroupKey]
     trends: Mapping[GroupKey, Sequence[DropCount]]
     states: Mapping[GroupKey, State]
     names: Mapping[GroupKey, str]
     damaged: Sequence[str] = ()
 
     @property
-    def alike(self) -> list[Alike]:
-        """The group of each of `members`, with the number of other runs."""
-        return [Alike(each.trajectory_id, key.id, self.trends[key][-1].n_affected - 1) for key, each in self.members]
+    def members(self) -> Iterator[tuple[GroupKey, Occurrence]]:
+        """The findings with their groups; they are read from the table."""
+        return zip(self.keys, chain.from_iterable(self.findings), strict=True)
+
+    @property
+    def alike(self) -> Iterator[Alike]:
+        """The group of each finding, with the number of other runs."""
+        told = {key: Alike(key.id, self.trends[key][-1].n_affected - 1) for key in self.states}
+        return map(told.__getitem__, self.keys)
 
 
 def drop_groups(
@@ -58,17 +67,25 @@ def drop_groups(
         InvalidConfiguration: `groups.yaml` is not valid.
     """
     damaged: list[str] = []
-    runs, found, calls = read_drop(home, drop)
+    runs = evaluated_runs(home, drop)
     earlier = next(
         without_damaged([FAILURE_GROUPS.name], lambda name: _read(home.whole_table(name), drop), damaged.append),
         _Earlier(),
     )
-    keys = assigned(found, earlier.affected.keys(), calls)
-    counts = Counter(key for key, _ in {(key, each.trajectory_id) for key, each in zip(keys, found, strict=True)})
-    drops = {key: [*earlier.trend(key), runs.count(counts[key])] for key in dict.fromkeys([*earlier.affected, *keys])}
+    found = FindingsOfRuns(runs, home.table(drop, "findings"), home.table(drop, "raw_trajectories"))
+    keys: list[GroupKey] = []
+    unexplained: dict[str, GroupKey] = {}
+    counts: Counter[GroupKey] = Counter()
+    for own in assigned(found, earlier.affected.keys(), calls_of(home, drop)):
+        keys += (key for _, key in own)
+        counts.update({key for _, key in own})
+        unexplained |= {each.trajectory_id: key for each, key in own if each.kind == UNEXPLAINED}
+    drops = {key: [*earlier.trend(key), runs.count(counts[key])] for key in dict.fromkeys([*earlier.affected, *counts])}
     kept = read_states(home.groups_file)
     return DropGroups(
-        members=list(zip(keys, occurrences(runs, findings, raw), strict=True)),
+        findings=FindingsOfRuns(runs, findings, raw),
+        keys=keys,
+        unexplained=unexplained,
         trends={key: by_suite(trend)[runs.suite] for key, trend in drops.items()},
         states={key: _state(drops[key], kept.get(key.id), len(drops)) for key in counts},
         names={key: cover(shown_name(key.name, kept.get(key.id))) for key in drops},

@@ -4,10 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import get_args
 
-from evaluation_assets.core.gating.evaluated_drops import evaluated_at, metrics_of, without_damaged
+from evaluation_assets.core.gating.evaluated_drops import evaluated_at, without_damaged
+from evaluation_assets.core.gating.task_metrics import without_tasks
 from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
@@ -104,22 +107,35 @@ def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
 def read_drop(home: Installation, drop: str) -> tuple[EvaluatedRuns, list[Occurrence], Counter[str]]:
     """The runs of a drop, its findings with the failed runs without any, and its calls by tool."""
     runs = evaluated_runs(home, drop)
-    found = occurrences(runs, home.table(drop, "findings"), home.table(drop, "raw_trajectories"))
-    calls = Counter(row["tool_name"] for row in home.table(drop, "clips").rows(["tool_name"]) if row["tool_name"])
-    return runs, found, calls
+    found = FindingsOfRuns(runs, home.table(drop, "findings"), home.table(drop, "raw_trajectories"))
+    return runs, list(chain.from_iterable(found)), calls_of(home, drop)
 
 
-def occurrences(runs: EvaluatedRuns, findings: Stored, raw: Stored) -> list[Occurrence]:
-    """The findings of a drop in the order of the table, then the failed runs without any."""
-    found = [Occurrence(drop=runs.drop, **row) for row in findings.rows(list(_PLACED))]
-    explained = {each.trajectory_id for each in found}
-    failed = {run for run, succeeded in runs.successes.items() if not succeeded and run not in explained}
-    return [*found, *(_unexplained(raw, runs, failed) if failed else ())]
+def calls_of(home: Installation, drop: str) -> Counter[str]:
+    """The calls of a drop by tool."""
+    return Counter(row["tool_name"] for row in home.table(drop, "clips").rows(["tool_name"]) if row["tool_name"])
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsOfRuns:
+    """The findings of each run in the order of the table, then each failed run without any; read when iterated."""
+
+    runs: EvaluatedRuns
+    findings: Stored
+    raw: Stored
+
+    def __iter__(self) -> Iterator[list[Occurrence]]:
+        failed = {run for run, succeeded in self.runs.successes.items() if not succeeded}
+        for run, rows in groupby(self.findings.rows(list(_PLACED)), itemgetter("trajectory_id")):
+            failed.discard(run)
+            yield [Occurrence(drop=self.runs.drop, **row) for row in rows]
+        if failed:
+            yield from ([each] for each in _unexplained(self.raw, self.runs, failed))
 
 
 def evaluated_runs(home: Installation, drop: str) -> EvaluatedRuns:
     """The runs of an evaluated drop. Whether a run succeeded is what its source recorded, else what its suite says."""
-    metrics = metrics_of(home, drop)
+    metrics = without_tasks(drop, home.table(drop, "task_metrics"))
     agent = metrics.agent or metrics.model
     runs = EvaluatedRuns(
         drop=drop,

@@ -1,7 +1,9 @@
-"""The metrics that gate.yaml names exist: a typo would leave the gate without a limit."""
+"""The metrics that gate.yaml and files of figures name exist: a typo would leave the gate without a limit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+
+from upath import UPath
 
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel, load_panel
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
@@ -20,19 +22,37 @@ def settings_of(home: Installation, panel: Panel) -> Settings:
     """
     settings = load_settings(home.gate_file)
     gate = settings.gate
-    if not gate.metrics and not gate.floors:
-        return settings
+    for field, named in (("metrics", gate.metrics or ()), ("floors", gate.floors)):
+        _check(home, panel, f"{home.gate_file}: gate.{field}", named)
+    return settings
+
+
+def check_figures(home: Installation, panel: Panel, file: UPath) -> None:
+    """Check that the metrics in a file of figures exist, as `settings_of` does. Other baselines are not read.
+
+    Raises:
+        InvalidSettings: a metric does not exist; the message names the nearest.
+        InvalidBaseline: a figure cannot be that of its metric.
+        InvalidRubric, InvalidPanel: as `settings_of`.
+    """
+    from evaluation_assets.core.gating.baselines import read_figures  # noqa: PLC0415
+
+    _check(home, panel, str(file), read_figures(file) or ())
+
+
+def _check(home: Installation, panel: Panel, place: str, named: Iterable[str]) -> None:
+    named = list(named)
+    if not named:
+        return
     judges = [*panel.judges, *load_panel(home.panel_file).judges]
     if any(judge.function is not None for judge in judges):
-        return settings
+        return
     known = sorted(_metrics(home, judges))
-    for field, named in (("metrics", gate.metrics or ()), ("floors", gate.floors)):
-        for name in named:
-            if name not in known:
-                near = get_close_matches(name, known, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"choose one of: {', '.join(known)}"
-                raise InvalidSettings(f"{home.gate_file}: gate.{field}: no metric is called {name}; {hint}")
-    return settings
+    for name in named:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"choose one of: {', '.join(known)}"
+            raise InvalidSettings(f"{place}: no metric is called {name}; {hint}")
 
 
 def _metrics(home: Installation, judges: Sequence[JudgeSettings]) -> Iterator[str]:

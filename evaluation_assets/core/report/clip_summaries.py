@@ -1,16 +1,16 @@
 """The clips of a report: summaries of tool types and of clip criteria, and the worst clips with their verdicts."""
 
-import heapq
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any, Protocol
+from typing import Protocol
 
 from evaluation_assets.core.judging.selection import Selections
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.report.distributions import statistic
+from evaluation_assets.core.report.lowest import Lowest
 from evaluation_assets.core.report.report import ClipSummary, ClipVerdict, Place, ToolSummary
 from evaluation_assets.core.text.excerpts import without_middle
 
@@ -33,25 +33,6 @@ class ClipTables(Protocol):
     def clip_verdicts(self) -> Mapping[str, Stored]: ...
     @property
     def selections(self) -> Selections: ...
-
-
-class Lowest:
-    """Keeps only the items with the lowest values. Ties go to the earlier item."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._heap: list[tuple[float, int, Any]] = []
-
-    def offer(self, value: float, position: int, item: Any) -> None:
-        entry = (-value, -position, item)
-        if len(self._heap) < self._size:
-            heapq.heappush(self._heap, entry)
-        elif entry[:2] > self._heap[0][:2]:
-            heapq.heapreplace(self._heap, entry)
-
-    def items(self) -> list[Any]:
-        """The kept items, lowest value first."""
-        return [item for _, _, item in sorted(self._heap, key=lambda entry: (-entry[0], -entry[1]))]
 
 
 @dataclass(slots=True)

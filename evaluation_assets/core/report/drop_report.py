@@ -68,7 +68,7 @@ def drop_report(
     previous = drop_before(history, drop)
     compared = _compared_with(home, drop, sidecar.suite, previous)
     earlier = next(without_damaged([compared[0]] if compared else [], _findings_in(home), damaged.append), None)
-    alike = [] if groups is None else groups.alike
+    alike = () if groups is None else groups.alike
     return summarise(drop, facts, comparability, own, settings.headline, gate, labels, earlier, alike).model_copy(
         update={
             "failure_groups": None if groups is None else failure_groups_summary(groups, _shown(own)),
@@ -143,9 +143,7 @@ def write_drop_report(
             except LedgerError:  # the report does not depend on it
                 return {}
 
-        return report, write_report(
-            home.reports(drop), report, own, other, _queue(home, drop), replies_to, groups.alike
-        )
+        return report, write_report(home.reports(drop), report, own, other, _queue(home, drop), replies_to, groups)
 
 
 def write_comparison(
@@ -169,7 +167,7 @@ def write_comparison(
     report = drop_report(home, drop, own, judges, rubrics, quorum, settings, groups)
     page = home.reports(drop) / "against" / against.replace("/", "_") / "comparison.html"
     other = OtherRun(against, "chosen by hand", documents(_tables_shown(home, against, judges, redaction)))
-    write_page(page, report, own, other, _queue(home, drop), groups.alike)
+    write_page(page, report, own, other, _queue(home, drop), groups)
     return page
 
 

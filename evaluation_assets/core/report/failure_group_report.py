@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
+from evaluation_assets.core.report.lowest import Lowest
 from evaluation_assets.core.sections.failure_groups.grouping import GroupKey
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import State
@@ -78,11 +79,11 @@ def failure_groups_summary(found: DropGroups, shown: Collection[str]) -> Failure
     """
     if not found.trends:
         return None
-    members: dict[GroupKey, list[Occurrence]] = {}
+    examples: dict[GroupKey, _Examples] = {}
     for key, each in found.members:
-        members.setdefault(key, []).append(each)
+        examples.setdefault(key, _Examples()).add(each, each.trajectory_id in shown)
     earlier = next(iter(found.trends.values()))[:-1]
-    groups = [_summary(key, own, found, shown) for key, own in members.items()]
+    groups = [_summary(key, own.items(), found, shown) for key, own in examples.items()]
     return FailureGroupsSummary(
         groups=sorted(groups, key=lambda group: (-group.runs, group.group_id)),
         changes=version_changes([(found.names[key], trend) for key, trend in found.trends.items()]),
@@ -91,19 +92,33 @@ def failure_groups_summary(found: DropGroups, shown: Collection[str]) -> Failure
     )
 
 
-def _summary(key: GroupKey, members: list[Occurrence], found: DropGroups, shown: Collection[str]) -> GroupSummary:
+class _Examples:
+    """The first finding of each run, those of shown runs first, and those of a step before others."""
+
+    def __init__(self) -> None:
+        self._best = Lowest(EXAMPLES)
+        self._runs = 0
+        self._run = ""
+
+    def add(self, each: Occurrence, is_shown: bool) -> None:
+        """Offer the next finding; those of a run follow each other."""
+        if each.trajectory_id != self._run:
+            self._run, self._runs = each.trajectory_id, self._runs + 1
+            self._best.offer(2.0 * (not is_shown) + (each.clip_index is None), self._runs, each)
+
+    def items(self) -> list[Occurrence]:
+        return self._best.items()
+
+
+def _summary(key: GroupKey, examples: list[Occurrence], found: DropGroups, shown: Collection[str]) -> GroupSummary:
     trend = found.trends[key]
-    by_run: dict[str, Occurrence] = {}
-    for each in members:
-        by_run.setdefault(each.trajectory_id, each)
-    examples = sorted(by_run.values(), key=lambda each: (each.trajectory_id not in shown, each.clip_index is None))
     return GroupSummary(
         group_id=key.id,
         name=found.names[key],
         state=found.states[key],
         runs=trend[-1].n_affected,
         share=trend[-1].n_affected / trend[-1].n_runs,
-        examples=[_example(each, shown) for each in examples[:EXAMPLES]],
+        examples=[_example(each, shown) for each in examples],
         points=points(trend),
     )
 

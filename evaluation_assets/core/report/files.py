@@ -7,6 +7,7 @@ import orjson
 from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish, publish_bytes
+from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.report.paths import JUDGE_FILES, ReportFiles, report_files
 from evaluation_assets.core.report.provenance.replies import RepliesTo
 from evaluation_assets.core.report.render import as_html, as_json, as_markdown
@@ -15,7 +16,6 @@ from evaluation_assets.core.report.results import result_records
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.report.viewer.documents import documents
 from evaluation_assets.core.report.viewer.page import DATA_FOLDER, OtherRun, pack, with_viewer
-from evaluation_assets.core.sections.findings.summary import Alike
 
 
 def write_report(
@@ -25,16 +25,16 @@ def write_report(
     other: OtherRun | None = None,
     queue: Sequence[tuple[str, str]] = (),
     replies_to: RepliesTo = lambda _: {},
-    alike: Sequence[Alike] = (),
+    groups: DropGroups | None = None,
 ) -> ReportFiles:
     """Write all files, each atomically. Files of judges and trajectories that no longer exist are removed.
 
     `other` is the run that the viewer compares the drop with, `queue` what people are to review, `replies_to` gives
-    raw replies of models, `alike` is the failure group of each finding.
+    raw replies of models, `groups` are the failure groups of the drop.
     """
     paths = report_files(folder, report.drop)
     write_texts(folder, {paths.json.name: as_json(report), paths.markdown.name: as_markdown(report)})
-    write_page(paths.html, report, tables, other, queue, alike)
+    write_page(paths.html, report, tables, other, queue, groups)
     written: set[str] = set()
 
     def records() -> Iterator[dict[str, Any]]:
@@ -59,10 +59,10 @@ def write_page(
     tables: DropTables,
     other: OtherRun | None,
     queue: Sequence[tuple[str, str]],
-    alike: Sequence[Alike] = (),
+    groups: DropGroups | None = None,
 ) -> None:
     """Write the page with its viewer, and beside it the data that does not fit in."""
-    viewer = pack(report.drop, documents(tables, alike), path.parent / DATA_FOLDER, other, queue)
+    viewer = pack(report.drop, documents(tables, groups), path.parent / DATA_FOLDER, other, queue)
     publish(path, lambda sink: _write_all(sink, with_viewer(as_html(report), viewer)))
 
 

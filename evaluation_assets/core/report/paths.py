@@ -18,6 +18,11 @@ class ReportFiles:
     json: UPath
     results: UPath
 
+    @property
+    def data(self) -> bytes | None:
+        """The JSON of the report; `None` if there is none."""
+        return self.json.read_bytes() if self.json.exists() else None
+
 
 def report_files(folder: UPath, drop: str) -> ReportFiles:
     """Paths of a drop's report files."""

@@ -16,10 +16,11 @@ from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, DamagedTable, Stored
-from evaluation_assets.core.report.clip_summaries import Lowest, Values, clip_summaries, excerpt
+from evaluation_assets.core.report.clip_summaries import Values, clip_summaries, excerpt
 from evaluation_assets.core.report.distributions import statistic
 from evaluation_assets.core.report.headline import Headline, criterion_rate, headline, rate
 from evaluation_assets.core.report.judges_report import labels_of, panel_summary
+from evaluation_assets.core.report.lowest import Lowest
 from evaluation_assets.core.report.process_summary import process_summary
 from evaluation_assets.core.report.report import (
     CriterionSummary,

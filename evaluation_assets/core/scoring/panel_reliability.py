@@ -1,5 +1,6 @@
 """Panel reliability: inter-rater agreement on one drop, per criterion."""
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import Any
@@ -19,16 +20,13 @@ def reliability_rows(drop: str, verdicts: Mapping[str, Mapping[str, Stored]]) ->
     A panel of one has rows only if its judge has repeats.
     """
     for level, tables in verdicts.items():
-        for criterion, by_subject in sorted(_samples(tables).items()):
-            repeated = {
-                judge: [own[judge] for own in by_subject.values() if len(own.get(judge, ())) > 1] for judge in tables
-            }
+        if len(tables) < 2 and not any(row["sample"] for table in tables.values() for row in table.rows(["sample"])):
+            continue
+        for criterion, samples in sorted(_samples(tables).items()):
+            repeated = {judge: samples.repeated(judge) for judge in tables}
             if len(tables) < 2 and not any(repeated.values()):
                 continue
-            means = [
-                {judge: fmean(samples) for judge, samples in by_subject[subject].items()}
-                for subject in sorted(by_subject)
-            ]
+            means = samples.means()
             scores = {judge: [own.get(judge) for own in means] for judge in tables}
             table = table_of(scores)
             leniency = Leniency(list(tables))
@@ -68,15 +66,47 @@ def largest_retest_std(rows: Iterable[Row]) -> dict[str, float]:
     return figures
 
 
-def _samples(tables: Mapping[str, Stored]) -> dict[str, dict[Subject, dict[str, list[float]]]]:
-    """Scores by criterion, subject and judge; several per judge if it has repeats."""
-    found: dict[str, dict[Subject, dict[str, list[float]]]] = {}
+class _Samples:
+    """The scores of one criterion. Of a big drop, those of a judge without repeats are numbers in an array."""
+
+    def __init__(self) -> None:
+        self._places: dict[Subject, int] = {}
+        self._means: dict[str, tuple[array[int], array[float]]] = {}
+        self._repeated: dict[str, dict[int, list[float]]] = {}
+
+    def add(self, judge: str, subject: Subject, samples: list[float]) -> None:
+        """Add a judge's samples of a subject, at least one."""
+        place = self._places.setdefault(subject, len(self._places))
+        places, means = self._means.setdefault(judge, (array("q"), array("d")))
+        places.append(place)
+        means.append(fmean(samples))
+        if len(samples) > 1:
+            self._repeated.setdefault(judge, {})[place] = samples
+
+    def repeated(self, judge: str) -> list[list[float]]:
+        """The samples of subjects that the judge scored more than once, in the order in which subjects came."""
+        return [samples for _, samples in sorted(self._repeated.get(judge, {}).items())]
+
+    def means(self) -> list[dict[str, float]]:
+        """The mean of each judge by subject, subjects sorted."""
+        found: list[dict[str, float]] = [{} for _ in self._places]
+        for judge, (places, means) in self._means.items():
+            for place, mean in zip(places, means, strict=True):
+                found[place][judge] = mean
+        return [found[self._places[subject]] for subject in sorted(self._places)]
+
+
+def _samples(tables: Mapping[str, Stored]) -> dict[str, _Samples]:
+    """Scores by criterion."""
+    found: dict[str, _Samples] = {}
+    subjects: dict[Subject, Subject] = {}
     for judge, table in tables.items():
         place = "clip_index" if "clip_index" in table.table.schema.names else "subject"
         for trajectory_id, of_trajectory in grouped(table.rows(["trajectory_id", place, "outcome", "scores"])):
             for name, verdicts in grouped(of_trajectory, place):
                 prefix = "answer." if name == "answer" else ""
+                subject = subjects.setdefault((trajectory_id, name), (trajectory_id, name))
                 for criterion, samples in samples_of(verdicts).items():
                     if samples:
-                        found.setdefault(prefix + criterion, {}).setdefault((trajectory_id, name), {})[judge] = samples
+                        found.setdefault(prefix + criterion, _Samples()).add(judge, subject, samples)
     return found

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-import jsonschema
-import regex as regular_expressions
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from evaluation_assets.core.text.field_meanings import describe
@@ -78,6 +76,8 @@ class ParameterRule(_Model):
     @field_validator("regex")
     @classmethod
     def _compiles(cls, pattern: str | None) -> str | None:
+        import regex as regular_expressions  # noqa: PLC0415  (with jsonschema: 0.1 s to import)
+
         try:
             regular_expressions.compile(pattern or "")
         except regular_expressions.error as problem:
@@ -87,6 +87,8 @@ class ParameterRule(_Model):
     @field_validator("json_schema")
     @classmethod
     def _is_a_schema(cls, schema: dict[str, Any] | None) -> dict[str, Any] | None:
+        import jsonschema  # noqa: PLC0415
+
         try:
             jsonschema.Draft202012Validator.check_schema(schema or {})
         except jsonschema.SchemaError as problem:

@@ -13,6 +13,9 @@ from evaluation_assets.core.system.stop_signals import SIGNALS
 
 Result = TypeVar("Result")
 
+GRACE_S = 10.0
+"""How long work that is paid for goes on once the process is told to stop: replies come within seconds."""
+
 _told: WeakSet[threading.Thread] = WeakSet()
 _waiting: WeakKeyDictionary[threading.Thread, Callable[[], object]] = WeakKeyDictionary()
 """How to cancel what a thread other than the main one waits for. Only the main thread receives signals."""
@@ -46,9 +49,9 @@ def forget_stop(thread: threading.Thread) -> None:
 async def as_completed(work: Iterable[Coroutine[Any, Any, Result]]) -> AsyncIterator[Result]:
     """The results, whichever is done first comes first.
 
-    A signal to stop cancels all of it and waits for its end: requests are given up, connections and claims given back,
-    no exception is raised in the middle of a commit. Dagster stops a run at `KeyboardInterrupt`, and goes on with
-    other steps at anything else.
+    A signal to stop cancels all of it and waits for its end: nothing more is asked, replies on their way are
+    `finished`, connections and claims given back, no exception is raised in the middle of a commit. Dagster stops a
+    run at `KeyboardInterrupt`, and goes on with other steps at anything else.
     """
     tasks = [asyncio.ensure_future(each) for each in work]
     try:
@@ -60,8 +63,25 @@ async def as_completed(work: Iterable[Coroutine[Any, Any, Result]]) -> AsyncIter
         raise KeyboardInterrupt from stopped
     finally:
         for task in tasks:
-            task.cancel()
+            if not task.cancelling():  # what is paid for goes on, and a second time would end it
+                task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def finished(paid: Coroutine[Any, Any, Result]) -> Result:
+    """The result of work that is paid for: when it is cancelled it goes on for up to `GRACE_S`, so that it is kept.
+
+    The cancellation is raised after that. A second one ends the work at once.
+    """
+    task = asyncio.ensure_future(paid)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task], timeout=GRACE_S)
+        raise
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 @contextmanager

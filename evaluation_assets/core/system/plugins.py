@@ -30,7 +30,7 @@ class BrokenPlugin(UserWarning):
 
 def has_plugins() -> bool:
     """Whether a package has registered anything."""
-    return any(_entries(group) for group in (READERS, JUDGES, SUITES, SINKS))
+    return any(_registered().values())
 
 
 def plugin(group: str, name: str) -> OwnFunction:
@@ -39,7 +39,7 @@ def plugin(group: str, name: str) -> OwnFunction:
     Raises:
         InvalidPlugin: there is none of this name, or it cannot be loaded.
     """
-    known = {entry.name: entry for entry in _entries(group)}
+    known = {entry.name: entry for entry in _registered()[group]}
     if name not in known:
         listed = ", ".join(known) or "none"
         raise InvalidPlugin(
@@ -66,7 +66,7 @@ def plugins(group: str, taken: frozenset[str], build: Callable[[str, object], Lo
     A plugin that cannot be loaded, that `build` raises for, or whose name is `taken` is left out with a warning.
     """
     found: dict[str, Loaded] = {}
-    for entry in _entries(group):
+    for entry in _registered()[group]:
         if entry.name in taken or entry.name in found:
             _warn(entry, f"the name {entry.name!r} is taken")
             continue
@@ -84,7 +84,7 @@ def guarded(group: str, name: str, detect: Callable[[Seen], bool]) -> Callable[[
         try:
             return bool(detect(seen))
         except Exception as problem:  # noqa: BLE001  # one package must not keep files from all other readers
-            entry = next(entry for entry in _entries(group) if entry.name == name)
+            entry = next(entry for entry in _registered()[group] if entry.name == name)
             warnings.warn(f"{_place(entry)} failed to look at a file: {_told(problem)}", BrokenPlugin, stacklevel=2)
             return False
 
@@ -92,9 +92,13 @@ def guarded(group: str, name: str, detect: Callable[[Seen], bool]) -> Callable[[
 
 
 @cache
-def _entries(group: str) -> tuple[EntryPoint, ...]:
-    """The entry points of a group; always in the same order, so that the first of a name is always the same."""
-    return tuple(sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)))
+def _registered() -> dict[str, list[EntryPoint]]:
+    """The entry points by group; always in the same order, so that the first of a name is always the same."""
+    every = entry_points()  # this looks at each installed package
+    return {
+        group: sorted(every.select(group=group), key=lambda entry: (entry.name, entry.value))
+        for group in (READERS, JUDGES, SUITES, SINKS)
+    }
 
 
 def _warn(entry: EntryPoint, why: str) -> None:

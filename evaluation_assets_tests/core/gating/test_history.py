@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation_assets.core.gating.history import drift_since, history_rows, leaderboard
+from evaluation_assets.core.gating.history import drift_since, history_rows, leaderboard, with_earlier
 from evaluation_assets.core.gating.task_metrics import DropMetrics
 from evaluation_assets_tests.core.gating.test_gate import KEY, baseline, drop
 
@@ -19,6 +19,13 @@ def test_a_point_names_its_interval_and_its_tasks() -> None:
     assert [row["metric"] for row in rows] == ["overall"]
     assert (rows[0]["mean"], rows[0]["n"]) == (pytest.approx(0.3), 2)
     assert rows[0]["ci_low"] < 0.3 < rows[0]["ci_high"]
+
+
+def test_a_point_replaces_those_of_its_own_comparability_key() -> None:
+    earlier = [{"comparability_key": key, "mean": 0.1} for key in ("x", "y", "x")]
+    new = [{"comparability_key": "x", "mean": mean} for mean in (0.2, 0.3)]
+    assert list(with_earlier(earlier, iter(new))) == [earlier[1], *new]
+    assert list(with_earlier(earlier, [])) == earlier
 
 
 def test_agents_are_ranked_on_the_tasks_they_share() -> None:

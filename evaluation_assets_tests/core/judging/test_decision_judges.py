@@ -128,6 +128,22 @@ def test_the_real_sdk_sends_the_same_and_reads_the_same(url: str, models: ModelS
         assert [each.probability for each in answer.probabilities] == pytest.approx(probabilities)
 
 
+def test_the_sdk_of_typesafe_sends_the_same_and_reads_the_same(url: str, models: ModelServer) -> None:
+    sdk = pytest.importorskip("typesafe_sdk", reason="typesafe-sdk is not installed")
+    row, *_ = rows_of(models, url, "systemone")
+    sent = models.requests()[0].body
+    questions = {
+        name: sdk.Score(instructions=asked["instructions"], criteria=asked["criteria"])
+        for name, asked in sent["questions"].items()
+    }
+    with sdk.TypeSafeClient(api_key=KEY, model=sent["model"], base_url=models.openai_url.removesuffix("/v1")) as client:
+        answers = client.system_one(state=sent["state"], questions=questions).answers
+    assert models.requests()[-1].path == "/v1/systemone" and models.requests()[-1].body == sent
+    assert list(answers) == list(row["distributions"])
+    for name, own in row["distributions"].items():
+        assert list(answers[name].probabilities.values()) == pytest.approx([each["probability"] for each in own])
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_what_the_agent_wrote_is_evidence_and_not_a_question(url: str, models: ModelServer, provider: str) -> None:
     rows_of(models, url, provider)

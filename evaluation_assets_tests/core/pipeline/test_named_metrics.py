@@ -30,6 +30,7 @@ def home_with(folder: Path, **gate: object) -> Installation:
         ({"metrics": ["success", "answer_correctnes"]}, "gate.metrics: no metric is called answer_correctnes"),
         ({"metrics": ["session.tools"]}, "did you mean session.tool_use?"),
         ({"floors": {"zzzzzz": 0.1}}, "choose one of: answer."),
+        ({"task_family": "("}, "gate.task_family: not a regular expression: "),
     ],
 )
 def test_a_metric_that_does_not_exist_is_refused(tmp_path: Path, gate: dict[str, object], says: str) -> None:

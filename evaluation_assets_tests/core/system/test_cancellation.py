@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluation_assets.core.system.cancellation import as_completed, forget_stop, raise_if_told, stop_thread
+from evaluation_assets.core.system.cancellation import as_completed, finished, forget_stop, raise_if_told, stop_thread
 
 
 @pytest.mark.parametrize("early", [False, True], ids=["while it waits", "before it begins"])
@@ -132,3 +132,42 @@ def test_a_thread_that_waits_for_nothing_is_told_when_it_looks_and_can_work_agai
     thread, raised = ended(again)
     thread.join(30)
     assert raised == []
+
+
+@pytest.mark.parametrize("times", [1, 2], ids=["once", "twice"])
+def test_a_reply_that_is_paid_for_is_awaited_when_work_is_cancelled_once(times: int) -> None:
+    kept: list[str] = []
+
+    async def work() -> None:
+        sent, arrived = asyncio.Event(), asyncio.Event()
+
+        async def reply() -> str:
+            sent.set()
+            await arrived.wait()
+            kept.append("reply")
+            return "reply"
+
+        waiting = asyncio.create_task(finished(reply()))
+        await sent.wait()
+        for _ in range(times):
+            waiting.cancel()
+            await asyncio.sleep(0)
+        arrived.set()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert len(asyncio.all_tasks()) == 1, "nothing is left running"
+
+    asyncio.run(work())
+    assert kept == ["reply"] * (times == 1)
+
+
+def test_what_work_returns_and_raises_is_passed_on_by_finished() -> None:
+    async def fails() -> str:
+        raise ValueError("refused")
+
+    async def replies() -> str:
+        return "reply"
+
+    assert asyncio.run(finished(replies())) == "reply"
+    with pytest.raises(ValueError, match="refused"):
+        asyncio.run(finished(fails()))

@@ -43,6 +43,11 @@ class LabelledSubjects:
         )
 
 
+def is_teaching(clusters: Sequence[str]) -> np.ndarray:
+    """Whether the subjects of these clusters teach the stages, so that they test no threshold."""
+    return np.array([_fraction(name) < _SHARE_FITTED for name in clusters])
+
+
 def fit_criterion(
     level: str,
     criterion: str,
@@ -67,7 +72,7 @@ def fit_criterion(
         alpha: Tolerated share of accepted verdicts that are wrong.
         delta: Chance that the bound does not hold.
     """
-    teaches = np.array([_fraction(name) < _SHARE_FITTED for name in labelled.clusters])
+    teaches = is_teaching(labelled.clusters)
     own, others = labelled.part(teaches), labelled.part(~teaches)
     n_own, n_others = len(set(own.clusters)), len(set(others.clusters))
     learned = _learned(own, stages) if n_own >= _FEWEST_FITTED and n_others else ()
@@ -107,7 +112,7 @@ def _learned(own: LabelledSubjects, stages: Sequence[Sequence[str]]) -> tuple[Co
 
 
 def _p_values(subjects: LabelledSubjects, stages: Sequence[Combination], alpha: float, largest: int) -> list[float]:
-    cluster = np.unique(subjects.clusters, return_inverse=True)[1]
+    cluster = np.unique([_fraction(name) for name in subjects.clusters], return_inverse=True)[1]
     by_stage = chances(stages, subjects.signals, subjects.kinds)
     found = []
     for threshold in _THRESHOLDS:

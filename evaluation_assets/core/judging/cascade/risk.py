@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+import scipy
 
 _BETS = np.geomspace(0.05, 0.95, 10)
 """Shares of the largest bet that cannot go bankrupt."""
@@ -14,14 +15,15 @@ def p_value(is_accepted: np.ndarray, is_wrong: np.ndarray, cluster: np.ndarray, 
 
     With `S_c` the sum of `wrong - alpha` over the accepted subjects of cluster `c`, the hypothesis says that the mean
     of `S_c` over clusters is positive. `prod(1 - bet * S_c)` is then an e-value for every bet up to `1 / max(S_c)`, so
-    the mean over a grid of bets is one too, and its inverse is a p-value (Markov). It depends neither on the order of
-    clusters nor on how subjects of one cluster are correlated. Source: Waudby-Smith and Ramdas, Estimating means of
-    bounded random variables by betting (JRSS B, 2024), with diversified bets ("dKelly").
+    the mean over a grid of bets is one too, and the inverse of its largest value as clusters are added one by one is
+    a p-value (Ville), however subjects of one cluster are correlated. Source: Waudby-Smith and Ramdas, Estimating means
+    of bounded random variables by betting (JRSS B, 2024), with diversified bets ("dKelly").
 
     Args:
         is_accepted: By subject, whether a stage accepted a verdict.
         is_wrong: By subject, whether that verdict differs from the label.
-        cluster: By subject, the number of its cluster, from 0. Every cluster counts, also without an accepted subject.
+        cluster: By subject, the number of its cluster, from 0, in an order that says nothing about the clusters. Every
+            cluster counts, also without an accepted subject.
         alpha: The tolerated share.
         largest: Subjects of a cluster that count in full. A larger cluster counts as one of this size; the number must
             not be chosen by looking at these subjects.
@@ -29,9 +31,8 @@ def p_value(is_accepted: np.ndarray, is_wrong: np.ndarray, cluster: np.ndarray, 
     excess = np.bincount(cluster, np.where(is_accepted, is_wrong - alpha, 0.0))
     size = np.bincount(cluster)
     excess = excess * np.minimum(1.0, largest / np.maximum(size, 1)) / ((1 - alpha) * largest)
-    wealth = np.log1p(-_BETS[:, None] * excess).sum(axis=1)
-    e_value = np.exp(wealth - wealth.max()).mean()
-    return float(min(1.0, np.exp(-wealth.max()) / e_value))
+    wealth = np.log1p(-_BETS[:, None] * excess).cumsum(axis=1)
+    return float(min(1.0, np.exp(-scipy.special.logsumexp(wealth, axis=0, b=1 / len(_BETS)).max())))
 
 
 def fixed_sequence(p_values: Iterable[float], delta: float) -> int:

@@ -34,13 +34,14 @@ JUDGED_LEVELS: tuple[Level, ...] = get_args(Level)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which verdicts are exported; an empty filter takes all.
+    """Which verdicts are exported; an empty filter takes all. Only clips and categories have a tool type.
 
     With an `evaluation_share`, each line says whether its task is for training or for evaluation, drawn by a hash of
     `seed` and the ID of the task: the same in every drop, and stable when tasks are added. `part` takes one of both.
     """
 
     levels: Sequence[str] = ()
+    tool_types: Sequence[str] = ()
     judges: Sequence[str] = ()
     tasks: Sequence[str] = ()
     evaluation_share: float | None = None
@@ -121,7 +122,11 @@ class _Passing:
 
 
 def _is_wanted(row: Row, level: TableLevel, wanted: Wanted) -> bool:
-    return row["ledger_key"] is not None and (not wanted.levels or _level_of(row, level) in wanted.levels)
+    return (
+        row["ledger_key"] is not None
+        and (not wanted.levels or _level_of(row, level) in wanted.levels)
+        and (not wanted.tool_types or row.get("tool_type") in wanted.tool_types)
+    )
 
 
 def _level_of(row: Row, level: TableLevel) -> str:

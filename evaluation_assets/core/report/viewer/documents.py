@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain, repeat
 from statistics import fmean
 from typing import Any
 
@@ -11,11 +10,12 @@ from evaluation_assets.core.intake.clips.clip_rows import with_clips
 from evaluation_assets.core.intake.clips.segmentation import Clip
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
+from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.report.summary import DropTables
-from evaluation_assets.core.report.viewer.run_facts import RunFacts
+from evaluation_assets.core.report.viewer.run_facts import RunFacts, run_facts
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.findings.claim_counts import DETECTORS
-from evaluation_assets.core.sections.findings.summary import SEVERITIES, Alike, kinds_title
+from evaluation_assets.core.sections.findings.summary import SEVERITIES, kinds_title
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span, Step, Trajectory, Usage
 
 Row = Mapping[str, Any]
@@ -39,15 +39,14 @@ class TrajectoryDocument:
     content: JsonObject | None
 
 
-def documents(tables: DropTables, alike: Sequence[Alike] = ()) -> Iterator[TrajectoryDocument]:
+def documents(tables: DropTables, groups: DropGroups | None = None) -> Iterator[TrajectoryDocument]:
     """Yield the documents of a drop's kept trajectories, in the order of the table; tables are read as streams.
 
-    `alike` is the failure group of each finding, in the order of their table.
+    `groups` are the failure groups of the drop.
     """
     clip_scores, categories = Aligned(tables.clip_scores.rows()), Aligned(tables.category_assessments.rows())
     scores, content = Aligned(tables.trajectory_scores.rows()), DropFacts.of(tables.raw).content
-    facts = RunFacts.of(tables, alike)
-    violations, findings = _violations(tables.constraint_results), _findings(tables.findings, alike)
+    facts = run_facts(tables, groups)
     claims = Aligned(tables.claims.rows(["trajectory_id", "clip_index", "verdict", "claim"]))
     levels = {
         "clip": _by_judge(tables.clip_verdicts),
@@ -56,6 +55,8 @@ def documents(tables: DropTables, alike: Sequence[Alike] = ()) -> Iterator[Traje
         "session": _by_judge(tables.session_verdicts),
     }
     for trajectory, clips in with_clips(tables.preprocessed, tables.clips):
+        about = next((each for each in facts if each.trajectory_id == trajectory.id), RunFacts(trajectory.id))
+        violations = about.violations
         verdicts = {
             level: [row for judge in judges for row in judge.at(trajectory.id)] for level, judges in levels.items()
         }
@@ -64,17 +65,17 @@ def documents(tables: DropTables, alike: Sequence[Alike] = ()) -> Iterator[Traje
         of_categories = _categories(categories.at(trajectory.id))
         known = {name: value for name, value in own.items() if name != OVERALL and value is not None}
         asked_for = {
-            "passed": facts.passed(trajectory.id),
-            "scores": known | facts.figures(trajectory.id, shown, of_categories),
-            "words": facts.words(trajectory, verdicts),
+            "passed": about.passed,
+            "scores": known | about.figures(shown, of_categories),
+            "words": about.words(trajectory, verdicts),
         }
         yield TrajectoryDocument(
-            _row(trajectory, shown, own.get(OVERALL), violations.get(trajectory.id, [])) | asked_for,
+            _row(trajectory, shown, own.get(OVERALL), violations) | asked_for,
             {
                 **_about(trajectory, content),
                 "scores": own,
-                "violations": violations.get(trajectory.id, []),
-                "findings": findings.get(trajectory.id, []),
+                "violations": violations,
+                "findings": _findings(about.findings),
                 "claims": _claims(claims.at(trajectory.id)),
                 "items": transcript(trajectory, clips),
                 "clips": shown,
@@ -170,30 +171,17 @@ def _about(trajectory: Trajectory, content: str) -> JsonObject:
     }
 
 
-def _violations(results: Stored) -> dict[str, list[JsonObject]]:
-    """The violated constraints by trajectory, each with its first violation."""
-    found: dict[str, list[JsonObject]] = {}
-    columns = ["trajectory_id", "constraint", "rule", "severity", "status", "clip_index", "message", "n_violations"]
-    for row in results.rows(columns):
-        if row["status"] == "failed":
-            shown = {name: row[name] for name in ("constraint", "rule", "severity", "message", "n_violations")}
-            found.setdefault(row["trajectory_id"], []).append({**shown, "clip": row["clip_index"]})
-    return found
-
-
-def _findings(stored: Stored, alike: Sequence[Alike]) -> dict[str, list[JsonObject]]:
-    """The findings by trajectory, gravest first, without broken rules, which are the violated constraints."""
-    found: dict[str, list[JsonObject]] = {}
-    rows = stored.rows(["trajectory_id", "kind", "severity", "clip_index", "evidence"])
-    for row, group in zip(rows, chain(alike, repeat(None)), strict=False):
+def _findings(rows: Sequence[Row]) -> list[JsonObject]:
+    """The findings of a trajectory, gravest first, without broken rules, which are the violated constraints."""
+    found: list[JsonObject] = []
+    for row in rows:
         if row["kind"] != "broken_rule":
             shown = {"title": kinds_title(row["kind"]), "severity": row["severity"], "evidence": row["evidence"]}
+            group = row["alike"]
             if group is not None and group.others:
                 shown |= {"group": group.group_id, "others": group.others}
-            found.setdefault(row["trajectory_id"], []).append({**shown, "clip": row["clip_index"]})
-    for own in found.values():
-        own.sort(key=lambda finding: SEVERITIES.index(finding["severity"]))
-    return found
+            found.append({**shown, "clip": row["clip_index"]})
+    return sorted(found, key=lambda finding: SEVERITIES.index(finding["severity"]))
 
 
 def _claims(checked: Sequence[Row]) -> list[JsonObject]:

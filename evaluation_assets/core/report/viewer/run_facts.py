@@ -1,15 +1,16 @@
 """What queries of the runs table can ask of a trajectory, beyond the columns that the table shows."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from itertools import chain, repeat
+from typing import Any
 
-from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.lake.stored import Aligned
 from evaluation_assets.core.lake.tables import CODING_WORK
+from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.report.session_report import SCORES as SESSION_SCORES
 from evaluation_assets.core.report.suite_report import METRICS
 from evaluation_assets.core.report.summary import DropTables
-from evaluation_assets.core.sections.findings.summary import Alike
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
@@ -17,47 +18,49 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 Row = Mapping[str, Any]
 
 _CODING = CODING_WORK.totalled("sum", "known")
+_WORK = ["trajectory_id", "project", "model", "last_test_result", "by_model", *_CODING]
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """Rows of the tables that have one row, or a few, for a trajectory, by trajectory."""
+    """Rows of the tables that have one row, or a few, for a trajectory. `groups` are its failure groups.
 
-    suite: Mapping[str, Row]
-    sessions: Mapping[str, JsonObject]
-    coding: Mapping[str, Row]
-    constraints: Mapping[str, Sequence[str]]
-    findings: Mapping[str, Sequence[str]]
-    groups: Mapping[str, Sequence[str]]
+    Each of the `findings` has its failure group as `alike`; `None` where groups are not known.
+    """
 
-    @classmethod
-    def of(cls, tables: DropTables, alike: Sequence[Alike] = ()) -> Self:
-        """Read what is stored about the trajectories of a drop. `alike` is the failure group of each finding."""
-        columns = ["trajectory_id", "category", "passed", "completed", "answer_outcome", *METRICS]
-        coding = ["trajectory_id", "project", "model", "last_test_result", "by_model", *_CODING]
-        return cls(
-            suite={row["trajectory_id"]: row for row in tables.tool_use_results.rows(columns)},
-            sessions=_sessions(tables.session_analyses),
-            coding={row["trajectory_id"]: row for row in tables.coding_work.rows(coding)},
-            constraints=_statuses(tables.constraint_results),
-            findings=_kinds(tables.findings),
-            groups=_groups(alike),
-        )
+    trajectory_id: str
+    suite: Row | None = None
+    session: JsonObject | None = None
+    coding: Row | None = None
+    constraints: Sequence[Row] = ()
+    findings: Sequence[Row] = ()
+    groups: Sequence[str] = ()
 
-    def passed(self, trajectory_id: str) -> bool | None:
+    @property
+    def passed(self) -> bool | None:
         """Whether the test suite passed the run; `None` without a suite."""
-        return self.suite.get(trajectory_id, {}).get("passed")
+        return None if self.suite is None else self.suite["passed"]
 
-    def figures(self, trajectory_id: str, clips: Sequence[JsonObject], categories: Sequence[JsonObject]) -> JsonObject:
+    @property
+    def violations(self) -> list[JsonObject]:
+        """The violated constraints, each with its first violation."""
+        shown = ("constraint", "rule", "severity", "message", "n_violations")
+        return [
+            {**{name: row[name] for name in shown}, "clip": row["clip_index"]}
+            for row in self.constraints
+            if row["status"] == "failed"
+        ]
+
+    def figures(self, clips: Sequence[JsonObject], categories: Sequence[JsonObject]) -> JsonObject:
         """Numbers by name: `clip.clarity` is the lowest score of a clip, `category.clarity` that of a category.
 
         Missing numbers are left out.
         """
         found = _lowest("clip", clips) | _lowest("category", categories)
-        for prefix, rows, names in (("suite", self.suite, METRICS), ("coding", self.coding, _CODING)):
-            row = rows.get(trajectory_id, {})
-            found |= {f"{prefix}.{name}": row[name] for name in names if row.get(name) is not None}
-        session = self.sessions.get(trajectory_id, {}).get("figures", {})
+        for prefix, row, names in (("suite", self.suite, METRICS), ("coding", self.coding, _CODING)):
+            if row is not None:
+                found |= {f"{prefix}.{name}": row[name] for name in names if row.get(name) is not None}
+        session = {} if self.session is None else self.session["figures"]
         return found | {f"session.{name}": value for name, value in session.items() if value is not None}
 
     def words(self, trajectory: Trajectory, verdicts: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
@@ -72,23 +75,52 @@ class RunFacts:
                 if row["error_kind"]
             }
         )
-        found["constraint"] = list(self.constraints.get(trajectory.id, ()))
-        found["finding"] = list(self.findings.get(trajectory.id, ()))
-        found["group"] = list(self.groups.get(trajectory.id, ()))
-        if (run := self.suite.get(trajectory.id)) is not None:
+        found["constraint"] = [f"{row['constraint']}/{row['status']}" for row in self.constraints]
+        found["finding"] = list(dict.fromkeys(row["kind"] for row in self.findings))
+        found["group"] = list(self.groups)
+        if (run := self.suite) is not None:
             found["category"] = [run["category"] or ""]
             found["answer"] = [run["answer_outcome"]] if run["answer_outcome"] else []
             found["completed"] = ["yes" if run["completed"] else "no"]
-        if (session := self.sessions.get(trajectory.id)) is not None:
+        if (session := self.session) is not None:
             found["pattern"] = [session["pattern"]]
             found["goal"] = [session["goal"]]
-        if (work := self.coding.get(trajectory.id)) is not None:
+        if (work := self.coding) is not None:
             found["project"] = [work["project"] or ""]
             found["tests"] = [work["last_test_result"] or "none"]
             found["model_used"] = sorted(
                 {name or "" for name in (work["model"], *(one["model"] for one in work["by_model"]))}
             )
         return {field: words for field, words in found.items() if words}
+
+
+def run_facts(tables: DropTables, groups: DropGroups | None = None) -> Iterator[RunFacts]:
+    """What is stored about the runs of a drop, of each that was read, in the order of its tables; they are streamed."""
+    columns = ["trajectory_id", "category", "passed", "completed", "answer_outcome", *METRICS]
+    constraint = ["trajectory_id", "constraint", "rule", "severity", "status", "clip_index", "message", "n_violations"]
+    suite, coding = Aligned(tables.tool_use_results.rows(columns)), Aligned(tables.coding_work.rows(_WORK))
+    sessions = Aligned(tables.session_analyses.rows(), "session_id")
+    constraints, findings = Aligned(tables.constraint_results.rows(constraint)), Aligned(_findings(tables, groups))
+    unexplained = {} if groups is None else groups.unexplained
+    for row in tables.raw.rows(["trajectory_id"]):
+        run = row["trajectory_id"]
+        found = findings.at(run)
+        of_run = [each["alike"].group_id for each in found if each["alike"] is not None]
+        yield RunFacts(
+            trajectory_id=run,
+            suite=next(iter(suite.at(run)), None),
+            session=_session(sessions.at(run)),
+            coding=next(iter(coding.at(run)), None),
+            constraints=constraints.at(run),
+            findings=found,
+            groups=list(dict.fromkeys(of_run)) or ([unexplained[run].id] if run in unexplained else []),
+        )
+
+
+def _findings(tables: DropTables, groups: DropGroups | None) -> Iterator[dict[str, Any]]:
+    alike = () if groups is None else groups.alike
+    rows = tables.findings.rows(["trajectory_id", "kind", "severity", "clip_index", "evidence"])
+    return ({**row, "alike": group} for row, group in zip(rows, chain(alike, repeat(None)), strict=False))
 
 
 def _lowest(level: str, subjects: Iterable[JsonObject]) -> JsonObject:
@@ -101,38 +133,13 @@ def _lowest(level: str, subjects: Iterable[JsonObject]) -> JsonObject:
     return found
 
 
-def _sessions(analyses: Stored) -> dict[str, JsonObject]:
-    found: dict[str, JsonObject] = {}
-    for row in analyses.rows():
-        if row["analyst"] != PANEL:
-            continue
-        analysis = analysis_of(row)
-        counts = analysis.conversation.model_dump()
-        goal = {True: "achieved", False: "missed", None: "unknown"}[analysis.task_completion]
-        found[row["session_id"]] = {
-            "figures": {name: row[name] for name in SESSION_SCORES} | counts,
-            "pattern": row["signal"] or "nothing done",
-            "goal": goal,
-        }
-    return found
-
-
-def _statuses(results: Stored) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for row in results.rows(["trajectory_id", "constraint", "status"]):
-        found.setdefault(row["trajectory_id"], []).append(f"{row['constraint']}/{row['status']}")
-    return found
-
-
-def _kinds(findings: Stored) -> dict[str, list[str]]:
-    found: dict[str, dict[str, None]] = {}
-    for row in findings.rows(["trajectory_id", "kind"]):
-        found.setdefault(row["trajectory_id"], {})[row["kind"]] = None
-    return {run: list(kinds) for run, kinds in found.items()}
-
-
-def _groups(alike: Sequence[Alike]) -> dict[str, list[str]]:
-    found: dict[str, dict[str, None]] = {}
-    for each in alike:
-        found.setdefault(each.trajectory_id, {})[each.group_id] = None
-    return {run: list(groups) for run, groups in found.items()}
+def _session(rows: Sequence[Row]) -> JsonObject | None:
+    row = next((row for row in rows if row["analyst"] == PANEL), None)
+    if row is None:
+        return None
+    analysis = analysis_of(row)
+    return {
+        "figures": {name: row[name] for name in SESSION_SCORES} | analysis.conversation.model_dump(),
+        "pattern": row["signal"] or "nothing done",
+        "goal": {True: "achieved", False: "missed", None: "unknown"}[analysis.task_completion],
+    }

@@ -6,8 +6,9 @@ so that it stays when runs are added and grouping is repeated.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import scipy
 
@@ -44,6 +45,10 @@ _VARYING = re.compile(r"\S*\d\S*|\"[^\"]*\"|'[^']*'|`[^`]*`")
 """What differs between instances of one message: numbers, IDs, paths with digits, quoted values."""
 
 
+_Place = tuple[str, str | None]
+"""A kind of finding, and a tool."""
+
+
 class GroupKey(NamedTuple):
     """What the findings of a group have in common. Without `tool` they are at no call; without `words` these differ."""
 
@@ -69,72 +74,80 @@ def kind_title(kind: str) -> str:
 
 def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict[GroupKey, list[Occurrence]]:
     """The groups. `calls` counts all calls of the runs by tool: some tools are called more often, and fail as often."""
-    rooted = _with_roots(occurrences)
-    by_kind: dict[str, list[Occurrence]] = defaultdict(list)
-    for each, root in rooted:
-        if each is root:
-            by_kind[each.kind].append(each)
-    total = sum(calls.values())
-    key_of: dict[int, GroupKey] = {}
-    for own in by_kind.values():
-        key_of |= _keys(own, calls, total)
-    found: dict[GroupKey, list[Occurrence]] = defaultdict(list)
-    for each, root in rooted:
-        found[key_of[id(root)]].append(each)
-    return dict(found)
-
-
-def _keys(own: Sequence[Occurrence], calls: Mapping[str, int], total: int) -> dict[int, GroupKey]:
-    """The keys of findings of a kind, which have words of their own or not; then the others are a tool's or not."""
-    keys: dict[int, GroupKey] = {}
-    for tool, members in _by_tool(own, calls, total):
-        words = _frequent_words(members)
-        keys |= {id(each): GroupKey(each.kind, tool, said) for each in members if (said := _message(each)) in words}
-    others = [each for each in own if id(each) not in keys]
-    for tool, members in _by_tool(others, calls, total):
-        keys |= {id(each): GroupKey(each.kind, tool) for each in members}
-    return keys
-
-
-def _by_tool(
-    own: Sequence[Occurrence], calls: Mapping[str, int], total: int
-) -> Iterable[tuple[str | None, list[Occurrence]]]:
-    """Findings of a kind by the tools in which they gather; those at calls of others are of any tool."""
-    gathering = _failing_tools(own, calls, total)
-    found: dict[str | None, list[Occurrence]] = defaultdict(list)
-    for each in own:
-        tool = _tool(each)
-        found[tool if tool is None or tool in gathering else ANY_TOOL].append(each)
-    return found.items()
-
-
-def assigned(
-    occurrences: Sequence[Occurrence], known: Collection[GroupKey], calls: Mapping[str, int]
-) -> list[GroupKey]:
-    """The group of each finding of a drop, among the groups of all drops: the closest of its kind.
-
-    Findings of a kind that has no group yet form groups by themselves.
-    """
-    rooted = _with_roots(occurrences)
-    root_of = {id(each): root for each, root in rooted}
-    kinds_known = {key.kind for key in known}
-    keys = {*known, *grouped((each for each, root in rooted if each is root and each.kind not in kinds_known), calls)}
-
-    def closest(each: Occurrence) -> GroupKey:
-        failed, said = _tool(each), _message(each)
-        tools = [None] if failed is None else [failed, ANY_TOOL]
-        closer = (GroupKey(each.kind, tool, words) for tool in tools for words in (said, None))
-        return next((key for key in closer if key in keys), GroupKey(each.kind, tools[-1]))
-
-    return [closest(root_of[id(each)]) for each in occurrences]
-
-
-def _with_roots(occurrences: Iterable[Occurrence]) -> list[tuple[Occurrence, Occurrence]]:
-    """Each finding with the one of its run that it follows from, or itself."""
     by_run: dict[tuple[str, str], list[Occurrence]] = defaultdict(list)
     for occurrence in occurrences:
         by_run[occurrence.run].append(occurrence)
-    return [pair for own in by_run.values() for pair in with_roots(own)]
+    found: dict[GroupKey, list[Occurrence]] = defaultdict(list)
+    for own in assigned(by_run.values(), (), calls):
+        for each, key in own:
+            found[key].append(each)
+    return dict(found)
+
+
+def assigned(
+    runs: Iterable[Sequence[Occurrence]], known: Collection[GroupKey], calls: Mapping[str, int]
+) -> Iterator[list[tuple[Occurrence, GroupKey]]]:
+    """The findings of each run with their groups, among the groups of all drops: the closest of its kind.
+
+    Findings of a kind that has no group yet form groups by themselves. `runs` is iterated four times, so that the
+    findings of a big drop need not be in memory.
+    """
+    groups, kinds_known = frozenset(known), {key.kind for key in known}
+    gathered = _Gathered.of(runs, kinds_known, calls)
+    for own in runs:
+        yield [
+            (each, _closest(root, groups) if root.kind in kinds_known else gathered.key(root))
+            for each, root in with_roots(own)
+        ]
+
+
+def _closest(each: Occurrence, groups: Collection[GroupKey]) -> GroupKey:
+    failed, said = _tool(each), _message(each)
+    tools = [None] if failed is None else [failed, ANY_TOOL]
+    closer = (GroupKey(each.kind, tool, words) for tool in tools for words in (said, None))
+    return next((key for key in closer if key in groups), GroupKey(each.kind, tools[-1]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """Where findings gather: in words, at the tools in which their kind gathers; what is left, in tools."""
+
+    tools: Mapping[str, Collection[str]]
+    words: Mapping[_Place, Collection[str]]
+    tools_of_others: Mapping[str, Collection[str]]
+
+    @classmethod
+    def of(cls, runs: Iterable[Sequence[Occurrence]], leave_out: Collection[str], calls: Mapping[str, int]) -> Self:
+        """Count the findings that follow from no other one, but those of kinds to leave out."""
+
+        def roots() -> Iterator[list[Occurrence]]:
+            for own in runs:
+                yield [each for each, root in with_roots(own) if each is root and each.kind not in leave_out]
+
+        found = cls(_failing_tools(roots(), calls), defaultdict(set), {})
+        everyone, said = Counter[_Place](), Counter[tuple[_Place, str]]()
+        for own in roots():
+            everyone.update({_place(each, found.tools) for each in own})
+            said.update({(_place(each, found.tools), _message(each)) for each in own})
+        found = replace(found, words=_frequent_words(said, everyone))
+        others = ([each for each in own if not found.has_words(each)] for own in roots())
+        return replace(found, tools_of_others=_failing_tools(others, calls))
+
+    def has_words(self, each: Occurrence) -> bool:
+        """Whether what a finding says is a group of its own."""
+        return _message(each) in self.words[_place(each, self.tools)]
+
+    def key(self, each: Occurrence) -> GroupKey:
+        """The group of a finding."""
+        if self.has_words(each):
+            return GroupKey(*_place(each, self.tools), _message(each))
+        return GroupKey(*_place(each, self.tools_of_others))
+
+
+def _place(each: Occurrence, tools: Mapping[str, Collection[str]]) -> _Place:
+    """Kind and tool of a finding; any tool where its kind does not gather in it."""
+    tool = _tool(each)
+    return each.kind, tool if tool is None or tool in tools[each.kind] else ANY_TOOL
 
 
 def _message(each: Occurrence) -> str:
@@ -152,32 +165,39 @@ def pattern_of(evidence: str) -> str:
     return " ".join(_VARYING.sub("#", evidence).lower().split()[:_WORDS])
 
 
-def _failing_tools(own: Sequence[Occurrence], calls: Mapping[str, int], total: int) -> set[str]:
-    """Tools in which a kind gathers more than their share of the calls explains."""
-    with_tool = [each for each in own if _tool(each) in calls]
-    found = set()
-    for tool, count in Counter(map(_tool, with_tool)).items():
-        if tool is None or count < _LEAST_SHARE * len(own) or _runs(with_tool, tool) < _LEAST_RUNS:
+def _failing_tools(runs: Iterable[Sequence[Occurrence]], calls: Mapping[str, int]) -> dict[str, set[str]]:
+    """Tools by kind in which it gathers more than their share of the calls explains."""
+    findings, affected = Counter[_Place](), Counter[_Place]()
+    for own in runs:
+        places = [(each.kind, _tool(each)) for each in own]
+        findings.update(places)
+        affected.update(set(places))
+    total = sum(calls.values())
+    of_kind, with_tool = Counter[str](), Counter[str]()
+    for (kind, tool), count in findings.items():
+        of_kind[kind] += count
+        with_tool[kind] += count if tool in calls else 0
+    found: dict[str, set[str]] = {kind: set() for kind in of_kind}
+    for (kind, tool), count in findings.items():
+        if (
+            tool is None
+            or tool not in calls
+            or count < _LEAST_SHARE * of_kind[kind]
+            or affected[kind, tool] < _LEAST_RUNS
+        ):
             continue
-        chance = scipy.stats.binom.sf(count - 1, len(with_tool), calls[tool] / total)
+        chance = scipy.special.bdtrc(count - 1, with_tool[kind], calls[tool] / total)
         if chance < _CHANCE / len(calls):
-            found.add(tool)
+            found[kind].add(tool)
     return found
 
 
-def _runs(own: Sequence[Occurrence], tool: str) -> int:
-    return len({each.run for each in own if _tool(each) == tool})
-
-
-def _frequent_words(members: Sequence[Occurrence]) -> set[str]:
-    """Messages that are a group of their own among others; one that all have is not."""
-    runs: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for each in members:
-        runs[_message(each)].add(each.run)
-    everyone = len({each.run for each in members})
-    found = {
-        words
-        for words, own in runs.items()
-        if len(own) >= _LEAST_RUNS and len(own) >= _LEAST_SHARE * everyone and _WORD.search(words)
-    }
-    return found if len(runs) > 1 else set()
+def _frequent_words(said: Mapping[tuple[_Place, str], int], everyone: Mapping[_Place, int]) -> dict[_Place, set[str]]:
+    """Messages that are a group of their own among others of their place; one that all have is not."""
+    messages = Counter(place for place, _ in said)
+    found: dict[_Place, set[str]] = {place: set() for place in everyone}
+    for (place, words), runs in said.items():
+        is_frequent = runs >= _LEAST_RUNS and runs >= _LEAST_SHARE * everyone[place]
+        if is_frequent and messages[place] > 1 and _WORD.search(words):
+            found[place].add(words)
+    return found

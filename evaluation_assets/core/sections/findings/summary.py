@@ -30,9 +30,8 @@ _REASONS = 3
 
 
 class Alike(NamedTuple):
-    """The failure group of a finding of a run, and how many other runs of the drop have it."""
+    """The failure group of a finding, and how many other runs of the drop have it."""
 
-    trajectory_id: str
     group_id: str
     others: int
 
