@@ -89,7 +89,7 @@ CREDENTIALS = Shapes(
     Shape(
         re.compile(
             rf"-----BEGIN {_PEM}(?:(?:(?!-----).){{0,20000}}-----END {_PEM}"
-            r"|(?:(?:\s|\\+[rn])*+[A-Za-z0-9+/=]{40,})*+)",
+            r"|(?:(?:\s|\\+[rn])*[A-Za-z0-9+/=]{40,})*)",
             re.DOTALL,
         ),
     ),
