@@ -53,6 +53,8 @@ def _summary(files: ReportFiles, report: DropReport, used: ModelUse, *, with_sui
 
     `with_suite`: also the pass rate of the suite, where the outcome is another figure.
     """
+    if report.drawn is not None:
+        yield _fact("drawn", report.drawn)
     yield _fact("outcome", report.headline.text)
     if report.headline.note is not None:
         yield Line(f"evaluation-assets: {report.headline.note}", is_warning=True)
