@@ -39,7 +39,7 @@ class Job:
         program.chmod(0o755)
         self.output, self.summary = folder / "output", folder / "summary"
         self.environment = os.environ | {
-            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]),
             "PYTHONPATH": str(ROOT),
             "GITHUB_API_URL": api_url,
             "GITHUB_REPOSITORY": "o/r",

@@ -117,7 +117,7 @@ def search(page: "Page", query: str) -> None:
 
 
 def test_the_runs_are_filtered_searched_and_sorted(page: "Page") -> None:
-    page.get_by_role("link", name="Runs").click()
+    page.get_by_role("link", name="Runs", exact=True).click()
     page.wait_for_selector("table.runs")
     assert len(runs(page)) == 33
     search(page, "errors>0")
