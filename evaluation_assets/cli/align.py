@@ -11,11 +11,9 @@ import orjson
 import yaml
 from upath import UPath
 
-from evaluation_assets.cli.consent import ask_for_consent
+from evaluation_assets.cli.agreement import is_agreed
 from evaluation_assets.cli.options import spending, text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.cli.quotes import quote_line
-from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import InvalidPanel, JudgeSettings, Panel, judges_of, panel_of
 from evaluation_assets.core.judging.quotes import NOTHING, Quote
@@ -42,7 +40,7 @@ from evaluation_assets.core.review.measured import InvalidMeasured, remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.yaml_edits import CannotEdit, with_value
-from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
+from evaluation_assets.runs.paid import check_evaluators, check_ledger
 
 
 @click.command("align")
@@ -72,12 +70,9 @@ def align(
         redactions = _redactions(panel, judge)
         quote = _quote(judge, runs, pass_score, redactions)
         if dry_run:
-            echo(counted(len(runs), "labelled trajectory"), f"judge {name}: {quote_line(quote)}")
+            echo(counted(len(runs), "labelled trajectory"))
+        if not is_agreed(home, chosen, {name: quote}, dry_run=dry_run, budget=budget, yes=yes):
             return
-        paid = PaidEvaluation(home, chosen, Settings(), None)
-        paid.check_budget(budget, None)
-        paid.check_keys_for(quote.expected.calls)
-        ask_for_consent(lambda: {name: quote}, panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False)
         limit = Budget(budget)
         asked = asyncio.run(_asked(judge, runs, pass_score, redactions, limit))
         limit.check()

@@ -12,13 +12,11 @@ import click
 import orjson
 from upath import UPath
 
-from evaluation_assets.cli.consent import ask_for_consent
+from evaluation_assets.cli.agreement import is_agreed_on_drops
 from evaluation_assets.cli.options import spending, text_or_json, with_judges
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.cli.quotes import quote_line
 from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes, ToolTypes, load_tool_types
 from evaluation_assets.core.intake.drops import one_file
-from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.canaries import canaries
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import RECORDED, InvalidPanel, Panel, judges_of
@@ -33,7 +31,7 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory
-from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
+from evaluation_assets.runs.paid import check_evaluators, check_ledger
 
 
 @click.command("attack")
@@ -141,22 +139,13 @@ def _is_agreed(
     home: Installation, panel: Panel, given: Sequence[Attacked], dry_run: bool, budget: float | None, yes: bool
 ) -> bool:
     """Whether the judges are to be asked, after the price was shown where there is one."""
-    paid = PaidEvaluation(home, panel, Settings(), None)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "attacked.jsonl"
         path.write_bytes(b"".join(line_of(each.trajectory) for each in given))
         drop = one_file(UPath(path))
         if dry_run:
             echo(f"{counted(len(given), 'clip')} for each judge")
-            for name, quote in paid.quotes([drop]).items():
-                echo(f"judge {name}: {quote_line(quote)}")
-            return False
-        paid.check_budget(budget, None)
-        paid.check_keys([drop])
-        ask_for_consent(
-            lambda: paid.quotes([drop]), panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False
-        )
-    return True
+        return is_agreed_on_drops(home, panel, [drop], dry_run=dry_run, budget=budget, yes=yes)
 
 
 def _lines(judge: str, found: Attack) -> Iterator[str]:

@@ -13,10 +13,9 @@ import click
 import orjson
 from upath import UPath
 
-from evaluation_assets.cli.consent import ask_for_consent
+from evaluation_assets.cli.agreement import is_agreed_on_drops
 from evaluation_assets.cli.options import spending, text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.cli.quotes import quote_line
 from evaluation_assets.core.gating.baselines import InvalidBaseline, judges_in
 from evaluation_assets.core.gating.bridges import (
     bridges_file,
@@ -31,7 +30,6 @@ from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics
 from evaluation_assets.core.gating.wording import offset as offset_words
 from evaluation_assets.core.intake.drops import Drop, one_file
-from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel, judges_of
 from evaluation_assets.core.judging.rubrics.model import InvalidRubric, Rubrics, load_rubrics
@@ -54,7 +52,7 @@ from evaluation_assets.core.pipeline.settings import InvalidSettings, load_setti
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
-from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
+from evaluation_assets.runs.paid import check_evaluators, check_ledger
 
 
 @click.command("bridge")
@@ -196,17 +194,8 @@ def _is_agreed(
     asked = tuple(judge for judge in panel.judges if judge.name in change.asked)
     if not asked:
         return not dry_run
-    paid = PaidEvaluation(home, panel.model_copy(update={"judges": asked, "quorum": 1}), Settings(), None)
-    if dry_run:
-        for name, quote in paid.quotes(drops).items():
-            echo(f"judge {name}: {quote_line(quote)}")
-        return False
-    paid.check_budget(budget, None)
-    paid.check_keys(drops)
-    ask_for_consent(
-        lambda: paid.quotes(drops), panel.ask_above_usd, limited=budget is not None, agreed=yes, quiet=False
-    )
-    return True
+    alone = panel.model_copy(update={"judges": asked, "quorum": 1})
+    return is_agreed_on_drops(home, alone, drops, dry_run=dry_run, budget=budget, yes=yes)
 
 
 def _overlap(

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 import orjson
 
+from evaluation_assets.cli.agreement import is_agreed
 from evaluation_assets.cli.evaluated import check_evaluated
-from evaluation_assets.cli.one_judge import is_agreed, one_judge
+from evaluation_assets.cli.one_judge import one_judge
 from evaluation_assets.cli.options import spending, text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel, judges_of
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.errors import LedgerError, Stopped
-from evaluation_assets.core.pipeline.pairwise import Preference, Share, asked, both_orders, paired_runs
+from evaluation_assets.core.pipeline.pairwise import Preference, Share, asked, both_orders, paired_runs, quoted
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.runs.paid import check_ledger
@@ -74,8 +75,8 @@ def compare(
         judge = cast("ModelJudge", judges_of(chosen, home.ledger_url)[0])
         if dry_run:
             echo(f"{counted(len(pairing.pairs), 'pair')} of {counted(pairing.tasks, 'task')}, each in both orders")
-        priced = both_orders(home, baseline, current, pairing.pairs)
-        if not is_agreed(home, chosen, judge, priced, dry_run=dry_run, budget=budget, yes=yes):
+        quote = asyncio.run(quoted(judge, both_orders(home, baseline, current, pairing.pairs)))
+        if not is_agreed(home, chosen, {judge.name: quote}, dry_run=dry_run, budget=budget, yes=yes):
             return
         limit = Budget(budget)
         questions = both_orders(home, baseline, current, pairing.pairs)

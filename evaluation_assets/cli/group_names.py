@@ -5,7 +5,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from evaluation_assets.cli.one_judge import is_agreed, one_judge
+from evaluation_assets.cli.agreement import is_agreed
+from evaluation_assets.cli.one_judge import one_judge
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.judging.naming import NotNamed
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel, judges_of
@@ -13,6 +14,7 @@ from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.errors import LedgerError, Stopped
 from evaluation_assets.core.pipeline.group_names import evidence_of, names_by, naming_questions
+from evaluation_assets.core.pipeline.pairwise import quoted
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.sections.failure_groups.states import KeptState, write_states
 from evaluation_assets.core.system.installation import Installation
@@ -47,8 +49,8 @@ def ask_for_names(
         judge = cast("ModelJudge", judges_of(alone, home.ledger_url)[0])
         if dry_run:
             echo(counted(len(asked), "group"))
-        questions = naming_questions(asked, evidence)
-        if not is_agreed(home, alone, judge, questions, dry_run=dry_run, budget=budget, yes=yes):
+        quote = asyncio.run(quoted(judge, naming_questions(asked, evidence)))
+        if not is_agreed(home, alone, {own: quote}, dry_run=dry_run, budget=budget, yes=yes):
             return
         limit = Budget(budget)
         names = asyncio.run(names_by(judge, asked, evidence, limit))

@@ -11,10 +11,9 @@ import click
 import orjson
 from upath import UPath
 
-from evaluation_assets.cli.consent import ask_for_consent
+from evaluation_assets.cli.agreement import is_agreed_on_drops
 from evaluation_assets.cli.options import AMOUNT, text_or_json, with_judges
 from evaluation_assets.cli.output import echo, refuse, warn
-from evaluation_assets.cli.quotes import quote_line
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.drops import inspect
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, one_file
@@ -46,7 +45,7 @@ from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
-from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
+from evaluation_assets.runs.paid import check_evaluators, check_ledger
 
 _RULES = JudgeSettings(name=EMBEDDED, provider=EMBEDDED)
 
@@ -201,7 +200,6 @@ def _is_agreed(
     yes: bool,
 ) -> bool:
     """Whether the judges are to be asked, after the price was shown where there is one."""
-    paid = PaidEvaluation(home, panel, Settings(), None)
     if dry_run:
         echo(f"{counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}")
         for name, reasons in found.not_applicable.items():
@@ -210,16 +208,10 @@ def _is_agreed(
     if _is_free(panel):
         return not dry_run
     with TemporaryDirectory() as folder:
-        drop = _as_drop(Path(folder), found)
-        if dry_run:
-            for name, quote in paid.quotes([drop]).items():
-                echo(f"judge {name}: {quote_line(quote)}")
-            return False
-        paid.check_budget(budget, budget_calls)
-        paid.check_keys([drop])
-        limited = budget is not None or budget_calls is not None
-        ask_for_consent(lambda: paid.quotes([drop]), panel.ask_above_usd, limited=limited, agreed=yes, quiet=False)
-    return True
+        drops = [_as_drop(Path(folder), found)]
+        return is_agreed_on_drops(
+            home, panel, drops, dry_run=dry_run, budget=budget, budget_calls=budget_calls, yes=yes
+        )
 
 
 def _as_drop(folder: Path, found: Pairs) -> Drop:
