@@ -283,11 +283,7 @@ class Ledger:
 
     def spent(self, run: str) -> float:
         """US dollars a run has paid, as far as prices are known; at most, for replies that do not say their tokens."""
-        with told(self._url), self._engine.connect() as connection:
-            sums = (
-                sa.select(sa.func.sum(usd)).where(usd.table.c.run == run) for usd in (REPLIES.c.cost_usd, UNREAD.c.usd)
-            )
-            return sum(connection.execute(query).scalar() or 0.0 for query in sums)
+        return self.spent_since([run], 0.0)
 
     def spent_since(self, runs: Collection[str], since: float) -> float:
         """US dollars that some runs have paid since a time, in seconds since 1970; see `spent`.
