@@ -61,6 +61,13 @@ class _Handler(BaseHTTPRequestHandler):
         """The model of a name, and the event loop that it is asked in."""
         raise NotImplementedError
 
+    def handle_one_request(self) -> None:
+        """Answer a request, unless its sender hangs up meanwhile."""
+        try:
+            super().handle_one_request()
+        except ConnectionError:
+            self.close_connection = True
+
     def do_POST(self) -> None:
         """Answer a chat completion. Failures have a status that no client retries: the model was retried already."""
         said = self.headers.get("content-length", "")
