@@ -7,7 +7,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 IN_PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo ui test test-slow check test-stores test-evaluators lint sbom audit format docs site screenshots bench bench-judging bench-rules bench-compare clean
+.PHONY: demo ui test test-slow test-again check test-stores test-evaluators lint sbom audit format docs site screenshots bench bench-judging bench-rules bench-compare clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
@@ -20,6 +20,10 @@ test: .venv/.dev  ## run the fast tests
 
 test-slow: .venv/.dev  ## run the slow tests (kills, simulations, browsers, several machines), and those of properties with more examples
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m "slow or hypothesis" --hypothesis-profile thorough
+
+test-again: .venv/.dev  ## run what failed once more, one after the other, and name what passes then as unsteady
+	@echo "== unsteady, unless they fail again:"
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none -rA --show-capture no
 
 check: .venv/.dev  ## lint with ruff and run the fast tests of what changed since main
 	$(BIN)/ruff format --check .
