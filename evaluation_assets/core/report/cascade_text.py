@@ -28,7 +28,10 @@ def promise_lines(cascade: FittedCascade) -> Iterator[str]:
 
 
 def savings_lines(cascade: FittedCascade, savings: Savings, drops: int) -> Iterator[str]:
-    """What the stages accept in drops, the calls and dollars that saves, and what is left."""
+    """What the stages accept in drops, the calls and dollars that saves, and what is left; or that nothing is saved."""
+    if all(criterion.threshold is None for criterion in cascade.criteria):
+        yield "No criterion accepts a verdict, so every judge is asked about everything: no call is saved."
+        return
     yield f"In {counted(drops, 'drop')}, {counted(savings.subjects, 'subject')} of the fitted levels:"
     for stage, asked, accepted in zip(cascade.stages, savings.asked, savings.accepted, strict=True):
         yield f"  {' + '.join(stage)}: asked about {asked}, accepts {accepted} ({_share(accepted, asked)})"

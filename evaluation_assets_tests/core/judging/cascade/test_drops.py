@@ -13,6 +13,7 @@ from evaluation_assets.core.judging.cascade.fitting_drops import CannotFit, fit_
 from evaluation_assets.core.judging.cascade.savings import left_to_people, savings_of
 from evaluation_assets.core.lake.stored import Stream, batched, write
 from evaluation_assets.core.lake.tables import CLIP_VERDICTS
+from evaluation_assets.core.report.cascade_text import savings_lines
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.core.judging.cascade.simulated import STAGES, drawn
 
@@ -80,6 +81,19 @@ def test_labels_of_clips_are_fitted_and_what_is_accepted_saves_calls(home: Insta
     assert by_judge["other"].usd is None
     assert left_to_people(home, "d", cascade, STAGES) == {key.trajectory_id for key in found.undecided}
     assert left_to_people(home, "d", cascade, [["small"], ["one"]]) == set(), "fitted for other stages"
+
+
+def test_what_a_cascade_saves_is_told_also_where_nothing_is_accepted(home: Installation) -> None:
+    cascade = fitted(home, labels())
+    said = read_evidence(home, ["d"], JUDGES, pass_score=0.6)
+    assert next(savings_lines(cascade, savings_of(cascade, said), 1)).startswith(
+        f"In 1 drop, {len(SUBJECTS.passes):,} subjects"
+    )
+    unshown = [each.model_copy(update={"threshold": None}) for each in cascade.criteria]
+    nothing = cascade.model_copy(update={"criteria": tuple(unshown)})
+    assert list(savings_lines(nothing, savings_of(nothing, said), 1)) == [
+        "No criterion accepts a verdict, so every judge is asked about everything: no call is saved."
+    ]
 
 
 def test_a_judge_as_reference_is_no_stage_and_what_is_left_is_its_to_decide(home: Installation) -> None:
