@@ -24,6 +24,9 @@ _MONTHS = (
 )
 _MONTH = re.compile("|".join(f"(?P<m{number}>{names})" for number, names in enumerate(_MONTHS, 1)), re.IGNORECASE)
 _ANY_MONTH = "|".join(_MONTHS)
+_UNSPACED = "\u0e00-\u0eff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Letters of scripts that write a number without a space after a word: Thai, Lao, Japanese, Chinese, Korean."""
+
 _VALUE = re.compile(
     r"(?:(?<![A-Za-z0-9])|(?<=\dT))(?=[#\w-]{0,60}?\d|[^\W\d_]{3,12}\.?\s\d)(?:"
     r"(?P<iso>(?<!\d)(?P<y>[12]\d{3})(?P<sep>[-/.])(?P<mo>\d{1,2})(?P=sep)(?P<d>\d{1,2})(?!\d))"
@@ -34,7 +37,7 @@ _VALUE = re.compile(
     r"(?:,?\s(?:de\s)?(?P<y5>[12]\d{3}))?)"
     r"|(?P<time>(?<![\d:])(?P<h>[0-2]?\d):(?P<mi>[0-5]\d)(?::[0-5]\d)?(?![\d:])(?:\s?(?P<half>[ap])\.?m\b)?)"
     r"|(?P<code>(?<![\w-])#?(?=[A-Za-z_#-]*\d)(?=[\d_#-]*[A-Za-z])[A-Za-z0-9]{1,40}(?:[-_][A-Za-z0-9]{1,40}){0,8}(?![\w-]))"
-    r"|(?P<number>(?<![\w])\d+(?:[.,'\u202f\u00a0]\d+)*(?![\d])))",
+    rf"|(?P<number>(?<![^\W{_UNSPACED}])\d+(?:[.,'\u202f\u00a0]\d+)*(?![\d])))",
     re.IGNORECASE,
 )
 _MAY_HOLD = re.compile(r"\d")

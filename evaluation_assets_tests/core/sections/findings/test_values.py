@@ -22,6 +22,9 @@ from evaluation_assets.core.sections.findings.values import misreadings, values_
         ("the card ending in 7803", "credit_card_7803"),
         ("gift card_7359776", "gift_card_7359776"),
         ("in 2024", "2024-05-20"),
+        ("总价是1,250元", "1250"),
+        ("총액은1,250원", '{"total": 1250}'),
+        ("ราคา1250บาท", "1,250"),
     ],
 )
 def test_a_value_is_found_in_another_notation(written: str, given: str) -> None:

@@ -168,4 +168,4 @@ def _numbers(text: str) -> list[float]:
     return [float(value.forms[0]) for value in values_in(text) if value.kind == "number"]
 
 
-DETECTOR = Detector(name="answers", version="2", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)
+DETECTOR = Detector(name="answers", version="3", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

@@ -112,4 +112,4 @@ def _codes(text: str) -> set[str]:
     return found | {code.casefold() for code in _CODE.findall(text)}
 
 
-DETECTOR = Detector(name="claims", version="2", kinds=("unperformed_claim",), detect=_detect)
+DETECTOR = Detector(name="claims", version="3", kinds=("unperformed_claim",), detect=_detect)
