@@ -20,6 +20,7 @@ from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.private_home import warn_if_readable
 from evaluation_assets.cli.report_server import serving
+from evaluation_assets.cli.service_log import news
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
 from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
@@ -153,9 +154,9 @@ def _is_taken(host: str, port: int) -> bool:
 
 
 def _pass_on(server: subprocess.Popen[str]) -> str | None:
-    """Copy the services' logs to stderr; return the name of a service that the log reports as died."""
+    """Copy what is new in the services' logs to stderr; return the name of a service that the log reports as died."""
     died = None
-    for line in server.stdout or ():
+    for line in news(server.stdout or ()):
         sys.stderr.write(line)
         if found := re.search(r"(dagster-\w+) process shut down unexpectedly", line):
             died = found[1]
