@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import orjson
 
@@ -17,6 +17,10 @@ _LAST_DIGITS = 4
 
 _LONGEST_MISREAD = 40
 _YEAR = re.compile(r"^\d{4}-(?=\d)")
+_COMPACT = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+_SECONDS = re.compile(r"1\d{9}(?:\.\d+)?")
+_OFFSETS = (-12 * 3600, 14 * 3600)
+"""The earliest and the latest local time, in seconds from UTC."""
 
 
 class Given:
@@ -46,6 +50,8 @@ class Given:
         if value.kind == "date":
             return any(self._has_date(form) for form in value.forms)
         if not self._forms[value.kind].isdisjoint(value.forms):
+            return True
+        if value.parts and self._forms["number"].issuperset(value.parts):
             return True
         return value.kind == "code" and any(self._has_parts(form) for form in value.forms)
 
@@ -82,7 +88,11 @@ class Given:
         for text in self._unread:
             for value in values_in(text):
                 self._forms[value.kind].update(value.forms)
-                if value.kind == "date":
+                self._forms["number"].update(value.parts)
+                if value.kind == "number":
+                    for form in value.forms:
+                        self._forms["date"].update(_dates(form))
+                elif value.kind == "date":
                     for form in value.forms:
                         day = _YEAR.sub("", form)
                         self._days.add(day)
@@ -98,6 +108,16 @@ class Given:
                             if len(digits) > _LAST_DIGITS:
                                 self._forms["number"].add(_number(digits[-_LAST_DIGITS:]))
         self._unread.clear()
+
+
+def _dates(number: str) -> Iterator[str]:
+    """The dates that a number may stand for: `20260305`, or seconds since 1970 anywhere on earth."""
+    if (found := _COMPACT.fullmatch(number)) is not None:
+        yield f"{found[1]}-{int(found[2])}-{int(found[3])}"
+    elif _SECONDS.fullmatch(number) is not None:
+        for offset in _OFFSETS:
+            day = datetime.fromtimestamp(float(number) + offset, UTC)
+            yield f"{day.year}-{day.month}-{day.day}"
 
 
 def _neighbours(form: str) -> Iterator[date]:

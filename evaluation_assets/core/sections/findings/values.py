@@ -2,14 +2,15 @@
 
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 ValueKind = Literal["date", "time", "number", "code"]
 
 _MONTHS = (
-    "jan|januar|january|janv|janvier|ene|enero|janeiro|gennaio|gen|янв\\w*",
+    "jan|januar|jänner|january|janv|janvier|ene|enero|janeiro|gennaio|gen|янв\\w*",
     "feb|februar|february|févr?|février|febrero|fev|fevereiro|febbraio|фев\\w*",
     "mar|march|märz|mars|marzo|março|мар\\w*",
     "apr|april|avr|avril|abr|abril|aprile|апр\\w*",
@@ -27,6 +28,7 @@ _ANY_MONTH = "|".join(_MONTHS)
 _UNSPACED = "\u0e00-\u0eff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Letters of scripts that write a number without a space after a word: Thai, Lao, Japanese, Chinese, Korean."""
 
+_SPACED = r"\d{1,3}(?:[ \u2009]\d{3}){1,4}(?!\d)(?:[.,]\d+)?"
 _VALUE = re.compile(
     r"(?:(?<![A-Za-z0-9])|(?<=\dT))(?=[#\w-]{0,60}?\d|[^\W\d_]{3,12}\.?\s\d)(?:"
     r"(?P<iso>(?<!\d)(?P<y>[12]\d{3})(?P<sep>[-/.])(?P<mo>\d{1,2})(?P=sep)(?P<d>\d{1,2})(?!\d))"
@@ -35,9 +37,11 @@ _VALUE = re.compile(
     rf"|(?P<before>\b(?P<name4>{_ANY_MONTH})\b\.?\s(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s(?P<y4>[12]\d{{3}}))?)"
     rf"|(?P<after>(?<![\w.,-])(?P<d5>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?(?:\s(?:de|of))?\s(?P<name5>{_ANY_MONTH})\b\.?"
     r"(?:,?\s(?:de\s)?(?P<y5>[12]\d{3}))?)"
-    r"|(?P<time>(?<![\d:])(?P<h>[0-2]?\d):(?P<mi>[0-5]\d)(?::[0-5]\d)?(?![\d:])(?:\s?(?P<half>[ap])\.?m\b)?)"
+    r"|(?P<time>(?<![\d:])(?P<h>[0-2]?\d)(?::|h|\s?[点點時시]\s?|\.(?=\d\d\sUhr))(?P<mi>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
+    r"(?:\s?(?P<half>[ap])\.?m\b)?)"
+    r"|(?P<grouped>(?<![\w-])(?:[A-Z]{2}\d\d(?:\s[A-Z0-9]{4}){2,7}(?:\s[A-Z0-9]{1,3})?|\d{4}(?:\s\d{4}){2,4})(?![\w-]))"
     r"|(?P<code>(?<![\w-])#?(?=[A-Za-z_#-]*\d)(?=[\d_#-]*[A-Za-z])[A-Za-z0-9]{1,40}(?:[-_][A-Za-z0-9]{1,40}){0,8}(?![\w-]))"
-    rf"|(?P<number>(?<![^\W{_UNSPACED}])\d+(?:[.,'\u202f\u00a0]\d+)*(?![\d])))",
+    rf"|(?P<number>(?<![^\W{_UNSPACED}])(?:{_SPACED}|\d+[万萬만]\d{{1,4}}|\d+(?:[.,'\u202f\u00a0]\d+)*)(?!\d)))",
     re.IGNORECASE,
 )
 _MAY_HOLD = re.compile(r"\d")
@@ -49,6 +53,14 @@ _DERIVED = re.compile(
 )
 """Amounts with a unit, ordinals and names of versions look like codes, and are written as one likes."""
 
+_TEN_THOUSANDS = re.compile(r"(\d+)[万萬만](\d{1,4})")
+_SPACES = re.compile(r"[ \u2009]")
+_PERCENT = re.compile(r"\s?(?:[%％]|per\s?cent\b|prozent\b|pour cent\b|por ciento\b)", re.IGNORECASE)
+_SCALE = re.compile(
+    r"\s?(?:(?P<s3>thousand|k\b|tsd\b|tausend|mille?\b|mil\b|тыс|千)|(?P<s4>[万萬만])|(?P<s6>million|mio\b|millón|milhão|млн|백만)"
+    r"|(?P<s8>[億亿억])|(?P<s9>billion|bn\b|milliard|mrd\b|млрд))",
+    re.IGNORECASE,
+)
 _LONGEST_READ = 2_000_000
 _LONGEST_NUMBER = 30
 
@@ -57,13 +69,16 @@ _LONGEST_NUMBER = 30
 class Value:
     """A value at `text[start:end]`. Values with a common form are equal.
 
-    A number has several forms if its separators have several meanings; a date has one with its year and one without.
+    A number has several forms if its separators have several meanings, or if it is a share or a multiple: `25.5%` is
+    0.255, too, and `2 million` is 2000000. `parts` are the numbers
+    that its spaces separate, if they do not group digits.
     """
 
     kind: ValueKind
     forms: tuple[str, ...]
     start: int
     end: int
+    parts: tuple[str, ...] = ()
 
 
 def values_in(text: str) -> Iterator[Value]:
@@ -97,8 +112,36 @@ def _value(found: re.Match[str]) -> Value | None:
             if _DERIVED.fullmatch(written):
                 return None
             return Value("code", (written.lstrip("#").casefold(),), start, end)
+        case _ if found["grouped"]:
+            parts = found.group().split()
+            joined = "".join(parts).casefold()
+            return Value("number" if joined.isdecimal() else "code", (joined,), start, end, _plains(parts))
         case _:
-            return Value("number", _numbers(found.group()), start, end) if end - start <= _LONGEST_NUMBER else None
+            return _amount(found) if end - start <= _LONGEST_NUMBER else None
+
+
+def _amount(found: re.Match[str]) -> Value:
+    start, end = found.span()
+    if both := _TEN_THOUSANDS.fullmatch(found.group()):
+        return Value("number", (str(int(both[1]) * 10_000 + int(both[2])),), start, end)
+    parts = _SPACES.split(found.group())
+    forms = _numbers("".join(parts))
+    if scale := _SCALE.match(found.string, end):
+        power = int((scale.lastgroup or "")[1:])
+        forms += tuple(_shifted(form, power) for form in forms)
+    elif _PERCENT.match(found.string, end):
+        forms += tuple(_shifted(form, -2) for form in forms)
+    return Value("number", forms, start, end, _plains(parts) if len(parts) > 1 else ())
+
+
+def _plains(parts: Sequence[str]) -> tuple[str, ...]:
+    """Each part as a number by itself; parts of codes are none."""
+    return tuple(form for part in parts if part[:1].isdecimal() for form in _numbers(part)[:1])
+
+
+def _shifted(form: str, power: int) -> str:
+    """A number times a power of ten."""
+    return _plain(f"{Decimal(form).scaleb(power):f}")
 
 
 def _date(start: int, end: int, *readings: tuple[str | None, str, str]) -> Value | None:

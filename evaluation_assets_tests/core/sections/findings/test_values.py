@@ -25,6 +25,25 @@ from evaluation_assets.core.sections.findings.values import misreadings, values_
         ("总价是1,250元", "1250"),
         ("총액은1,250원", '{"total": 1250}'),
         ("ราคา1250บาท", "1,250"),
+        ("Das macht 1 250,50 Euro.", "1250.5"),
+        ("Il y en a 1 250 en stock.", '{"count": 1250}'),
+        ("€1,250.50", "Prix : 1 250,50 €"),
+        ("125 300 475", "seats 125, 300 and 475"),
+        ("Die Quote beträgt 25,5 %.", '{"rate": 0.255}'),
+        ("rate 0.255", "25.5 percent"),
+        ("가격은 1만2500원입니다.", "12500"),
+        ("人口是1250万。", "12500000"),
+        ("125 Tsd. Einwohner", "125000"),
+        ("2.5 million people", "2500000"),
+        ("45.3k followers", "45300"),
+        ("DE89 3704 0044 0532 0130 00", '{"iban": "DE89370400440532013000"}'),
+        ("card 4111 1111 1111 1111", "4111111111111111"),
+        ("um 14h30", "14:30"),
+        ("下午2点30分", "14:30"),
+        ("15.40 Uhr", "15:40"),
+        ("Am 25. Jänner 2026.", "2026-01-25"),
+        ("2026-03-05", "day 20260305"),
+        ("March 5, 2026", '{"created": 1772668800}'),
     ],
 )
 def test_a_value_is_found_in_another_notation(written: str, given: str) -> None:
@@ -37,7 +56,14 @@ def test_a_value_is_found_in_another_notation(written: str, given: str) -> None:
 
 @pytest.mark.parametrize(
     ("written", "given"),
-    [("May 21, 2024", "2024-05-20"), ("6:00 AM", "6:00 PM"), ("$241", "$214"), ("W2378165", "W2378156")],
+    [
+        ("May 21, 2024", "2024-05-20"),
+        ("6:00 AM", "6:00 PM"),
+        ("$241", "$214"),
+        ("W2378165", "W2378156"),
+        ("1 350,50 €", "1250.5"),
+        ("24.5%", "0.255"),
+    ],
 )
 def test_another_value_is_not_found_and_may_be_a_misreading(written: str, given: str) -> None:
     index = Given()

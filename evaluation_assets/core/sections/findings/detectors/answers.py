@@ -7,6 +7,7 @@ result that has the figure. Only what follows a result is read: without tools, a
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence, Set
+from decimal import Decimal
 
 from evaluation_assets.core.sections.findings.claim import Claim, ClaimVerdict
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
@@ -28,7 +29,11 @@ _READ = 20_000
 """Characters of a result that figures are computed from."""
 
 _TIMES = range(2, 10)
+_UNITS = (24, 60, 100, 1000, 1024, 3600)
+"""Between units of time, size and money."""
+
 _CENT = 0.011
+_FEWEST_DIGITS = 2
 _ASKS = "?？"
 """Questions propose values of their own."""
 
@@ -125,18 +130,33 @@ def _may_be_checked(text: str, value: Value) -> bool:
 
 
 def _is_computed(value: Value, close_by: Sequence[float], sums: Set[int]) -> bool:
-    return any(_is_result(float(form), close_by) for form in value.forms) or value.start in sums
+    own = {float(form) for form in value.forms}
+    others = [number for number in close_by if number not in own]
+    return any(_is_result(figure, others) for figure in own) or value.start in sums
 
 
 def _is_result(figure: float, numbers: Sequence[float]) -> bool:
-    """Whether a figure is a multiple of one of the numbers, or the sum or difference of two of them."""
-    others = {number for number in numbers if number != figure}
+    """Whether a figure is one of the numbers rounded or in another unit, a multiple of it, or a sum or difference."""
+    others = set(numbers)
     for number in others:
-        if number > 1 and any(abs(number * times - figure) < _CENT for times in _TIMES):
+        if number > 1 and any(abs(number * times - figure) < _CENT for times in (*_TIMES, *_UNITS)):
+            return True
+        if any(figure * times == number for times in _UNITS) or _is_rounded(figure, number):
             return True
         if number > 1 and (round(figure - number, 2) in others or round(figure + number, 2) in others):
             return True
     return False
+
+
+def _is_rounded(figure: float, number: float) -> bool:
+    """Whether a figure is a number with fewer digits, at least two of them, rounded or cut."""
+    digits, exponent = Decimal(repr(figure)).normalize().as_tuple()[1:]
+    if len(digits) < _FEWEST_DIGITS or not isinstance(exponent, int):
+        return False
+    exact, step = Decimal(repr(number)), Decimal(1).scaleb(exponent)
+    return abs(exact - Decimal(repr(figure))) * 2 <= step or (
+        exponent <= 0 and 0 < exact - Decimal(repr(figure)) < step
+    )
 
 
 def _sums_of_lines(text: str, values: Sequence[Value]) -> set[int]:
@@ -165,7 +185,8 @@ def _sums_of_lines(text: str, values: Sequence[Value]) -> set[int]:
 
 
 def _numbers(text: str) -> list[float]:
-    return [float(value.forms[0]) for value in values_in(text) if value.kind == "number"]
+    found = (value for value in values_in(text) if value.kind == "number")
+    return [float(form) for value in found for form in (value.forms[0], *value.parts)]
 
 
 DETECTOR = Detector(name="answers", version="3", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

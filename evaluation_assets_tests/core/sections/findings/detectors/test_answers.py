@@ -7,6 +7,7 @@ from evaluation_assets_tests.core.sections.findings.finding import asked, found,
 from evaluation_assets_tests.core.sections.sessions.making import call
 
 RESULT = '{"order_id": "W2378156", "price": 241.0, "fee": 33, "sent": "2024-05-20", "at": "18:00:00"}'
+LONG = '{"cents": 129900, "seconds": 1800, "points": 1249.87}'
 
 
 def said(answer: str, result: str = RESULT, message: str = "Where is my order?") -> list[str]:
@@ -48,6 +49,11 @@ def test_a_value_that_nothing_resembles_is_unsupported(answer: str) -> None:
 )
 def test_given_and_computed_values_are_supported(answer: str) -> None:
     assert said(answer) == []
+
+
+def test_other_units_and_rounded_figures_are_supported() -> None:
+    assert said("It took 30 minutes, gave about 1,250 points and cost $1,299.00.", LONG) == []
+    assert said("It took 31 minutes, gave about 1,350 points and cost $1,399.00.", LONG) != []
 
 
 def test_what_the_user_said_is_support() -> None:
