@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import click
 
-from evaluation_assets.cli.options import with_panel
+from evaluation_assets.cli.options import FiniteRange, with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.judging.cascade.evidence import read_evidence
 from evaluation_assets.core.judging.cascade.fitted import (
@@ -22,7 +22,7 @@ from evaluation_assets.core.report.judges.cascade_text import promise_lines, sav
 from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets.core.system.installation import Installation
 
-_SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
+_SHARE = FiniteRange(min=0, max=1, min_open=True, max_open=True)
 
 
 @click.group("cascade")

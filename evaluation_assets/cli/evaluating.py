@@ -91,6 +91,8 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
     """Bring the drops into the installation and find those that have changed; exits if they cannot be evaluated."""
     last = LastOutcomes(asked.home, asked.panel, asked.settings) if asked.is_whole else None
     evaluation = Evaluation(asked, last)
+    if asked.all_drops and not asked.home.root.exists():
+        refuse(f"there is no installation at {asked.home.root}; --home names another")
     try:
         asked = replace(asked, inputs=tuple(_place_of(asked.home, given) for given in asked.inputs))
         _check_judges(asked)
@@ -101,8 +103,12 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
         elif asked.all_drops:
             evaluation.add(_stale(asked, last))
         else:
+            if asked.judges:
+                _check_evaluated(key for key in _keys(asked) if not asked.home.table(key, "clips").exists)
             _check(asked, None)
             drops, left_out = _taken_in(asked)
+            if asked.judges:
+                _check_evaluated(drop.key for drop in drops if _has_changed(asked.home, drop))
             evaluation.status = 2 * left_out
             evaluation.add(drops)
     except (InvalidDrop, InvalidPanel, InvalidSelection, InvalidSuite, LedgerError) as problem:
@@ -174,22 +180,35 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
     if paid.lacks_keys or not paid.is_free:
         if drops is None:
             drops = drops_of(asked.inputs, asked.sessions, one_drop=asked.one_drop, format_name=asked.format_name)
-            drops = _judged_before(asked, drops) if asked.judges else drops
         paid.check_keys(drops)
         limited = asked.budget_usd is not None or asked.budget_calls is not None
         above = asked.panel.ask_above_usd
         ask_for_consent(lambda: paid.quotes(drops), above, limited=limited, agreed=asked.agreed, quiet=asked.quiet)
 
 
-def _judged_before(asked: RequestedEvaluation, drops: list[Drop]) -> list[Drop]:
-    """The drops that some of the judges can be asked about: those that were evaluated with all of them before."""
-    keys = keys_in(asked.home, drops, asked.name)
-    before = [drop for drop, key in zip(drops, keys, strict=True) if asked.home.table(key, "clips").exists]
-    if not before:
+def _keys(asked: RequestedEvaluation) -> list[str]:
+    """The keys of the drops that will be taken in."""
+    from evaluation_assets.cli.consent import drops_of
+
+    drops = drops_of(asked.inputs, asked.sessions, one_drop=asked.one_drop, format_name=asked.format_name)
+    return keys_in(asked.home, drops, asked.name)
+
+
+def _check_evaluated(others: Iterable[str]) -> None:
+    """Check that there are no drops that were not evaluated as they are: a judge that is asked alone needs tables."""
+    if named := list(others):
         raise InvalidSelection(
-            f"{first_of(keys, 3)}: never evaluated. Evaluate it with all judges first, without --judge"
+            f"{first_of(named, 3)}: never evaluated, or changed since. "
+            "Evaluate it with all judges first, without --judge"
         )
-    return before
+
+
+def _has_changed(home: Installation, drop: Drop) -> bool:
+    """Whether the content of a drop is another one than was evaluated last."""
+    from evaluation_assets.core.intake.facts import DropFacts
+
+    table = home.table(drop.key, "raw_trajectories")
+    return not table.exists or DropFacts.of(table).content != drop.content_hash()
 
 
 def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:

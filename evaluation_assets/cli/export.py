@@ -12,7 +12,7 @@ from upath import UPath
 
 from evaluation_assets.cli.exported_prompts import exported_prompts
 from evaluation_assets.cli.inspect_export import write_inspect_log
-from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.options import FiniteRange, with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.gating.session_agents import with_ranks
 from evaluation_assets.core.lake.stored import publish
@@ -35,7 +35,7 @@ def _with_filters(command: Any) -> Any:
     @click.option("--task", "tasks", multiple=True, help="ID of a task; repeatable.")
     @click.option(
         "--evaluation-share",
-        type=click.FloatRange(min=0, max=1),
+        type=FiniteRange(min=0, max=1),
         help="Share of the tasks for evaluation; the others are for training. Default: no split.",
     )
     @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the split.")

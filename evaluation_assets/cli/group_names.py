@@ -65,6 +65,8 @@ def ask_for_names(
         refuse(str(problem))
     for group, said in names.items():
         echo(plain(f"{group}  {f'not named: {said}' if isinstance(said, NotNamed) else said}"))
+    if len(given) < len(names):
+        echo("Replies are kept, so the same judge would say the same again: name another one with --judge", err=True)
     try:
         limit.check()
     except Stopped as problem:

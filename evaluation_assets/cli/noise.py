@@ -7,7 +7,7 @@ import click
 import orjson
 
 from evaluation_assets.cli.evaluated import check_evaluated
-from evaluation_assets.cli.options import text_or_json, with_home
+from evaluation_assets.cli.options import FiniteRange, text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.gating.noise_floor import (
     DECREASES,
@@ -31,7 +31,7 @@ from evaluation_assets.core.text.counted import counted
     "--decrease",
     "decreases",
     multiple=True,
-    type=click.FloatRange(min=0, max=1, min_open=True),
+    type=FiniteRange(min=0, max=1, min_open=True),
     help=f"Decrease to count trials for; repeatable (default: {', '.join(map(str, DECREASES))}).",
 )
 @text_or_json

@@ -33,19 +33,17 @@ class DurationType(click.ParamType):
             self.fail(f"{value!r}: {problem}", param, ctx)
 
 
-class AmountType(click.FloatRange):
-    """An amount of money, not negative. `nan` is no amount: it would compare as within every budget."""
-
-    def __init__(self) -> None:
-        super().__init__(min=0)
+class FiniteRange(click.FloatRange):
+    """A number in a range. `nan` is in none: it compares as within every bound."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Parse an amount."""
-        amount = super().convert(value, param, ctx)
-        return amount if isfinite(amount) else self.fail(f"{value!r} is not an amount", param, ctx)
+        """Parse a number."""
+        number = super().convert(value, param, ctx)
+        return number if isfinite(number) else self.fail(f"{value!r} is not a number", param, ctx)
 
 
-AMOUNT = AmountType()
+AMOUNT = FiniteRange(min=0)
+"""An amount of money."""
 
 
 class Sectioned(click.Command):
@@ -188,12 +186,12 @@ def with_limits(command: Any) -> Any:
     @click.option("--max-concurrency", type=click.IntRange(min=1), help="Maximum requests in flight, per model judge.")
     @click.option(
         "--requests-per-minute",
-        type=click.FloatRange(min=0, min_open=True),
+        type=FiniteRange(min=0, min_open=True),
         help="Maximum requests per minute, per model judge.",
     )
     @click.option(
         "--tokens-per-minute",
-        type=click.FloatRange(min=0, min_open=True),
+        type=FiniteRange(min=0, min_open=True),
         help="Maximum tokens per minute, per model judge.",
     )
     @wraps(command)

@@ -138,6 +138,8 @@ def _print_missing(panel: Panel, judges: Sequence[Judge]) -> None:
 def _print_plan(planned: Plan, panel: Panel) -> None:
     counts = planned.statistics
     echo("", planned.drop)
+    if planned.drawn is not None:
+        echo(f"  drawn              {planned.drawn}")
     echo(f"  records            {counts.total}")
     echo(f"  to be judged       {counts.kept}")
     for label, records in {"removed": counts.removed, "unreadable": counts.unreadable}.items():

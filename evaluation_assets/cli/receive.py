@@ -14,7 +14,7 @@ import click
 import uvicorn
 from starlette.applications import Starlette
 
-from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.options import FiniteRange, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.private_home import warn_if_readable
 from evaluation_assets.cli.punctual_protocol import PunctualProtocol
@@ -41,14 +41,14 @@ _DAY = 86_400.0
 @click.option("--token-env", help="Environment variable with the bearer token that agents have to send.")
 @click.option(
     "--keep-days",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=14.0,
     show_default=True,
     help="Delete received traces after this many days, whether or not they are in a drop.",
 )
 @click.option(
     "--max-spool-gb",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=10.0,
     show_default=True,
     help="Size of the spool above which agents are asked to try again later.",

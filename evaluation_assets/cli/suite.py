@@ -78,7 +78,8 @@ def check_suite(path: Path, drop: str | None, home: Installation) -> None:
     found = weaknesses(loaded.suite)
     if drop is not None:
         found += weaknesses_by_runs(loaded.suite, runs_of_drop(home, drop))
-    echo(f"  weaknesses         {len(found)}")
+    compared = "" if drop is None else f", compared with the runs of {drop}"
+    echo(f"  weaknesses         {len(found)}{compared}")
     for each in found:
         echo(f"    {', '.join((each.kind, *each.cases[:_NAMED]))}: {each.detail}")
     for title, counts in coverage(loaded.suite).items():

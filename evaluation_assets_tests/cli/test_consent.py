@@ -75,7 +75,7 @@ def test_nobody_is_asked_to_pay_for_a_judge_of_a_drop_that_was_never_evaluated(
 ) -> None:
     refused = cli("evaluate", *arguments(tmp_path, server, {"ask_above_usd": 0}), "--judge", "one")
     assert refused.returncode == 2
-    assert "d: never evaluated. Evaluate it with all judges first, without --judge" in refused.stderr
+    assert "d: never evaluated, or changed since. Evaluate it with all judges first, without --judge" in refused.stderr
     assert "ask_above_usd" not in refused.stderr and not list((tmp_path / "home" / "drops").glob("*.jsonl"))
 
 

@@ -262,7 +262,26 @@ def test_a_judge_alone_on_a_drop_that_was_never_evaluated_says_what_to_do(tmp_pa
     (tmp_path / "d.jsonl").write_bytes(record())
     done = command("evaluate", tmp_path / "d.jsonl", "--judge", "rules", home=tmp_path / "home")
     assert done.returncode == 2 and "--select" not in done.stderr
-    assert "without --judge: evaluation-assets evaluate d" in done.stderr
+    assert "d: never evaluated, or changed since. Evaluate it with all judges first, without --judge" in done.stderr
+    assert not list((tmp_path / "home" / "drops").glob("*")), "a drop that stayed would be evaluated by `--all`"
+
+
+def test_a_judge_alone_is_not_asked_about_a_drop_that_has_changed(tmp_path: Path) -> None:
+    file, home = tmp_path / "d.jsonl", tmp_path / "home"
+    file.write_bytes(record())
+    assert command("evaluate", file, home=home).returncode == 0
+    assert command("evaluate", file, "--judge", "rules", home=home).returncode == 0
+    file.write_bytes(record(task_id="other"))
+    done = command("evaluate", file, "--judge", "rules", home=home)
+    assert done.returncode == 2 and "d: never evaluated, or changed since" in done.stderr
+    assert command("evaluate", file, home=home).returncode == 0
+    assert command("evaluate", file, "--judge", "rules", home=home).returncode == 0
+
+
+def test_all_drops_of_a_home_that_is_not_there_are_none_to_evaluate(tmp_path: Path) -> None:
+    done = command("evaluate", "--all", home=tmp_path / "hoem")
+    assert done.returncode == 2 and "there is no installation at" in done.stderr
+    assert not (tmp_path / "hoem").exists()
 
 
 def test_downstream_of_an_asset_is_what_an_evaluation_makes(tmp_path: Path) -> None:

@@ -245,4 +245,4 @@ def test_what_endpoints_do_not_say_is_unknown_on_the_terminal(tmp_path: Path, se
 
 def test_a_budget_that_is_no_number_is_refused(tmp_path: Path) -> None:
     done = cli("evaluate", "examples", "--home", tmp_path, "--budget", "nan")
-    assert done.returncode == 2 and "'nan' is not an amount" in done.stderr
+    assert done.returncode == 2 and "'nan' is not a number" in done.stderr

@@ -73,6 +73,7 @@ def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
 
     checked = command("suite", "check", good, "--drop", "nights/1", home=home)
     assert checked.returncode == 0 and "uncovered" not in checked.stdout, checked.stdout
+    assert ", compared with the runs of nights/1" in checked.stdout
     good.write_text(good.read_text().replace("value: The town", "value: This town"))
     checked = command("suite", "check", good, "--drop", "nights/1", home=home).stdout
     assert "unstable_answer, task-0: another answer than 'This town" in checked and "1 of 1 passing run" in checked

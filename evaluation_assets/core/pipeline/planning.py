@@ -28,7 +28,7 @@ from evaluation_assets.core.judging.subjects import (
     trajectory_chain,
 )
 from evaluation_assets.core.models.providers.capabilities import capabilities_of
-from evaluation_assets.core.pipeline.drawing import Drawing
+from evaluation_assets.core.pipeline.drawing import Drawing, drawn
 from evaluation_assets.core.sections.sessions.interactions import is_session
 from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.registry import read_trajectories
@@ -72,13 +72,14 @@ class Calls:
 
 @dataclass(slots=True)
 class Plan:
-    """The work in one drop. `subjects` counts what could be judged, by level."""
+    """The work in one drop. `subjects` counts what could be judged, by level; `drawn` says which runs it has."""
 
     drop: str
     statistics: Statistics
     tool_types: Counter[str] = field(default_factory=Counter)
     subjects: Counter[str] = field(default_factory=Counter)
     calls: list[Calls] = field(default_factory=list)
+    drawn: str | None = None
 
     @property
     def clips(self) -> int:
@@ -119,7 +120,9 @@ def plan(
     """
     preprocessor = Preprocessor(settings)
     result = Plan(drop.key, preprocessor.statistics)
-    repeats = canaries.repeats_of(suite or drop.sidecar().suite)
+    sidecar = drop.sidecar()
+    drawing = Drawing.of(drop, sidecar)
+    repeats = canaries.repeats_of(suite or sidecar.suite)
 
     async def ask() -> None:
         with ExitStack() as opened:
@@ -128,7 +131,7 @@ def plan(
                 for judge in judges
                 if judge.provider not in WITHOUT_MODEL
             ]
-            for trajectory, clips in _kept(drop, preprocessor, types):
+            for trajectory, clips in _kept(drop, drawing, preprocessor, types):
                 result.tool_types.update(clip.tool_type for clip in clips)
                 for chain in (clip_chain(trajectory, clips, rubrics), *_later(trajectory, clips, rubrics)):
                     result.subjects.update(subject.level for subject in chain.subjects)
@@ -137,6 +140,8 @@ def plan(
             result.calls += [await judge.calls() for judge in asked]
 
     asyncio.run(ask())
+    taken = preprocessor.statistics.kept + preprocessor.statistics.removed.total()
+    result.drawn = drawn(sidecar, drawing.not_taken, taken)
     return result
 
 
@@ -321,10 +326,10 @@ def _own_score(judgement: Judgement) -> OwnScore:
     return OwnScore.of(judgement.verdict.scores, judgement.subject.rubric.scale)
 
 
-def _kept(drop: Drop, preprocessor: Preprocessor, types: ToolTypes) -> Iterator[tuple[Trajectory, list[Clip]]]:
-    sidecar = drop.sidecar()
-    drawing = Drawing.of(drop, sidecar)
-    for item in read_trajectories(drop.sources, UnmappedFields(), sidecar.format):
+def _kept(
+    drop: Drop, drawing: Drawing, preprocessor: Preprocessor, types: ToolTypes
+) -> Iterator[tuple[Trajectory, list[Clip]]]:
+    for item in read_trajectories(drop.sources, UnmappedFields(), drop.sidecar().format):
         if isinstance(item, Rejection):
             preprocessor.statistics.unreadable[item.reason] += 1
             continue

@@ -144,5 +144,5 @@ def coverage(suite: Suite) -> dict[str, dict[str, int]]:
     return {
         "category": dict(Counter(case.category or "none" for case in suite.cases)),
         "expected calls": dict(sorted(Counter(str(len(case.expected_calls)) for case in suite.cases).items())),
-        "tool": dict(tools.most_common()),
+        "tool": dict(sorted(tools.items(), key=lambda tool: (-tool[1], tool[0]))),
     }

@@ -7,6 +7,7 @@ from upath import UPath
 from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 
+from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
 from evaluation_assets.core.text.well_formed import well_formed_json
 
 _LARGEST = 64 << 10
@@ -39,8 +40,11 @@ def load_plain(path: UPath) -> Any:
     return well_formed_json(value)
 
 
-class _PlainLoader(yaml.SafeLoader):
-    """Refuses aliases, which a few lines can expand to gigabytes, deep nesting, and integers that no table holds."""
+class _PlainLoader(UniqueKeyLoader):
+    """Refuses keys that stand twice, deep nesting, integers that no table holds, and aliases.
+
+    With aliases, a few lines expand to gigabytes.
+    """
 
     depth = 0
 

@@ -192,6 +192,7 @@ HOSTILE: dict[str, bytes] = {
     "sexagesimal fraction": b"labels: {n: " + b"1:" * 20_000 + b"1.5}",
     "nesting in flow": b"labels: " + b"[" * 30_000,
     "nesting of blocks": b"- " * 30_000,
+    "a key twice": b"suite: a\nsuite: b\n",
     "aliases": b"\n".join(
         [b"a0: &a0 [" + b"x," * 100 + b"]"]
         + [b"a%d: &a%d [" % (n, n) + b"*a%d," % (n - 1) * 100 + b"]" for n in range(1, 6)]

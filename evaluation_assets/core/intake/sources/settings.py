@@ -12,7 +12,6 @@ from evaluation_assets.core.system.configuration import (
     Duration,
     InvalidConfiguration,
     Section,
-    Share,
     VariableName,
     read_entries,
 )
@@ -29,7 +28,7 @@ class SourceSettings(Section):
     Attributes:
         type: Type of the source.
         quiet_minutes: Minutes after a trace's last span, or a file's last change, before it is fetched.
-        share: Share of the traces to fetch, drawn by their IDs.
+        share: Share of the traces to fetch, above 0 and at most 1, drawn by their IDs; a source of files draws files.
         every_seconds: Minimum time in seconds between two looks of the source's sensor.
         since: How far back the first look goes, for instance `12h` or `7d`.
         suite: Suite in the sidecar of each drop. `null`: the name of the source.
@@ -42,7 +41,7 @@ class SourceSettings(Section):
 
     type: Any
     quiet_minutes: float = Field(default=10, ge=0)
-    share: Share = 1.0
+    share: float = Field(default=1.0, gt=0, le=1)
     every_seconds: int = Field(default=60, ge=1)
     since: Duration = timedelta(days=1)
     suite: str | None = None

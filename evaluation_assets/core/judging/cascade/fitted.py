@@ -10,6 +10,7 @@ from upath import UPath
 from evaluation_assets.core.judging.cascade.combining import Combination
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Section
+from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.traces.trajectories.identity import digest
 
 LABELS = "labels"
@@ -124,7 +125,7 @@ def read_cascade(file: UPath) -> FittedCascade | None:
         return FittedCascade.model_validate_json(file.read_bytes())
     except ValidationError as problem:
         raise InvalidCascade(
-            f"{file} holds no fitted cascade ({problem.error_count()} faults); run `evaluation-assets cascade fit`"
+            f"{file} holds no fitted cascade ({faults_of(problem)[0]}); run `evaluation-assets cascade fit`"
         ) from None
 
 
