@@ -22,7 +22,7 @@ from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.injection import Pairs, by_findings, pairs_of, run_judge
-from evaluation_assets.core.report.injection_table import figures, injection_lines
+from evaluation_assets.core.report.findings.injection_table import figures, injection_lines
 from evaluation_assets.core.scoring.discrimination import Noticed
 from evaluation_assets.core.sections.findings.faults.operator import Operator
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS

@@ -15,7 +15,7 @@ from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateVerdict
 from evaluation_assets.core.gating.task_metrics import DropMetrics, lower_is_better
 from evaluation_assets.core.pipeline.settings import load_settings
-from evaluation_assets.core.report.gate_formats import as_text
+from evaluation_assets.core.report.gate.gate_formats import as_text
 from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.review.judge_cards import disqualified_judges
 from evaluation_assets.core.system.installation import Installation

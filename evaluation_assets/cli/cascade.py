@@ -18,7 +18,7 @@ from evaluation_assets.core.judging.cascade.fitting_drops import CannotFit, fit_
 from evaluation_assets.core.judging.cascade.savings import savings_of
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
-from evaluation_assets.core.report.cascade_text import promise_lines, savings_lines
+from evaluation_assets.core.report.judges.cascade_text import promise_lines, savings_lines
 from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets.core.system.installation import Installation
 

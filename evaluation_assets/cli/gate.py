@@ -15,7 +15,7 @@ from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.named_metrics import check_figures, settings_of
 from evaluation_assets.core.pipeline.settings import InvalidSettings, Settings
-from evaluation_assets.core.report.gate_formats import (
+from evaluation_assets.core.report.gate.gate_formats import (
     as_github,
     as_json,
     as_junit,

@@ -33,7 +33,7 @@ from evaluation_assets.core.pipeline.injection import (
     pairs_of,
     run_judge,
 )
-from evaluation_assets.core.report.injection_table import figures, injection_lines
+from evaluation_assets.core.report.findings.injection_table import figures, injection_lines
 from evaluation_assets.core.scoring.discrimination import Noticed
 from evaluation_assets.core.sections.findings.faults.operator import Operator
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS

@@ -7,7 +7,7 @@ from evaluation_assets.core.judging.model_use import ModelUse, model_use
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.report.paths import ReportFiles, report_files
 from evaluation_assets.core.report.report import DropReport
-from evaluation_assets.core.report.suite_report import suite_lines
+from evaluation_assets.core.report.suites.suite_report import suite_lines
 from evaluation_assets.core.sections.coding_work.summary import coding_lines
 from evaluation_assets.core.sections.constraints.summary import constraint_lines
 from evaluation_assets.core.system.installation import Installation

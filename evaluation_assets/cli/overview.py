@@ -15,8 +15,8 @@ from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.report.finding_counts import finding_counts
-from evaluation_assets.core.report.panels import panel_rows
+from evaluation_assets.core.report.findings.finding_counts import finding_counts
+from evaluation_assets.core.report.judges.panels import panel_rows
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import first_of

@@ -105,7 +105,7 @@ def init_panel(home: Installation) -> None:
     test = f"evaluation-assets panel test --home {shlex.quote(str(home.root))}"
     echo(f"written to {home.panel_file}; test it with: {test}")
     if cascade:
-        from evaluation_assets.core.report.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
+        from evaluation_assets.core.report.judges.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
 
         echo(NOT_FITTED)
 

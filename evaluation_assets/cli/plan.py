@@ -92,7 +92,7 @@ def plan(
             print_total(together)
         _print_missing(panel, judges)
         if panel.cascade and not home.cascade_file.exists():
-            from evaluation_assets.core.report.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
+            from evaluation_assets.core.report.judges.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
 
             echo("", NOT_FITTED)
     except (InvalidDrop, InvalidPanel, InvalidSettings, UnreadableDrop, LedgerError) as problem:

@@ -13,8 +13,8 @@ from evaluation_assets.cli.opening import has_data_beside
 from evaluation_assets.cli.options import text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.report.paths import report_files
-from evaluation_assets.core.report.run_likeness import runs_like
-from evaluation_assets.core.report.run_search import FoundRun, drops_to_search, runs_with, terms_of
+from evaluation_assets.core.report.search.run_likeness import runs_like
+from evaluation_assets.core.report.search.run_search import FoundRun, drops_to_search, runs_with, terms_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.core.text.report_addresses import trajectory_place

@@ -12,11 +12,11 @@ from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.settings import InvalidSettings
-from evaluation_assets.core.report.drop_outcome import drop_outcome
 from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.report.sinks.annotations import collect_labels
 from evaluation_assets.core.report.sinks.delivering import Consignment, left_out
+from evaluation_assets.core.report.sinks.drop_outcome import drop_outcome
 from evaluation_assets.core.report.sinks.http import SendError
 from evaluation_assets.core.report.sinks.opening import MissingKey, is_annotated, open_annotated, variables_of
 from evaluation_assets.core.report.sinks.settings import (

@@ -6,10 +6,10 @@ import dagster as dg
 from pydantic import Field
 
 from evaluation_assets.core.intake.drops import find
-from evaluation_assets.core.report.agent_comparison import as_markdown as comparison_as_markdown
-from evaluation_assets.core.report.agent_comparison import write_agent_comparison
-from evaluation_assets.core.report.agent_report import as_markdown, write_agent_report
-from evaluation_assets.core.report.agent_runs import compare_runs, report_figures, report_of
+from evaluation_assets.core.report.agents.agent_comparison import as_markdown as comparison_as_markdown
+from evaluation_assets.core.report.agents.agent_comparison import write_agent_comparison
+from evaluation_assets.core.report.agents.agent_report import as_markdown, write_agent_report
+from evaluation_assets.core.report.agents.agent_runs import compare_runs, report_figures, report_of
 from evaluation_assets.core.suites.agents.journal import JournalInUse
 from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent
 from evaluation_assets.core.suites.agents.suite_run import Stop, SuiteRun, all_stops, stop_of, suite_named

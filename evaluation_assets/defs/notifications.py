@@ -6,8 +6,8 @@ import os
 import dagster as dg
 
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
-from evaluation_assets.core.report.notifications import FailedCheck, groups_message, message
 from evaluation_assets.core.report.sinks.http import Patience
+from evaluation_assets.core.report.sinks.notifications import FailedCheck, groups_message, message
 from evaluation_assets.core.report.sinks.webhook import post
 from evaluation_assets.core.system.automation import NotificationSettings
 from evaluation_assets.core.text.counted import counted

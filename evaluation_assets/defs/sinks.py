@@ -9,11 +9,11 @@ from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Stream, batched
 from evaluation_assets.core.pipeline.settings import Settings
-from evaluation_assets.core.report.drop_outcome import drop_outcome
 from evaluation_assets.core.report.drop_report import drop_report
 from evaluation_assets.core.report.sinks.annotations import collect_labels
 from evaluation_assets.core.report.sinks.delivered import delivered
 from evaluation_assets.core.report.sinks.delivering import Consignment, Tally
+from evaluation_assets.core.report.sinks.drop_outcome import drop_outcome
 from evaluation_assets.core.report.sinks.http import SendError
 from evaluation_assets.core.report.sinks.opening import MissingKey, is_annotated, open_annotated
 from evaluation_assets.core.report.sinks.settings import ScoreSinkSettings, SinkSettings

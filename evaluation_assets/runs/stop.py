@@ -78,6 +78,7 @@ class Stop:
         if is_importing(frame):
             self._postponed = True
         else:
+            logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # of connections that are on their way back
             raise Interrupted(number)
 
 

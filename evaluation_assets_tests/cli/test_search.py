@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from evaluation_assets.core.report.run_search import runs_with, terms_of
+from evaluation_assets.core.report.search.run_search import runs_with, terms_of
 from evaluation_assets.core.report.viewer.page import DATA_FOLDER
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.folded import folded, place_in

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from evaluation_assets.cli.main import main as command_line
 from evaluation_assets.core.intake.drops import scan
-from evaluation_assets.core.report.agent_comparison import AgentComparison
+from evaluation_assets.core.report.agents.agent_comparison import AgentComparison
 from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory

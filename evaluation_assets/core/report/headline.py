@@ -9,8 +9,8 @@ from evaluation_assets.core.gating.figures import signed
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.gating.task_metrics import PASS_RATE, SUCCESS
-from evaluation_assets.core.report.distributions import Statistic
-from evaluation_assets.core.report.process_summary import ProcessSummary
+from evaluation_assets.core.report.findings.process_summary import ProcessSummary
+from evaluation_assets.core.report.scores.distributions import Statistic
 from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.text.counted import counted, percent, runs_of_tasks

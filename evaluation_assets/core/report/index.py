@@ -14,11 +14,11 @@ from evaluation_assets.core.lake.stored import DamagedTable
 from evaluation_assets.core.models.redaction.redactor import NotRedacted
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.report.covered_tables import Cover, cover_of
+from evaluation_assets.core.report.failure_groups.suite_groups import SuiteGroups, suite_groups
 from evaluation_assets.core.report.files import write_texts
 from evaluation_assets.core.report.headline import Headline
-from evaluation_assets.core.report.listed_runs import listed_runs
 from evaluation_assets.core.report.render import environment
-from evaluation_assets.core.report.suite_groups import SuiteGroups, suite_groups
+from evaluation_assets.core.report.search.listed_runs import listed_runs
 from evaluation_assets.core.report.viewer.page import with_search
 from evaluation_assets.core.report.viewer.script import script_hash
 from evaluation_assets.core.system.frozen import Frozen

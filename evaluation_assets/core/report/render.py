@@ -4,19 +4,18 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Protocol
 
 import jinja2
 from jinja2.bccache import Bucket
 
-from evaluation_assets.core import report
 from evaluation_assets.core.gating.figures import both_changes, change, p_value, signed, size
-from evaluation_assets.core.report.attention import look_at_first
-from evaluation_assets.core.report.distributions import TENTHS, Statistic
+from evaluation_assets.core.report.findings.attention import look_at_first
 from evaluation_assets.core.report.places import rows_counted, rows_where, rows_with
 from evaluation_assets.core.report.report import DropReport
+from evaluation_assets.core.report.scores.distributions import TENTHS, Statistic
 from evaluation_assets.core.report.viewer.script import script_hash
-from evaluation_assets.core.sections import coding_work, constraints, findings
 from evaluation_assets.core.sections.coding_work.summary import dollars, duration
 from evaluation_assets.core.sections.constraints.summary import in_words
 from evaluation_assets.core.sections.findings.summary import in_points, kinds_title
@@ -76,15 +75,16 @@ def _compiled_templates() -> jinja2.BytecodeCache | None:
         return None
 
 
-_PACKAGES = (report, coding_work, constraints, findings)
-"""Packages with templates: the report itself, and its sections."""
+_CORE = Path(__file__).parent.parent
+_TEMPLATES = sorted([*_CORE.glob("report/**/templates"), *_CORE.glob("sections/*/templates")])
+"""Folders of templates: those of the report itself, and those of its sections."""
 
 
 @cache
 def environment() -> jinja2.Environment:
     """The Jinja environment of all report templates."""
     environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package.__name__) for package in _PACKAGES]),
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=lambda name: name is not None and name.endswith(".html.j2"),  # noqa: S701 (Markdown has its own)
         bytecode_cache=_compiled_templates(),  # compiling the templates takes 0.3 s
         undefined=jinja2.StrictUndefined,

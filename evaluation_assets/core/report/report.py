@@ -2,13 +2,13 @@
 
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.intake.sidecar import Sidecar
-from evaluation_assets.core.report.distributions import Statistic
-from evaluation_assets.core.report.failure_group_report import FailureGroupsSummary
+from evaluation_assets.core.report.failure_groups.failure_group_report import FailureGroupsSummary
+from evaluation_assets.core.report.findings.process_summary import ProcessSummary
 from evaluation_assets.core.report.headline import Headline
-from evaluation_assets.core.report.judges_report import EffectiveNumber, PanelSummary
-from evaluation_assets.core.report.process_summary import ProcessSummary
-from evaluation_assets.core.report.sampled_judges import SampledMean
-from evaluation_assets.core.report.session_report import AgentRank, SessionsSummary
+from evaluation_assets.core.report.judges.judges_report import EffectiveNumber, PanelSummary
+from evaluation_assets.core.report.judges.sampled_judges import SampledMean
+from evaluation_assets.core.report.scores.distributions import Statistic
+from evaluation_assets.core.report.sessions.session_report import AgentRank, SessionsSummary
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary
 from evaluation_assets.core.sections.constraints.summary import ConstraintsSummary
 from evaluation_assets.core.sections.findings.claim_counts import ClaimCounts

@@ -17,12 +17,10 @@ from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, DamagedTable, Stored
 from evaluation_assets.core.pipeline.drawing import drawn
-from evaluation_assets.core.report.clip_summaries import Values, clip_summaries, excerpt
-from evaluation_assets.core.report.distributions import statistic
+from evaluation_assets.core.report.findings.process_summary import process_summary
 from evaluation_assets.core.report.headline import Headline, criterion_rate, headline, rate
-from evaluation_assets.core.report.judges_report import labels_of, panel_summary
-from evaluation_assets.core.report.lowest import Lowest
-from evaluation_assets.core.report.process_summary import process_summary
+from evaluation_assets.core.report.judges.judges_report import labels_of, panel_summary
+from evaluation_assets.core.report.judges.sampled_judges import sampled_means
 from evaluation_assets.core.report.report import (
     CriterionSummary,
     DropReport,
@@ -33,9 +31,11 @@ from evaluation_assets.core.report.report import (
     TrajectorySummary,
     TrialRate,
 )
-from evaluation_assets.core.report.sampled_judges import sampled_means
-from evaluation_assets.core.report.session_report import sessions_summary
-from evaluation_assets.core.report.suite_report import tool_use_summary
+from evaluation_assets.core.report.scores.clip_summaries import Values, clip_summaries, excerpt
+from evaluation_assets.core.report.scores.distributions import statistic
+from evaluation_assets.core.report.scores.lowest import Lowest
+from evaluation_assets.core.report.sessions.session_report import sessions_summary
+from evaluation_assets.core.report.suites.suite_report import tool_use_summary
 from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary, coding_summary

@@ -28,7 +28,7 @@ from evaluation_assets.core.gating.outcome import Difference, GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
 from evaluation_assets.core.gating.wording import differs
-from evaluation_assets.core.report.gate_formats import as_github, as_json, as_junit, as_text
+from evaluation_assets.core.report.gate.gate_formats import as_github, as_json, as_junit, as_text
 from evaluation_assets.core.text.report_addresses import ReportAddress
 from evaluation_assets_tests.third_party import data
 

@@ -18,7 +18,7 @@ from evaluation_assets.core.pipeline.injection import (
     region,
     run_judge,
 )
-from evaluation_assets.core.report.injection_table import figures, injection_lines
+from evaluation_assets.core.report.findings.injection_table import figures, injection_lines
 from evaluation_assets.core.scoring.discrimination import Noticed, discrimination
 from evaluation_assets.core.sections.findings.faults.editing import located
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS

@@ -11,9 +11,9 @@ from upath import UPath
 from evaluation_assets.core.gating.outcome import GateOutcome, MetricComparison
 from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
-from evaluation_assets.core.report.distributions import statistic
+from evaluation_assets.core.report.findings.process_summary import ProcessSummary
 from evaluation_assets.core.report.headline import Change, criterion_rate, headline, rate
-from evaluation_assets.core.report.process_summary import ProcessSummary
+from evaluation_assets.core.report.scores.distributions import statistic
 from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets_tests.conftest import command
 

@@ -11,10 +11,10 @@ import pytest
 from evaluation_assets.core.lake.stored import Stream, batched, write
 from evaluation_assets.core.lake.tables import FAILURE_GROUPS, GROUPED_FINDINGS
 from evaluation_assets.core.pipeline.failure_groups import AllRuns, EvaluatedRuns, group_facts, group_rows, member_rows
+from evaluation_assets.core.report.failure_groups.suite_groups import SuiteGroups, suite_groups
 from evaluation_assets.core.report.headline import Headline
 from evaluation_assets.core.report.index import write_index
-from evaluation_assets.core.report.listed_runs import listed_runs
-from evaluation_assets.core.report.suite_groups import SuiteGroups, suite_groups
+from evaluation_assets.core.report.search.listed_runs import listed_runs
 from evaluation_assets.core.report.viewer.page import ViewerData, read_index, with_viewer
 from evaluation_assets.core.sections.failure_groups.grouping import Occurrence
 from evaluation_assets.core.system.installation import Installation
@@ -147,7 +147,7 @@ def test_runs_of_older_reports_are_left_out(home: Installation, monkeypatch: pyt
     addresses = {drop: f"s/{number}/report.html" for number, drop in enumerate(NIGHTS)}
     sizes = dict.fromkeys(addresses, RUNS)
     assert listed_runs(reports, addresses, sizes, ())["left_out"] == 0
-    monkeypatch.setattr("evaluation_assets.core.report.listed_runs.MAX_RUNS", 2 * RUNS)
+    monkeypatch.setattr("evaluation_assets.core.report.search.listed_runs.MAX_RUNS", 2 * RUNS)
     runs = listed_runs(reports, addresses, sizes | {"s/1": 3 * RUNS}, ())
     assert (runs["columns"]["drop"], runs["left_out"]) == ([1] * RUNS + [2] * RUNS, 2)
 

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.lake.tables import CODING_WORK
-from evaluation_assets.core.report.process_summary import SuccessRelation, success_relation
+from evaluation_assets.core.report.findings.process_summary import SuccessRelation, success_relation
 from evaluation_assets.core.report.provenance.figure import Figure, Value, address, statistic
 from evaluation_assets.core.report.provenance.run_rows import ScoredRun
 from evaluation_assets.core.scoring.intervals import sampled_mean

@@ -8,8 +8,8 @@ from typing import Any
 from evaluation_assets.core.lake.stored import Aligned
 from evaluation_assets.core.lake.tables import CODING_WORK
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
-from evaluation_assets.core.report.session_report import SCORES as SESSION_SCORES
-from evaluation_assets.core.report.suite_report import METRICS
+from evaluation_assets.core.report.sessions.session_report import SCORES as SESSION_SCORES
+from evaluation_assets.core.report.suites.suite_report import METRICS
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of

@@ -13,7 +13,7 @@ from evaluation_assets.core.judging.cascade.fitting_drops import CannotFit, fit_
 from evaluation_assets.core.judging.cascade.savings import left_to_people, savings_of
 from evaluation_assets.core.lake.stored import Stream, batched, write
 from evaluation_assets.core.lake.tables import CLIP_VERDICTS
-from evaluation_assets.core.report.cascade_text import savings_lines
+from evaluation_assets.core.report.judges.cascade_text import savings_lines
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.core.judging.cascade.simulated import STAGES, drawn
 

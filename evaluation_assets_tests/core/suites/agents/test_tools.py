@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.report.agent_report import agent_report, as_markdown
-from evaluation_assets.core.report.tool_quality import findings
+from evaluation_assets.core.report.agents.agent_report import agent_report, as_markdown
+from evaluation_assets.core.report.agents.tool_quality import findings
 from evaluation_assets.core.suites.agents.calculator import calculator
 from evaluation_assets.core.suites.agents.runner import PYTHON_TOOLS
 from evaluation_assets.core.suites.agents.settings import InvalidAgent, load_agent

@@ -1,0 +1,89 @@
+"""The process score over a drop, which follows from findings, and how it is related to success there."""
+
+from collections.abc import Hashable, Iterable
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict
+
+from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.report.scores.distributions import Statistic, statistic
+from evaluation_assets.core.scoring.relation_to_success import Relation, relation
+from evaluation_assets.core.text.counted import counted, runs_of_tasks
+
+_CHANCE = 0.5
+
+
+class SuccessRelation(BaseModel):
+    """AUROC of the score against recorded success, with its 95% interval over tasks if there are five or more."""
+
+    model_config = ConfigDict(frozen=True)
+
+    auroc: float
+    ci_low: float | None
+    ci_high: float | None
+    n_succeeded: int
+    n_failed: int
+
+    @classmethod
+    def of(cls, found: Relation) -> Self:
+        """The relation as data of a report."""
+        return cls(
+            auroc=found.auroc,
+            ci_low=found.low,
+            ci_high=found.high,
+            n_succeeded=found.n_succeeded,
+            n_failed=found.n_failed,
+        )
+
+    @property
+    def is_no_better_than_chance(self) -> bool:
+        """Whether the data do not show that runs that succeed score higher."""
+        return (self.auroc if self.ci_low is None else self.ci_low) <= _CHANCE
+
+    @property
+    def text(self) -> str:
+        """The relation as text: `AUROC against recorded success 0.55 (95% CI 0.44 to 0.66), no better than chance`."""
+        known = self.ci_low is not None and self.ci_high is not None
+        interval = f" (95% CI {self.ci_low:.2f} to {self.ci_high:.2f})" if known else ""
+        chance = ", no better than chance" if self.is_no_better_than_chance else ""
+        return f"AUROC against recorded success {self.auroc:.2f}{interval}{chance}"
+
+
+class ProcessSummary(BaseModel):
+    """The process score: `statistic` over all runs read; `success` where enough outcomes are recorded."""
+
+    model_config = ConfigDict(frozen=True)
+
+    statistic: Statistic
+    success: SuccessRelation | None
+
+    @property
+    def text(self) -> str:
+        """The figure as text, with the number of runs that have it, and its relation to success."""
+        own = self.statistic
+        if own.mean is None:
+            return f"no process score: nothing could be checked in {counted(own.n_total, 'run')}"
+        interval = "" if own.ci_low is None else f", 95% CI {own.ci_low:.3f} to {own.ci_high:.3f}"
+        related = "" if self.success is None else f"; {self.success.text}"
+        runs, missing = runs_of_tasks(own.n_scored, own.n_tasks), own.n_total - own.n_scored
+        more = f" ({counted(missing, 'run')} without a score)" if missing else ""
+        return f"process score {own.mean:.3f} over {runs}{more}{interval}{related}"
+
+
+def process_summary(scores: Stored, raw: Stored) -> ProcessSummary | None:
+    """Summarise the table `process_scores`; `None` for drops that were evaluated before it existed."""
+    rows = list(scores.rows(["trajectory_id", "task_id", "score"]))
+    if not rows:
+        return None
+    outcomes = {row["trajectory_id"]: row["success"] for row in raw.rows(["trajectory_id", "success"])}
+    found = success_relation((row["score"], outcomes.get(row["trajectory_id"]), row["task_id"]) for row in rows)
+    return ProcessSummary(
+        statistic=statistic([row["score"] for row in rows], [row["task_id"] for row in rows]),
+        success=None if found is None else SuccessRelation.of(found),
+    )
+
+
+def success_relation(runs: Iterable[tuple[float | None, bool | None, Hashable]]) -> Relation | None:
+    """The relation over those of the runs that have a score and a recorded outcome: score, outcome and task of each."""
+    known = [(score, outcome, task) for score, outcome, task in runs if score is not None and outcome is not None]
+    return relation([score for score, _, _ in known], [won for _, won, _ in known], [task for _, _, task in known])

@@ -1,0 +1,1 @@
+"""Scores in a report: distributions, the lowest, the worst clips with their verdicts."""

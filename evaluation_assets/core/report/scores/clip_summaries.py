@@ -1,0 +1,173 @@
+"""The clips of a report: summaries of tool types and of clip criteria, and the worst clips with their verdicts."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Protocol
+
+from evaluation_assets.core.judging.selection import Selections
+from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
+from evaluation_assets.core.report.report import ClipSummary, ClipVerdict, Place, ToolSummary
+from evaluation_assets.core.report.scores.distributions import statistic
+from evaluation_assets.core.report.scores.lowest import Lowest
+from evaluation_assets.core.text.excerpts import without_middle
+
+WORST_CLIPS = 20
+
+EXCERPT = 1200
+
+_NAMED = 20
+"""Tools of a type that are named."""
+
+
+class ClipTables(Protocol):
+    """The tables that the clips of a report are read from."""
+
+    @property
+    def clips(self) -> Stored: ...
+    @property
+    def clip_scores(self) -> Stored: ...
+    @property
+    def clip_verdicts(self) -> Mapping[str, Stored]: ...
+    @property
+    def selections(self) -> Selections: ...
+
+
+@dataclass(slots=True)
+class Values:
+    """Scores that may be missing, the task of each, and the place of the lowest."""
+
+    values: list[float | None] = field(default_factory=list)
+    tasks: list[str] = field(default_factory=list)
+    least: tuple[float, str, int | None] | None = None
+
+    def add(self, value: float | None, task: str, trajectory_id: str, clip_index: int | None = None) -> None:
+        self.values.append(value)
+        self.tasks.append(task)
+        if value is not None and (self.least is None or value < self.least[0]):
+            self.least = (value, trajectory_id, clip_index)
+
+    @property
+    def lowest(self) -> Place | None:
+        """The subject with the lowest score, the first of several."""
+        return None if self.least is None else Place(trajectory_id=self.least[1], clip_index=self.least[2])
+
+    def known(self) -> tuple[list[float], list[str]]:
+        pairs = [(value, task) for value, task in zip(self.values, self.tasks, strict=True) if value is not None]
+        return [value for value, _ in pairs], [task for _, task in pairs]
+
+
+@dataclass(slots=True)
+class _Tool:
+    clips: int = 0
+    scored: int = 0
+    calls: Counter[str] = field(default_factory=Counter)
+    names: Counter[str] = field(default_factory=Counter)
+    criteria: dict[str, Values] = field(default_factory=dict)
+    scores: Values = field(default_factory=Values)
+
+
+@dataclass(frozen=True, slots=True)
+class ClipCounts:
+    """Numbers of clips: all, those that a judge was to be asked about, and those with a score."""
+
+    total: int
+    asked: int
+    scored: int
+
+
+def clip_summaries(
+    tables: ClipTables, task_of: Mapping[str, str]
+) -> tuple[list[ToolSummary], list[tuple[tuple[str, str], Values]], list[ClipSummary], ClipCounts]:
+    """Tool summaries, clip criteria and the worst clips, in one pass over clips and their scores."""
+    tools: dict[str, _Tool] = {}
+    merged: dict[str, Values] = {}
+    worst = Lowest(WORST_CLIPS)
+    scores = Aligned(tables.clip_scores.rows(["trajectory_id", "clip_index", "criterion", "mean"]))
+    is_asked = tables.selections.asker(list(tables.clip_verdicts), ("clip",))
+    position = asked = 0
+    for trajectory_id, clips in grouped(
+        tables.clips.rows(["trajectory_id", "clip_index", "tool_type", "tool_name", "is_final", "call_status"])
+    ):
+        by_clip = dict(grouped(scores.at(trajectory_id), "clip_index"))
+        may_be_scored = is_asked(trajectory_id)
+        for clip in clips:
+            position += 1
+            asked += may_be_scored
+            tool = tools.setdefault(clip["tool_type"], _Tool())
+            tool.clips += 1
+            if not clip["is_final"]:
+                tool.calls[clip["call_status"]] += 1
+                tool.names[clip["tool_name"]] += 1
+            own = by_clip.get(clip["clip_index"], [])
+            place = (task_of.get(trajectory_id, trajectory_id), trajectory_id, clip["clip_index"])
+            for score in own:
+                for values in (tool.criteria, merged):
+                    values.setdefault(score["criterion"], Values()).add(score["mean"], *place)
+            known = [score["mean"] for score in own if score["mean"] is not None]
+            tool.scores.add(fmean(known) if known else None, *place)
+            if known:
+                tool.scored += 1
+                worst.offer(fmean(known), position, (trajectory_id, clip["clip_index"], clip, fmean(known)))
+    summaries = [_summary(name, tool) for name, tool in sorted(tools.items())]
+    criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
+    counts = ClipCounts(position, asked, sum(tool.scored for tool in tools.values()))
+    return summaries, criteria, _with_verdicts(worst.items(), tables), counts
+
+
+def _summary(tool_type: str, tool: _Tool) -> ToolSummary:
+    scores = statistic(tool.scores.values, tool.scores.tasks)
+    return ToolSummary(
+        tool_type=tool_type,
+        clip_count=tool.clips,
+        scored_clips=tool.scored,
+        overall=scores.mean,
+        ci_low=scores.ci_low,
+        ci_high=scores.ci_high,
+        n_tasks=scores.n_tasks,
+        criteria={
+            criterion: statistic(values.values, values.tasks) for criterion, values in sorted(tool.criteria.items())
+        },
+        calls=dict(sorted(tool.calls.items())),
+        scores=scores,
+        lowest=tool.scores.lowest,
+        tools=[name for name, _ in tool.names.most_common(_NAMED)],
+    )
+
+
+def _with_verdicts(worst: list[tuple[str, int, Row, float]], tables: ClipTables) -> list[ClipSummary]:
+    wanted = {(trajectory_id, index) for trajectory_id, index, _, _ in worst}
+    contents = {
+        (row["trajectory_id"], row["clip_index"]): excerpt(row["content"])
+        for row in tables.clips.rows(["trajectory_id", "clip_index", "content"])
+        if (row["trajectory_id"], row["clip_index"]) in wanted
+    }
+    opinions: dict[tuple[str, int], list[ClipVerdict]] = {}
+    columns = ["trajectory_id", "clip_index", "judge", "sample", "outcome", "scores", "summary", "reasoning", "error"]
+    for table in tables.clip_verdicts.values():
+        for row in table.rows(columns):
+            place = (row.pop("trajectory_id"), row.pop("clip_index"))
+            if place in wanted:
+                opinions.setdefault(place, []).append(ClipVerdict.model_validate(row))
+    return [
+        ClipSummary(
+            trajectory_id=trajectory_id,
+            clip_index=index,
+            tool_type=clip["tool_type"],
+            tool_name=clip["tool_name"],
+            call_status=clip["call_status"],
+            score=score,
+            excerpt=contents[trajectory_id, index],
+            opinions=opinions.get((trajectory_id, index), []),
+        )
+        for trajectory_id, index, clip, score in worst
+    ]
+
+
+def excerpt(text: str, limit: int = EXCERPT) -> str:
+    """The text, cut in the middle with a visible mark if it is longer than `limit` characters."""
+    if len(text) <= limit:
+        return text
+    return without_middle(text, limit // 2, limit // 2, "[… {} characters left out …]")

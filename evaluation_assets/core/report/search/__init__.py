@@ -1,0 +1,1 @@
+"""Finding runs: by words, by likeness, and in the list of reports."""

@@ -1,0 +1,52 @@
+"""What a report says to look at first."""
+
+from typing import Any
+
+from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
+from evaluation_assets.core.report.findings.attention import look_at_first
+from evaluation_assets.core.report.headline import Headline, rate
+from evaluation_assets.core.report.report import ClipSummary, DropReport, JudgeSummary
+from evaluation_assets.core.sections.findings.summary import FindingsSummary, RunToLookAt
+
+
+def task(name: str, now: float, beyond_noise: bool) -> ChangedTask:
+    return ChangedTask(task_id=name, metric="success", baseline=1.0, current=now, beyond_noise=beyond_noise)
+
+
+def report(**fields: Any) -> DropReport:
+    success = rate("success", {"a": [True], "b": [False]})
+    known = Headline.model_construct(rates=[] if success is None else [success])
+    return DropReport.model_construct(
+        **{"headline": known, "judges": [], "tool_use": None, "worst_clips": [], **fields}
+    )
+
+
+CLIP = ClipSummary.model_construct(trajectory_id="a/b", clip_index=2, tool_type="search", score=0.1)
+FOUND = FindingsSummary.model_construct(
+    to_look_at=[
+        RunToLookAt(trajectory_id="c d", clip_index=4, titles=["Loop", "Cut off", "Refusal", "Open request"]),
+        RunToLookAt(trajectory_id="e", clip_index=None, titles=["Loop"]),
+    ]
+)
+
+
+def test_regressions_come_first_those_beyond_noise_before_larger_ones() -> None:
+    gate = GateOutcome.model_construct(fallen_tasks=[task("x", 0.0, False), task("y z", 0.5, True)])
+    judge = JudgeSummary.model_construct(shortfall="judge one gave no answer")
+    found = look_at_first(report(gate=gate, judges=[judge], worst_clips=[CLIP], findings=FOUND))
+    assert [(pointer.text, pointer.address) for pointer in found] == [
+        ("2 tasks fell, most of all success of y z from 1.00 to 0.50", "#/compare/y%20z"),
+        ("judge one gave no answer", "#judges"),
+        ("c d: Loop, Cut off, Refusal and 1 more", "#/run/c%20d?clip=4"),
+    ]
+
+
+def test_runs_with_grave_findings_come_before_the_worst_clip() -> None:
+    found = look_at_first(report(worst_clips=[CLIP], findings=FOUND))
+    assert [pointer.address for pointer in found] == ["#/run/c%20d?clip=4", "#/run/e"]
+
+
+def test_without_findings_it_is_the_worst_clip() -> None:
+    found = look_at_first(report(headline=Headline.model_construct(rates=[]), worst_clips=[CLIP]))
+    assert [pointer.address for pointer in found] == ["#/run/a%2Fb?clip=2"]
+    assert look_at_first(report(headline=Headline.model_construct(rates=[]))) == []
