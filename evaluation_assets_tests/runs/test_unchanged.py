@@ -19,7 +19,7 @@ from evaluation_assets.core.system import code_stamp
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.outcomes import FailedCheck, Line, RunOutcome
 from evaluation_assets.runs.unchanged import LastOutcomes
-from evaluation_assets_tests.conftest import call
+from evaluation_assets_tests.conftest import call, command
 
 MODEL = {"name": "rules", "provider": "openai_compatible", "model": "m", "base_url": "http://127.0.0.1:1/v1"}
 VERDICTS = {"calls": 3, "from_ledger": 1, "scored": 4, "abstained": 0, "failed": 0, "not_run": 0, "cost_usd": 0.1}
@@ -215,16 +215,29 @@ def test_code_of_the_users_own_is_run_every_time(home: Installation) -> None:
 
 
 def evaluate(*arguments: str, home: Path) -> tuple[int, str, bool]:
-    """Exit status and output of `evaluate`, and whether it imported what takes long."""
+    """Exit status and output of `evaluate`, and whether it kept an outcome, as each run does."""
+    before = outcomes(home)
+    done = command("evaluate", *arguments, home=home)
+    return done.returncode, done.stdout, outcomes(home) != before
+
+
+def outcomes(home: Path) -> dict[Path, tuple[int, int]]:
+    """When each outcome was kept, and in which file."""
+    return {file: (file.stat().st_mtime_ns, file.stat().st_ino) for file in home.glob("dagster/outcomes/*.json")}
+
+
+def evaluate_without_imports(*arguments: str, home: Path) -> tuple[int, str]:
+    """Exit status and output of an `evaluate` that imports nothing of what takes long."""
     program = (
         "import sys\nfrom evaluation_assets.cli.main import main\n"
         "try:\n    main(sys.argv[1:])\n"
-        f"finally:\n    print(any(name in sys.modules for name in {SLOW}), file=sys.stderr)"
+        f"finally:\n    print(*({set(SLOW)} & set(sys.modules)), file=sys.stderr)"
     )
-    command = [sys.executable, "-W", "ignore", "-c", program, "evaluate", *arguments, "--home", str(home)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("EVALUATION_")}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    return done.returncode, done.stdout, done.stderr.splitlines()[-1] == "True"
+    call = [sys.executable, "-W", "ignore", "-c", program, "evaluate", *arguments]
+    environment = os.environ | {"EVALUATION_HOME": str(home)}
+    done = subprocess.run(call, capture_output=True, text=True, env=environment, check=False)
+    assert done.stderr.splitlines()[-1] == ""
+    return done.returncode, done.stdout
 
 
 def test_the_command_prints_the_same_without_a_run(tmp_path: Path) -> None:
@@ -235,15 +248,14 @@ def test_the_command_prints_the_same_without_a_run(tmp_path: Path) -> None:
     assert ran
     heading, *lines = first.strip().splitlines()
     for again in (str(file), "d"):
-        assert evaluate(again, home=home) == (
+        assert evaluate_without_imports(again, home=home) == (
             status,
             "\n".join(["", f"{heading}: unchanged since its last evaluation", *lines, ""]),
-            False,
         )
     output = tmp_path / "output"
-    assert not evaluate("d", "--output", str(output), home=home)[2]
+    evaluate_without_imports("d", "--output", str(output), home=home)
     assert (output / "d" / "report.html").exists()
-    assert evaluate("--all", home=home)[:2] == (0, "")
+    assert evaluate("--all", home=home) == (0, "", False)
 
     (home / "gate.yaml").write_text("headline:\n  by: overall\n")
     assert evaluate("--all", home=home)[1].startswith("\nd")
