@@ -190,7 +190,7 @@ LANGGRAPH_RESULT = {"content": "Rain.", "type": "tool", "name": "weather", "tool
             observed("SPAN", "weather", "{'city': 'Oslo'}", LANGGRAPH_RESULT, 2),
         ],
         [
-            observed("GENERATION", "ChatOpenAI", [ASKED], {"role": "assistant", "content": "", "tool_calls": [CALL]}, 1),
+            observed("GENERATION", "ChatOpenAI", [ASKED], {"role": "assistant", "tool_calls": [CALL]}, 1),
             observed(
                 "GENERATION", "ChatOpenAI",
                 [ASKED, {"role": "assistant", "tool_calls": [CALL]}, {"role": "weather", "content": "Rain."}],
@@ -218,3 +218,11 @@ def test_what_a_span_recorded_is_read_beside_what_langfuse_made_of_it(tmp_path: 
 def test_a_task_is_found_in_what_is_no_list_of_messages(tmp_path: Path, given: Any, attributes: dict[str, Any]) -> None:
     run = run_of(tmp_path, observed("GENERATION", "complete", given, "Rain.", 1, attributes))
     assert (run.task, run.final_answer, len(run.turns)) == ("Weather in Oslo?", "Rain.", 1)
+
+
+def test_the_arguments_of_a_last_call_for_structured_output_are_the_answer(tmp_path: Path) -> None:
+    answer = {"weather": "rain", "certain": True}
+    call = {"id": "c1", "function": {"name": "final_result", "arguments": json.dumps(answer)}}
+    run = run_of(tmp_path, observed("GENERATION", "chat", [ASKED], {"role": "assistant", "tool_calls": [call]}, 1))
+    assert run.flags == ()
+    assert json.loads(run.final_answer or "") == answer
