@@ -35,8 +35,27 @@ def fork(target: Callable[..., object], *arguments: object) -> BaseProcess:
     return process
 
 
+def _evaluation_assets() -> None:
+    from evaluation_assets.cli.__main__ import run
+
+    run()
+
+
+def _pytest() -> None:
+    import pytest
+
+    sys.path[:0] = os.environ["PYTHONPATH"].split(os.pathsep)
+    sys.exit(pytest.main(sys.argv[1:]))
+
+
 def _run(
-    arguments: list[str], environment: dict[str, str], folder: str, answers: str, output: str, errors: str
+    program: Callable[[], None],
+    arguments: list[str],
+    environment: dict[str, str],
+    folder: str,
+    answers: str,
+    output: str,
+    errors: str,
 ) -> None:
     for descriptor, name, flags in ((0, answers, os.O_RDONLY), (1, output, os.O_WRONLY), (2, errors, os.O_WRONLY)):
         os.dup2(os.open(name, flags), descriptor)
@@ -44,11 +63,9 @@ def _run(
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = ["evaluation-assets", *arguments]
+    sys.argv = [program.__name__.strip("_").replace("_", "-"), *arguments]
     assert _PRELOADED in sys.modules, "the process that is forked could not import it"
-    from evaluation_assets.cli.__main__ import run
-
-    run()
+    program()
 
 
 def forked_command(
@@ -60,13 +77,24 @@ def forked_command(
     """
     late = [name for name, value in environment.items() if name.startswith("PYTHON") and os.environ.get(name) != value]
     assert not late, f"a forked command does not see {late}: start a process"
+    return _forked(_evaluation_assets, arguments, environment, answers)
+
+
+def forked_pytest(arguments: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run pytest with arguments in the current folder, and with the modules of the PYTHONPATH."""
+    return _forked(_pytest, arguments, environment)
+
+
+def _forked(
+    program: Callable[[], None], arguments: list[str], environment: dict[str, str], answers: str = ""
+) -> subprocess.CompletedProcess[str]:
     with tempfile.TemporaryDirectory() as folder:
         given, output, errors = (Path(folder) / name for name in ("input", "output", "errors"))
         given.write_text(answers)
         output.touch()
         errors.touch()
         files = (str(given), str(output), str(errors))
-        process = fork(_run, arguments, environment, str(Path.cwd()), *files)
+        process = fork(_run, program, arguments, environment, str(Path.cwd()), *files)
         process.join()
         assert process.exitcode is not None
         return subprocess.CompletedProcess(arguments, process.exitcode, output.read_text(), errors.read_text())
