@@ -10,13 +10,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 _PRELOADED = "evaluation_assets_tests.preloaded"
+_NOTHING = (os.devnull, os.devnull, os.devnull)
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload([_PRELOADED])
 
@@ -53,12 +54,11 @@ def _run(
     arguments: list[str],
     environment: dict[str, str],
     folder: str,
-    answers: str,
-    output: str,
-    errors: str,
+    streams: tuple[str, str, str],
 ) -> None:
-    for descriptor, name, flags in ((0, answers, os.O_RDONLY), (1, output, os.O_WRONLY), (2, errors, os.O_WRONLY)):
-        os.dup2(os.open(name, flags), descriptor)
+    os.setsid()
+    for descriptor, (name, flags) in enumerate(zip(streams, (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY), strict=True)):
+        os.dup2(os.open(name, flags | os.O_NOCTTY), descriptor)
     sys.stdin = os.fdopen(0, closefd=False)  # multiprocessing has replaced it
     os.chdir(folder)
     os.environ.clear()
@@ -66,6 +66,37 @@ def _run(
     sys.argv = [program.__name__.strip("_").replace("_", "-"), *arguments]
     assert _PRELOADED in sys.modules, "the process that is forked could not import it"
     program()
+
+
+class Forked:
+    """A command that runs, with the methods of `subprocess.Popen`."""
+
+    def __init__(self, process: BaseProcess) -> None:
+        self._process = process
+
+    def poll(self) -> int | None:
+        """The exit status, `None` while it runs."""
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit status, once it has ended."""
+        self._process.join(timeout)
+        assert self._process.exitcode is not None, f"it still runs after {timeout} s"
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to a command that has not been waited for."""
+        assert self._process.pid is not None
+        os.kill(self._process.pid, number)
+
+
+def start_command(
+    arguments: list[str],
+    environment: Mapping[str, str],
+    streams: tuple[str, str, str] = _NOTHING,
+) -> Forked:
+    """Start `evaluation-assets` in a session of its own; its input, output and errors are these files or terminals."""
+    return Forked(fork(_run, _evaluation_assets, arguments, dict(environment), str(Path.cwd()), streams))
 
 
 def forked_command(
@@ -93,8 +124,6 @@ def _forked(
         given.write_text(answers)
         output.touch()
         errors.touch()
-        files = (str(given), str(output), str(errors))
-        process = fork(_run, program, arguments, environment, str(Path.cwd()), *files)
-        process.join()
-        assert process.exitcode is not None
-        return subprocess.CompletedProcess(arguments, process.exitcode, output.read_text(), errors.read_text())
+        streams = (str(given), str(output), str(errors))
+        status = Forked(fork(_run, program, arguments, environment, str(Path.cwd()), streams)).wait()
+        return subprocess.CompletedProcess(arguments, status, output.read_text(), errors.read_text())
