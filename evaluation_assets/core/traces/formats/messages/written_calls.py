@@ -216,8 +216,12 @@ def _submitted(messages: Sequence[Any]) -> str | None:
 
 
 def _instruction(messages: Sequence[Any]) -> str | None:
-    """The task in the first prompt of Terminus, between its instructions and the state of the terminal."""
-    prompt = "\n" + _text(next((message for message in messages if role_of(message) == "user"), None))[1]
-    _, _, rest = prompt.partition(_INSTRUCTION)
+    """The task in the first prompt of Terminus."""
+    return instruction_in(_text(next((message for message in messages if role_of(message) == "user"), None))[1])
+
+
+def instruction_in(prompt: str) -> str | None:
+    """The task in a prompt of Terminus, between its instructions and the state of the terminal."""
+    _, _, rest = f"\n{prompt}".partition(_INSTRUCTION)
     task, found, _ = rest.partition(_STATE)
     return task.strip() or None if found else None

@@ -19,6 +19,7 @@ from evaluation_assets.core.traces.formats.context import success_of
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
+from evaluation_assets.core.traces.formats.messages.written_calls import instruction_in
 from evaluation_assets.core.traces.formats.times import elapsed_ms
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
@@ -98,7 +99,8 @@ def _trajectory_of(record: Record, documents: Documents, unmapped: UnmappedField
     text, turns = written(_events(_Part(data, record.source), reading, root))
     if not any(turn.interactions for turn in turns):
         raise UnusableRecord("no_trajectory_text", "no agent step has a message, a tool call or an observation")
-    task = root.pop("task") or next((turn.user_message for turn in turns if turn.user_message), "")
+    prompt = next((turn.user_message for turn in turns if turn.user_message), "")
+    task = root.pop("task") or instruction_in(prompt) or prompt
     task_id = task_id_of(root.pop("task_id"), task, text)
     answer = root.pop("final_answer") or final_submission(text, turns) or final_message(turns)
     return Trajectory(

@@ -283,3 +283,12 @@ def test_calls_of_many_documents_are_counted_once(tmp_path: Path) -> None:
     report = ImportReport()
     assert len(list(report.read(FORMATS["atif"], files_of(tmp_path)))) == 4
     assert (report.summary.calls_in_source, report.summary.calls) == (4, 4)
+
+
+def test_the_task_of_terminus_stands_in_its_prompt(tmp_path: Path) -> None:
+    prompt = "Answer in JSON.\n\nTask Description:\nWrite hello.txt.\n\nCurrent terminal state:\n$"
+    told = document({"source": "agent", "message": "Done."})
+    told["steps"][0]["message"] = prompt
+    (tmp_path / "a.json").write_bytes(orjson.dumps(told))
+    (run,) = trajectories(tmp_path)
+    assert run.task == "Write hello.txt."
