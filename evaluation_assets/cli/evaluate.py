@@ -93,6 +93,9 @@ def evaluate(inputs: tuple[Path, ...], **options: Any) -> None:
         if not evaluation.drops:
             sys.exit(evaluation.status)
         silence_previews()
+        from evaluation_assets.core.lake.no_pandas import write_without_pandas
+
+        write_without_pandas()
         from evaluation_assets.runs.errors import InvalidSelection
         from evaluation_assets.runs.jobs import RunOptions, evaluate_drops
         from evaluation_assets.runs.progress import RunProgress

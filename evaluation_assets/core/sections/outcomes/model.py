@@ -78,13 +78,13 @@ class Encoding:
             rarity=np.log((1 + len(runs)) / (1 + seen)) + 1,
         )
 
-    def matrix(self, runs: Sequence[Traits], agreed: Sequence[Mapping[str, float]]) -> scipy.sparse.csr_array:
+    def matrix(self, runs: Sequence[Traits], agreed: Sequence[Mapping[str, float]]) -> "scipy.sparse.csr_array":
         """A row for each run."""
         figures = (_figures(runs, agreed, self.names) - self.means) / self.deviations
         known = np.clip(np.nan_to_num(figures), -_FURTHEST, _FURTHEST)
         return scipy.sparse.hstack([scipy.sparse.csr_array(known), self._ngrams(runs)], format="csr")
 
-    def _ngrams(self, runs: Sequence[Traits]) -> scipy.sparse.csr_array:
+    def _ngrams(self, runs: Sequence[Traits]) -> "scipy.sparse.csr_array":
         columns = np.concatenate([run.ngrams for run in runs]).astype(np.int32)
         ends = np.cumsum([0, *(len(run.ngrams) for run in runs)], dtype=np.int32)
         values = self.rarity[columns]
@@ -155,7 +155,7 @@ def _calibration(scores: np.ndarray, succeeded: np.ndarray) -> tuple[float, floa
 
 
 def _regression(
-    columns: np.ndarray | scipy.sparse.csr_array, succeeded: np.ndarray, penalty: float
+    columns: "np.ndarray | scipy.sparse.csr_array", succeeded: np.ndarray, penalty: float
 ) -> tuple[np.ndarray, float]:
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (see above)
 

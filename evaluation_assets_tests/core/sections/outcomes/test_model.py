@@ -1,5 +1,7 @@
 """Models of outcomes: what they learn, and that they learn nothing where there is nothing."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -88,3 +90,10 @@ def test_one_failing_task_leaves_folds_without_a_failure() -> None:
     succeeded = [run.task_id not in ("task 0", "task 1", "task 2") for run in runs]
     assert too_few(succeeded, [run.task_id for run in runs]) is None
     assert 0 <= fit(runs, succeeded).auroc.low <= 1
+
+
+def test_a_drop_without_predictions_need_not_wait_for_scipy() -> None:
+    slow = "{'scipy.sparse', 'scipy.special'}"
+    code = f"import evaluation_assets.core.pipeline.outcomes, sys; print({slow} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
