@@ -251,6 +251,10 @@ class Fields:
         """The first of these fields that is not null, unchanged."""
         return next((found for key in keys if (found := self._take(key)) is not None), None)
 
+    def peek(self, key: str) -> Any:
+        """The field unchanged, without taking it."""
+        return self._data.get(key)
+
     def set_aside(self, *keys: str) -> None:
         """Mark fields as read that are redundant or meaningless outside their framework."""
         self._taken.update(keys)

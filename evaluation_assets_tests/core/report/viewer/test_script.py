@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -251,10 +252,60 @@ def test_agents_without_a_common_task_are_no_sides(page: "Page") -> None:
     ]
 
 
+_PICTURES = {
+    "png": b"\x89PNG\r\n\x1a\n",
+    "jpeg": b"\xff\xd8\xff\xe0",
+    "gif": b"GIF89a",
+    "webp": b"RIFF\xf0\xff\x01\x00WEBP",
+}
+
+
+def _in_url(kind: str, content: bytes) -> str:
+    return f"data:image/{kind};base64,{b64encode(content + bytes(60)).decode()}"
+
+
+def _shown(page: "Page", text: str) -> list[str]:
+    expression = "[...content(given).querySelectorAll('img, a')].map((each) => each.src || each.href)"
+    return run(page, "content", expression, text)
+
+
 def test_pictures_in_a_text_are_shown_and_those_behind_addresses_are_links(page: "Page") -> None:
-    picture, page_of_data = f"data:image/png;base64,{'A' * 60}=", f"data:text/html;base64,{'A' * 60}"
-    text = f"see {picture} and https://a.example/x.png?y=1 and {page_of_data} and javascript:x.png"
+    pictures = [_in_url(kind, content) for kind, content in _PICTURES.items()]
+    page_of_data = f"data:text/html;base64,{'A' * 60}"
+    text = f"see {' '.join(pictures)} and https://a.example/x.png?y=1 and {page_of_data} and javascript:x.png"
+    assert _shown(page, text) == [*pictures, "https://a.example/x.png?y=1"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"),
+        ("svg+xml", _PICTURES["png"]),
+        ("png", b"<svg onload='alert(1)'/>"),
+        ("png", b"<script>alert(1)</script>"),
+        ("png", _PICTURES["jpeg"]),
+        ("webp", b"RIFF\x00\x00\x00\x00WAVE"),
+    ],
+)
+def test_data_that_is_no_picture_of_its_kind_stays_text(page: "Page", kind: str, content: bytes) -> None:
+    source = _in_url(kind, content)
+    assert _shown(page, source) == []
+    assert run(page, "content", "content(given).textContent", source) == source
+
+
+def test_a_shown_picture_is_named_where_its_data_stood(page: "Page") -> None:
+    text = json.dumps({"screenshot": _in_url("png", _PICTURES["png"] + bytes(5900))})
+    shown = run(page, "content", "content(given).querySelector('pre').textContent", text)
+    assert json.loads(shown) == {"screenshot": "[image: image/png, 6 kB]"}
+
+
+def test_many_pictures_and_a_huge_one_are_bounded(page: "Page") -> None:
+    many = " ".join(_in_url("gif", _PICTURES["gif"] + number.to_bytes(4)) for number in range(10_000))
     found = run(
-        page, "content", "[...content(given).querySelectorAll('img, a')].map((each) => each.src || each.href)", text
+        page,
+        "content",
+        "((shown) => [shown.querySelectorAll('img').length, shown.querySelector('.note').textContent])(content(given))",
+        many,
     )
-    assert found == [picture, "https://a.example/x.png?y=1"]
+    assert found == [20, "9,980 more are not shown"]
+    assert _shown(page, _in_url("png", _PICTURES["png"] + bytes(3_000_000))) == []

@@ -13,7 +13,8 @@ const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "
 
 /** A block with a text. What is not shown at first is counted on a button that shows it. */
 export function content(text) {
-  const whole = readable(text);
+  const pictures = picturesIn(text);
+  const whole = readable(withoutData(text, pictures.slice(0, PICTURES)));
   const block = element("pre", { dir: "auto" });
   let shown = 0;
   const more = element("button", { type: "button", class: "more-text", onclick: () => show(STEP) });
@@ -26,20 +27,47 @@ export function content(text) {
     more.textContent = `Show ${Math.min(left, STEP).toLocaleString("en-US")} more of ${whole.length.toLocaleString("en-US")} characters`;
   }
   show(FIRST);
-  return element("div", { class: "content" }, block, more.hidden ? null : more, images(text));
+  return element("div", { class: "content" }, block, more.hidden ? null : more, images(pictures));
 }
 
-const PICTURE = /data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]{40,}={0,2}|https?:\/\/[^\s"'<>\\)]+\.(?:png|jpe?g|gif|webp|svg)(?:\?[^\s"'<>\\)]*)?/gi;
+const PICTURE = /data:image\/[a-z+.-]{1,20};base64,[A-Za-z0-9+/]{40,}={0,2}|https?:\/\/[^\s"'<>\\)]+\.(?:png|jpe?g|gif|webp|svg)(?:\?[^\s"'<>\\)]*)?/gi;
 const PICTURES = 20;
 const SEARCHED = 2000000;
+/** The first bytes of each kind in base64: of data that is another kind than it says, the browser would guess the kind. */
+const SIGNATURES = [/^png,iVBORw0KGgo/, /^jpeg,\/9j\//, /^gif,R0lGOD[dl]h/, /^webp,UklGR[g-v][A-Za-z0-9+/]{5}XRUJQ/];
 
-/** The pictures that a text holds or names. One behind an address is a link: the page itself requests nothing. */
-function images(text) {
-  const found = [...new Set(text.slice(0, SEARCHED).match(PICTURE) ?? [])].slice(0, PICTURES);
+/** The pictures that a text holds or names, each once. One that the searched part cuts off is none. */
+function picturesIn(text) {
+  const found = new Map();
+  for (const { 0: source, index } of text.slice(0, SEARCHED).matchAll(PICTURE)) {
+    if (index + source.length < SEARCHED && isPicture(source)) found.set(source, null);
+  }
+  return [...found.keys()];
+}
+
+function isPicture(source) {
+  const [type, data] = source.slice(0, 200).split(";base64,");
+  return data === undefined || SIGNATURES.some((signature) => signature.test(`${type.slice("data:image/".length)},${data}`));
+}
+
+/** The text with the name of each picture in place of its data. */
+function withoutData(text, found) {
+  return found.filter((source) => source.startsWith("data:")).reduce((left, source) => left.replaceAll(source, () => nameOf(source)), text);
+}
+
+function nameOf(source) {
+  const [type, data] = source.split(";base64,");
+  return `[image: ${type.slice("data:".length)}, ${Math.ceil((data.length * 3) / 4000).toLocaleString("en-US")} kB]`;
+}
+
+/** One behind an address is a link: the page itself requests nothing. */
+function images(found) {
   if (found.length === 0) return null;
-  return element("div", { class: "pictures" }, found.map((source) => source.startsWith("data:")
-    ? element("img", { src: source, alt: "Picture in this text", loading: "lazy" })
-    : element("a", { href: source, target: "_blank", rel: "noopener noreferrer" }, "Picture at ", plain(source.slice(0, 200)))));
+  const left = found.length - PICTURES;
+  return element("div", { class: "pictures" }, found.slice(0, PICTURES).map((source) => source.startsWith("data:")
+    ? element("img", { src: source, alt: nameOf(source), loading: "lazy" })
+    : element("a", { href: source, target: "_blank", rel: "noopener noreferrer" }, "Picture at ", plain(source.slice(0, 200)))),
+  left > 0 ? element("span", { class: "note" }, `${left.toLocaleString("en-US")} more are not shown`) : null);
 }
 
 /** JSON with indentation, its numbers as they are written; other texts unchanged. */

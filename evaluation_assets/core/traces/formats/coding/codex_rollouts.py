@@ -11,6 +11,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.coding.client_context import exit_code_of, is_client_context
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import as_object, first_text
@@ -315,9 +316,14 @@ def _text_of(part: Fields) -> str | None:
     kind, text = part.text("type"), part.text("text")
     if text is None and kind in ("input_image", "output_image", "input_audio"):
         part.rest()
-        return f"[{kind}]"
+        return _medium(part)
     part.set_aside("annotations", "logprobs")
     return text
+
+
+def _medium(part: Fields) -> str:
+    kind = part.text("type") or ""
+    return image_text(part) if kind.endswith("_image") else f"[{kind}]"
 
 
 def _output_of(output: Any) -> tuple[str, int | None]:
@@ -329,7 +335,7 @@ def _output_of(output: Any) -> tuple[str, int | None]:
     if isinstance(output, list) and all(isinstance(part, dict) and "type" in part for part in output):
         parts = (part.get("text") for part in output)
         texts = [
-            text if isinstance(text, str) else f"[{part['type']}]" for text, part in zip(parts, output, strict=True)
+            text if isinstance(text, str) else _medium(Fields(part)) for text, part in zip(parts, output, strict=True)
         ]
         content = "\n".join(texts)
     else:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.usage import usage
@@ -41,7 +42,8 @@ def parts_of(items: Sequence[str | Fields]) -> Parts:
             (found.thoughts if part.flag("thought") else found.texts).append(text)
         elif (media := next((key for key in ("inlineData", "fileData") if key in part), None)) is not None:
             inner = part.object(media)
-            found.texts.append(f"[{inner.text('mimeType') or media}]")
+            kind = inner.text("mimeType") or media
+            found.texts.append(image_text(inner) if kind.startswith("image/") else f"[{kind}]")
             inner.rest()
         elif "text" not in part and "thoughtSignature" not in part:
             part.note_unknown()

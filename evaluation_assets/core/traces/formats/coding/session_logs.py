@@ -9,6 +9,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, user_events
@@ -105,7 +106,7 @@ def _pieces(message: Fields) -> Iterator[Piece]:
             yield _result(part)
         elif kind == "image":
             part.rest()
-            yield "[image]"
+            yield image_text(part)
         else:
             part.note_unknown(kind)
             yield as_text(part.rest().get("text") or f"[{kind}]")

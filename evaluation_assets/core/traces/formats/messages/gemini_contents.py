@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought
 from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -83,7 +84,8 @@ def pieces_of(content: Fields, pairs: Pairs) -> Iterator[Piece]:
             error = None if failed in (None, "OUTCOME_OK") else one_line(output) or failed
             yield Result(content=output, call_id=pairs.answered(CODE_EXECUTION), error=error)
         elif (media := _inner(part, "inlineData", "inline_data", "fileData", "file_data")) is not None:
-            yield f"[{(media.text('mimeType', 'mime_type') or 'media').partition('/')[0]}]"
+            kind = (media.text("mimeType", "mime_type") or "media").partition("/")[0]
+            yield image_text(media) if kind == "image" else f"[{kind}]"
             media.rest()
         elif "text" in part or "thought" in part:
             text = as_text(part.value("text"))

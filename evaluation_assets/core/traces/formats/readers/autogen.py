@@ -6,6 +6,7 @@ A hand-off is the call of its tool; the `HandoffMessage` that follows repeats th
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.messages.chat import first_line, stated_error
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape
 from evaluation_assets.core.traces.formats.speakers import is_user
@@ -150,7 +151,7 @@ def _text(message: Fields) -> str:
     """The content of a message: a text, an object, or texts and images."""
     if message.is_object("content"):
         return as_text(message.value("content"))
-    pieces = [part if isinstance(part, str) else "[image]" for part in message.parts("content")]
+    pieces = [part if isinstance(part, str) else image_text(part) for part in message.parts("content")]
     return "\n".join(pieces)
 
 

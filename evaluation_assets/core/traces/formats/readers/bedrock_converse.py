@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.files.samples import sample_of
+from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.messages.chat import stated_error
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, user_events
@@ -126,7 +127,7 @@ def _text(part: Fields) -> str:
         return as_text(part.value("text", "json"))
     for kind in _MEDIA:
         if kind in part:
-            return f"[{kind}]"
+            return image_text(part) if kind == "image" else f"[{kind}]"
     if "guardContent" in part:
         guarded = part.object("guardContent").object("text")
         guarded.set_aside("qualifiers")

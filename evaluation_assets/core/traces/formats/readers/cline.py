@@ -9,6 +9,7 @@ from evaluation_assets.core.traces.formats.coding.client_context import CLINE_RE
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
@@ -102,13 +103,11 @@ class _Task:
         elif kind == "tool_use":
             calls.append(Call(name=part.text("name") or "unnamed", arguments=part.value("input"), id=part.name("id")))
         elif kind == "tool_result":
-            content = "\n".join(
-                one if isinstance(one, str) else as_text(one.value("text", "type")) for one in part.parts("content")
-            )
+            content = "\n".join(one if isinstance(one, str) else _output(one) for one in part.parts("content"))
             failed = part.flag("is_error") is True
             self._answered(content, part.name("tool_use_id"), failed=failed)
         elif kind == "image":
-            texts.append("[image]")
+            texts.append(image_text(part))
             part.rest()
         else:
             texts.append(f"[{part.note_unknown(kind)}]")
@@ -161,6 +160,10 @@ class _Task:
         self.session.answered(
             Result(content=content, call_id=call_id, error=None if problem is None else one_line(problem) or "error")
         )
+
+
+def _output(part: Fields) -> str:
+    return image_text(part) if part.text("type") == "image" else as_text(part.value("text", "type"))
 
 
 def _calls_in(text: str) -> tuple[str, list[Call]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog
+from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -115,7 +116,7 @@ class _Session:
         elif kind == "toolResponse":
             results.append(_result(part))
         elif kind == "image":
-            texts.append("[image]")
+            texts.append(image_text(part))
             part.rest()
         elif kind in _SILENT:
             part.rest()
@@ -156,7 +157,9 @@ def _result(part: Fields) -> Result:
 def _text_of(part: Fields) -> str:
     kind, text = part.text("type"), part.text("text")
     rest = part.rest()
-    return text if text is not None else f"[{kind}]" if kind in ("image", "audio") else as_text(rest)
+    if text is not None:
+        return text
+    return image_text(part) if kind == "image" else f"[{kind}]" if kind == "audio" else as_text(rest)
 
 
 def _is_header(record: Any) -> bool:

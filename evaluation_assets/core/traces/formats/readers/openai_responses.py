@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
+from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.messages.chat import ROLES, content_of, first_line, stated_error
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, as_text
@@ -219,7 +220,7 @@ def _result(item: Fields) -> Result:
         code = outcome.whole("exit_code")
         kind = part.text("type") or ""
         if kind in ("computer_screenshot", "input_image"):
-            pieces.append("[image]")
+            pieces.append(image_text(part))
             continue
         pieces += [text for key in ("text", "stdout", "stderr") if (text := part.text(key))]
         if code or outcome.text("type") == "timeout":
@@ -245,7 +246,7 @@ def _hosted_result(item: Fields, kind: str) -> Result | None:
     failure = item.value("error")
     failed = failure is not None or item.text("status") in ("failed", "incomplete")
     if kind == "image_generation_call":
-        content = "[image]" if "result" in item else ""
+        content = image_text(item) if "result" in item else ""
     else:
         pieces = [
             part if isinstance(part, str) else _piece(part) for part in item.parts("output", "outputs", "results")
@@ -260,7 +261,7 @@ def _hosted_result(item: Fields, kind: str) -> Result | None:
 def _piece(part: Fields) -> str:
     """Format a code log or a file search result."""
     if part.text("type") == "image":
-        return "[image]"
+        return image_text(part)
     part.set_aside("attributes", "file_id", "vector_store_id")
     score = part.number("score")
     named = [part.text("filename"), None if score is None else f"score {score}"]

@@ -15,6 +15,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -233,7 +234,7 @@ def _texts(parts: Sequence[str | Fields]) -> str:
             found.append(part)
             continue
         text = part.text("text")
-        found.append(f"[{part.text('type')}]" if text is None and "image_urls" in part else text or "")
+        found.append(image_text(part) if text is None and "image_urls" in part else text or "")
         part.set_aside("type", "cache_prompt", "image_urls")
     return "\n".join(found)
 

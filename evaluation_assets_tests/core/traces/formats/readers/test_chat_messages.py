@@ -65,7 +65,7 @@ def test_outcome_and_reference_never_reach_the_text() -> None:
 def test_what_is_no_text_is_named_and_counted() -> None:
     unmapped = UnmappedFields()
     run = trajectories(FIXTURES / "openai_messages", unmapped=unmapped)[1]
-    assert run.task == "What is in this picture?\n[image]"
+    assert run.task == "What is in this picture?\n[image: not PNG, JPEG, GIF or WebP, 3 bytes]"
     assert unmapped.table() == [("messages[].content[].image_url", 1)]
 
 
