@@ -10,13 +10,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 _PRELOADED = "evaluation_assets_tests.preloaded"
+_NOTHING = (os.devnull, os.devnull, os.devnull)
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload([_PRELOADED])
 
@@ -35,20 +36,67 @@ def fork(target: Callable[..., object], *arguments: object) -> BaseProcess:
     return process
 
 
+def _evaluation_assets() -> None:
+    from evaluation_assets.cli.__main__ import run
+
+    run()
+
+
+def _pytest() -> None:
+    import pytest
+
+    sys.path[:0] = os.environ["PYTHONPATH"].split(os.pathsep)
+    sys.exit(pytest.main(sys.argv[1:]))
+
+
 def _run(
-    arguments: list[str], environment: dict[str, str], folder: str, answers: str, output: str, errors: str
+    program: Callable[[], None],
+    arguments: list[str],
+    environment: dict[str, str],
+    folder: str,
+    streams: tuple[str, str, str],
 ) -> None:
-    for descriptor, name, flags in ((0, answers, os.O_RDONLY), (1, output, os.O_WRONLY), (2, errors, os.O_WRONLY)):
-        os.dup2(os.open(name, flags), descriptor)
+    os.setsid()
+    for descriptor, (name, flags) in enumerate(zip(streams, (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY), strict=True)):
+        os.dup2(os.open(name, flags | os.O_NOCTTY), descriptor)
     sys.stdin = os.fdopen(0, closefd=False)  # multiprocessing has replaced it
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = ["evaluation-assets", *arguments]
+    sys.argv = [program.__name__.strip("_").replace("_", "-"), *arguments]
     assert _PRELOADED in sys.modules, "the process that is forked could not import it"
-    from evaluation_assets.cli.__main__ import run
+    program()
 
-    run()
+
+class Forked:
+    """A command that runs, with the methods of `subprocess.Popen`."""
+
+    def __init__(self, process: BaseProcess) -> None:
+        self._process = process
+
+    def poll(self) -> int | None:
+        """The exit status, `None` while it runs."""
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit status, once it has ended."""
+        self._process.join(timeout)
+        assert self._process.exitcode is not None, f"it still runs after {timeout} s"
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to a command that has not been waited for."""
+        assert self._process.pid is not None
+        os.kill(self._process.pid, number)
+
+
+def start_command(
+    arguments: list[str],
+    environment: Mapping[str, str],
+    streams: tuple[str, str, str] = _NOTHING,
+) -> Forked:
+    """Start `evaluation-assets` in a session of its own; its input, output and errors are these files or terminals."""
+    return Forked(fork(_run, _evaluation_assets, arguments, dict(environment), str(Path.cwd()), streams))
 
 
 def forked_command(
@@ -60,13 +108,22 @@ def forked_command(
     """
     late = [name for name, value in environment.items() if name.startswith("PYTHON") and os.environ.get(name) != value]
     assert not late, f"a forked command does not see {late}: start a process"
+    return _forked(_evaluation_assets, arguments, environment, answers)
+
+
+def forked_pytest(arguments: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run pytest with arguments in the current folder, and with the modules of the PYTHONPATH."""
+    return _forked(_pytest, arguments, environment)
+
+
+def _forked(
+    program: Callable[[], None], arguments: list[str], environment: dict[str, str], answers: str = ""
+) -> subprocess.CompletedProcess[str]:
     with tempfile.TemporaryDirectory() as folder:
         given, output, errors = (Path(folder) / name for name in ("input", "output", "errors"))
         given.write_text(answers)
         output.touch()
         errors.touch()
-        files = (str(given), str(output), str(errors))
-        process = fork(_run, arguments, environment, str(Path.cwd()), *files)
-        process.join()
-        assert process.exitcode is not None
-        return subprocess.CompletedProcess(arguments, process.exitcode, output.read_text(), errors.read_text())
+        streams = (str(given), str(output), str(errors))
+        status = Forked(fork(_run, program, arguments, environment, str(Path.cwd()), streams)).wait()
+        return subprocess.CompletedProcess(arguments, status, output.read_text(), errors.read_text())

@@ -16,6 +16,7 @@ import pytest
 
 import evaluation_assets
 from evaluation_assets_tests.conftest import SAMPLE
+from evaluation_assets_tests.forked_commands import forked_pytest
 from evaluation_assets_tests.installed_plugin import with_pytest_plugin
 
 ROOT = Path(__file__).parent.parent
@@ -41,7 +42,9 @@ def test_the_script_compares_two_files(tmp_path: Path) -> None:
 
 
 def test_the_tests_of_an_agent_pass(tmp_path: Path) -> None:
-    done = run("-m", "pytest", "-p", "no:cacheprovider", EXAMPLES / "pytest", folder=tmp_path)
+    environment = {"EVALUATION_HOME": str(tmp_path / "home"), "PYTHONPATH": with_pytest_plugin(tmp_path)}
+    options = ["-p", "no:cacheprovider", "--assert", "plain"]
+    done = forked_pytest([*options, str(EXAMPLES / "pytest")], os.environ | environment)
     assert done.returncode == 0, done.stdout
     assert "3 passed" in done.stdout
 

@@ -1,12 +1,14 @@
 """The pytest plugin in the project of a user, who has this package installed."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
 from evaluation_assets_tests.defs.test_regression import TASKS, runs
+from evaluation_assets_tests.forked_commands import forked_pytest
 from evaluation_assets_tests.installed_plugin import with_pytest_plugin
 from evaluation_assets_tests.model_judging import drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
@@ -25,6 +27,13 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
 
 def run(project: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     return project.runpytest_subprocess("-p", "no:cacheprovider", "-W", "error", *arguments)
+
+
+def run_forked(*arguments: str) -> pytest.RunResult:
+    """Run pytest in a process that has imported the product, so that its assertions cannot be rewritten."""
+    options = ("-p", "no:cacheprovider", "-W", "error", "--assert", "plain")
+    done = forked_pytest([*options, *arguments], dict(os.environ))
+    return pytest.RunResult(done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), 0)
 
 
 def test_a_test_fails_where_the_agent_got_worse(project: pytest.Pytester) -> None:
@@ -82,7 +91,7 @@ def test_options_and_settings_name_home_and_panel(project: pytest.Pytester) -> N
         """
     )
     project.makeini("[pytest]\nevaluation_home = by_setting\nevaluation_panel = none.yaml\n")
-    run(project, "--evaluation-panel", "panel.yaml").assert_outcomes(passed=1)
+    run_forked("--evaluation-panel", "panel.yaml").assert_outcomes(passed=1)
     assert (project.path / "by_setting" / "reports" / "runs" / "report.html").exists()
 
 
@@ -96,7 +105,7 @@ def test_an_incomplete_evaluation_is_no_passed_gate(project: pytest.Pytester, se
         """
     )
     server.script([rule("wrong_key")])
-    done = run(project)
+    done = run_forked()
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(["main was not evaluated completely: enough_scored: *", "report: */main/report.html"])
 

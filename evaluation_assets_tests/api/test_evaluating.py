@@ -82,13 +82,6 @@ def test_the_program_around_it_stays_as_it_was(tmp_path: Path, monkeypatch: pyte
     assert warnings.filters == filters
 
 
-def test_a_script_prints_nothing_of_ours(tmp_path: Path) -> None:
-    (tmp_path / "d.jsonl").write_bytes(record())
-    script = "import evaluation_assets as ea; print(ea.evaluate('d.jsonl', home='home').drop)"
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("d\n", "")
-
-
 def test_the_suite_of_a_drop_is_a_name_or_a_file(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_bytes(runs(2))
     named = ea.evaluate(tmp_path / "d.jsonl", home=tmp_path / "home", suite="support")
@@ -184,14 +177,15 @@ except KeyboardInterrupt:
 """
 
 
-def test_a_program_ends_without_a_search_among_all_objects(tmp_path: Path) -> None:
+def test_a_script_prints_nothing_of_ours_and_ends_without_a_search_among_all_objects(tmp_path: Path) -> None:
     """It took most of the time between Ctrl-C and the end of an interrupted notebook, ten seconds on a busy machine."""
     (tmp_path / "d.jsonl").write_bytes(record())
     told = "gc.callbacks.append(lambda phase, _: print(len(gc.get_objects())) if phase == 'start' else None)"
-    script = f"import gc, evaluation_assets as ea; ea.evaluate('d.jsonl', home='home'); print('done'); {told}"
+    script = f"import gc, evaluation_assets as ea; print(ea.evaluate('d.jsonl', home='home').drop); {told}"
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    searched = [int(line) for line in done.stdout.split("done\n")[1].split()]
-    assert searched and max(searched) < 20_000, "objects that the last search goes through"
+    drop, *searched = done.stdout.splitlines()
+    assert (drop, done.stderr) == ("d", "")
+    assert searched and max(map(int, searched)) < 20_000, "objects that the last search goes through"
 
 
 @pytest.mark.parametrize("call", ["evaluate()", "asyncio.run(cell())"], ids=["script", "notebook"])

@@ -46,7 +46,7 @@ def test_a_disk_that_gets_full_is_named_and_no_half_of_a_table_is_left(tmp_path:
     """In the lake it is full while the drop is read, at the reports when everything has been judged."""
     numbers = random.Random(1)
     drop, home = tmp_path / "d.jsonl", Installation.at(str(tmp_path / "home"))
-    texts = (call(f"q{number}", " ".join(str(numbers.random()) for _ in range(200))) for number in range(300))
+    texts = (call(f"q{number}", " ".join(str(numbers.random()) for _ in range(1000))) for number in range(60))
     drop.write_bytes(b"".join(record(f"t{number}", f"{text}<answer>4</answer>") for number, text in enumerate(texts)))
     place = tmp_path / "home" / folder
     with small_disk(place, size):
@@ -62,7 +62,7 @@ def test_a_disk_that_gets_full_is_named_and_no_half_of_a_table_is_left(tmp_path:
         assert home.table("d", "clips").exists == (folder == "reports")
         enlarge(place, "100m")
         assert command("evaluate", drop, "--quiet", home=tmp_path / "home").returncode == 0
-        assert home.table("d", "preprocessed_trajectories").count == 300
+        assert home.table("d", "preprocessed_trajectories").count == 60
         assert (tmp_path / "home" / "reports" / "d" / "report.json").exists()
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from evaluation_assets.cli.main import main
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.conftest import SAMPLE, call, command, command_of_its_own, record
+from evaluation_assets_tests.forked_commands import start_command
 
 PROGRESS_LINE = re.compile(r"\S+ \(\d+ of \d+\), \d+ s\b")
 
@@ -145,17 +147,19 @@ def test_a_drop_that_is_changed_while_it_is_read_is_evaluated_in_its_new_state_a
     drop = tmp_path / "drops" / "d.jsonl"
     drop.parent.mkdir()
     drop.write_bytes(b"".join(record(f"old{number}") for number in range(60_000)))
-    arguments = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", str(drop), "--home", str(tmp_path)]
-    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as reading:
-        while not list(tmp_path.glob("lake/raw_trajectories/.d.parquet.*")):
-            assert reading.poll() is None
-            time.sleep(0.01)
-        new = drop if in_place else tmp_path / "new.jsonl"
-        new.write_bytes(b"".join(record(f"new{number}") for number in range(3)))
-        new.replace(drop)
-        _, said = reading.communicate(timeout=300)
-    assert reading.returncode == 2
-    assert "d: it was changed while it was read; evaluate it again once it is complete" in said
+    errors = tmp_path / "errors"
+    errors.touch()
+    reading = start_command(
+        ["evaluate", str(drop), "--home", str(tmp_path)], os.environ, (os.devnull, os.devnull, str(errors))
+    )
+    while not list(tmp_path.glob("lake/raw_trajectories/.d.parquet.*")):
+        assert reading.poll() is None
+        time.sleep(0.01)
+    new = drop if in_place else tmp_path / "new.jsonl"
+    new.write_bytes(b"".join(record(f"new{number}") for number in range(3)))
+    new.replace(drop)
+    assert reading.wait(300) == 2
+    assert "d: it was changed while it was read; evaluate it again once it is complete" in errors.read_text()
     assert not home.table("d", "raw_trajectories").exists
     assert not list((tmp_path / "lake" / "raw_trajectories").iterdir()), "no half-written table"
     assert command("evaluate", drop, home=tmp_path).returncode == 0

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from itertools import pairwise
@@ -27,7 +26,7 @@ from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.names import EVALUATE
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import KEY, call, record
-from evaluation_assets_tests.forked_commands import forked_command
+from evaluation_assets_tests.forked_commands import Forked, forked_command, start_command
 from evaluation_assets_tests.model_judging import CLIPS, Judged, drop_of, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
@@ -567,11 +566,9 @@ def test_the_budget_stops_cleanly_keeps_what_is_paid_and_goes_on(
     assert len(bodies) > asked
 
 
-def run_in_a_process(home: Path, drop: Path, panel: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", str(drop), "--home", str(home)]
-    return subprocess.Popen(
-        [*command, "--panel", str(panel), "--quiet"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+def run_in_a_process(home: Path, drop: Path, panel: Path) -> Forked:
+    arguments = ["evaluate", str(drop), "--home", str(home), "--panel", str(panel), "--quiet"]
+    return start_command(arguments, os.environ)
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs import progress
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import KEY
+from evaluation_assets_tests.forked_commands import start_command
 from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server
 from evaluation_assets_tests.test_ui import wait_for
@@ -42,19 +43,13 @@ class Terminal:
     """A process at a pseudo-terminal of its own, and all it writes there."""
 
     def __init__(self, arguments: list[str], *, columns: int = 160) -> None:
-        self._ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+        self._ours, self._theirs = pty.openpty()
+        fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
         # Parallel test processes are told to be 80 columns wide, whatever their terminal.
         inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "evaluation_assets.cli", *arguments],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            env=inherited | {"TEST_KEY": KEY, "TERM": "xterm-256color"},
-            start_new_session=True,
-        )
-        os.close(theirs)
+        there = os.ttyname(self._theirs)
+        environment = inherited | {"TEST_KEY": KEY, "TERM": "xterm-256color"}
+        self.process = start_command(arguments, environment, (there, there, there))
         self.written = b""
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
@@ -73,6 +68,7 @@ class Terminal:
     def end(self) -> tuple[int, str]:
         """The exit status, and what was written."""
         status = self.process.wait(120)
+        os.close(self._theirs)
         self._reader.join(60)
         os.close(self._ours)
         return status, self.written.decode()

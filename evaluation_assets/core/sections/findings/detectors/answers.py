@@ -32,6 +32,19 @@ _TIMES = range(2, 10)
 _UNITS = (24, 60, 100, 1000, 1024, 3600)
 """Between units of time, size and money."""
 
+_MEASURE = re.compile(
+    r"\s?(?:(?P<celsius>°\s?C\b|degrees C)|(?P<fahrenheit>°\s?F\b|degrees F)|(?P<kg>kg\b|kilogram)"
+    r"|(?P<lb>lbs?\b|pounds?\b)|(?P<km>km\b|kilomet)|(?P<mi>mi\b|miles?\b)|(?P<cm>cm\b)|(?P<inch>in\b|inch)"
+    r"|(?P<m>m\b|met(?:er|re))|(?P<ft>ft\b|feet\b))"
+)
+_CONVERSIONS = {
+    "celsius": (5 / 9, -160 / 9), "fahrenheit": (1.8, 32.0), "kg": (0.45359, 0.0), "lb": (2.20462, 0.0),
+    "km": (1.60934, 0.0), "mi": (0.62137, 0.0), "cm": (2.54, 0.0), "inch": (0.3937, 0.0), "m": (0.3048, 0.0),
+    "ft": (3.28084, 0.0),
+}  # fmt: skip
+"""Factor and offset from the other unit of the same measure."""
+
+_CONVERTED = 0.005
 _CENT = 0.011
 _FEWEST_DIGITS = 2
 _ASKS = "?？"
@@ -86,7 +99,11 @@ def _of_message(
         unsupported = [
             value
             for value in unsupported
-            if value.kind != "number" or not _is_computed(value, close_by[:_CLOSE_BY], sums)
+            if value.kind != "number"
+            or not (
+                _is_computed(value, close_by[:_CLOSE_BY], sums)
+                or _is_converted(value, message.text, close_by[:_CLOSE_BY])
+            )
         ]
     wrong = {value.start for value in unsupported}
     proposed: set[tuple[str, ...]] = set()
@@ -157,6 +174,16 @@ def _is_rounded(figure: float, number: float) -> bool:
     return abs(exact - Decimal(repr(figure))) * 2 <= step or (
         exponent <= 0 and 0 < exact - Decimal(repr(figure)) < step
     )
+
+
+def _is_converted(value: Value, text: str, numbers: Sequence[float]) -> bool:
+    """Whether a figure with a unit is one of the numbers in another one."""
+    found = _MEASURE.match(text, value.end)
+    if found is None or found.lastgroup is None:
+        return False
+    factor, offset = _CONVERSIONS[found.lastgroup]
+    figure = float(value.forms[0])
+    return any(abs(number * factor + offset - figure) <= max(0.5, figure * _CONVERTED) for number in numbers)
 
 
 def _sums_of_lines(text: str, values: Sequence[Value]) -> set[int]:

@@ -2,7 +2,7 @@
 
 Hermes and Qwen models write `<tool_call>` elements with JSON and are given `<tool_response>` elements; LLaMA-Factory
 has calls as messages from `function_call`. Terminus, the agent of Terminal-Bench, answers with an object of commands
-that are typed into a terminal, and is given what it then shows.
+that are typed into a terminal, and is given what it then shows. mini-SWE-agent has one command in a fence of its own.
 """
 
 import re
@@ -27,18 +27,24 @@ _INSTRUCTION, _STATE = "\nTask Description:", "\nCurrent terminal state:"
 _WORDS = ("analysis", "state_analysis", "explanation", "plan")
 _TERMINAL = "bash_command"
 _COMPLETE = "task_complete"
+_COMMAND = re.compile(r"^```mswea_bash_command[ \t]*\n(.*?)\n?^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_RETURN_CODE = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
+_SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+"""What a command of mini-SWE-agent prints before what it hands in."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenMessages:
     """Messages with their written calls as calls, and the task, where the prompt of an agent has it among others.
 
-    `unread` counts messages with a call that is cut off, or that is no call where the conversation has no others.
+    `answer` is what a last command handed in. `unread` counts messages with a call that is cut off, or that is no call
+    where the conversation has no others.
     """
 
     messages: list[Any]
     task: str | None = None
     unread: int = 0
+    answer: str | None = None
 
 
 def with_written_calls(messages: list[Any]) -> WrittenMessages:
@@ -47,7 +53,7 @@ def with_written_calls(messages: list[Any]) -> WrittenMessages:
         unread = sum(_begun(message) > len(_written(message).calls) for message in messages)
         return WrittenMessages([piece for message in messages for piece in _tagged(message)], unread=unread)
     if any(_typed(message) is not None for message in messages):
-        return WrittenMessages(list(_terminal(messages)), _instruction(messages))
+        return WrittenMessages(list(_terminal(messages)), _instruction(messages), answer=_submitted(messages))
     return WrittenMessages(messages, unread=sum(_begun(message) > 0 for message in messages))
 
 
@@ -148,7 +154,10 @@ def _terminal(messages: Sequence[Any]) -> Iterator[Any]:
             yield message if typed is None else {**_without_text(message), "role": "assistant", **typed}
         elif role == "user" and is_waiting:
             is_waiting = False
-            yield {**_without_text(message), "role": "tool", "content": _text(message)[1]}
+            shown = _text(message)[1]
+            code = _RETURN_CODE.match(shown)
+            failed = {"error": f"return code {code[1]}"} if code is not None and int(code[1]) else {}
+            yield {**_without_text(message), "role": "tool", "content": shown, **failed}
         else:
             yield message
 
@@ -158,6 +167,9 @@ def _typed(message: Any) -> JsonObject | None:
     if role_of(message) != "assistant":
         return None
     thought, text = split_thought(_text(message)[1])
+    if len(fenced := _COMMAND.findall(text)) == 1:
+        call = {"name": "bash", "arguments": {"command": fenced[0]}}
+        return {"content": "", "reasoning": _COMMAND.sub("", text).strip(), "tool_calls": [call]}
     answer = _answer(text)
     if answer is None:
         return None
@@ -194,6 +206,13 @@ def _duration(attributes: str) -> JsonObject:
         return {} if found is None else {"duration": float(found[1])}
     except ValueError:
         return {}
+
+
+def _submitted(messages: Sequence[Any]) -> str | None:
+    """What the last command handed in, which is the last message."""
+    *_, command, shown = messages if len(messages) > 1 else (None, None)
+    found = _COMMAND.search(_text(command)[1])
+    return _text(shown)[1].strip() or None if found is not None and _SUBMIT in found[1] else None
 
 
 def _instruction(messages: Sequence[Any]) -> str | None:

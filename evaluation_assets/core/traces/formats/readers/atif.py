@@ -272,6 +272,7 @@ def _observation(
             yield from _sub_agent(data, part, agent_id, said, reading, place[0])
         else:
             reading.unmapped.count("steps[].observation.results[].subagent_trajectory_ref (not in the drop)")
+            reading.unmapped.stated.compare("session of a sub-agent", 1, 0)
 
 
 def _sub_agent(

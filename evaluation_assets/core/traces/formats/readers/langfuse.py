@@ -108,6 +108,7 @@ def _span(data: JsonObject, trace: str | None, unmapped: UnmappedFields) -> Span
         costs = decoded(fields.value("costDetails"))
         failed = (fields.text("level") or "").upper() == "ERROR"
         message = fields.text("statusMessage")
+        recorded = object_in(decoded(at(decoded(fields.value("metadata")), "attributes")))
         attributes = observation_attributes(
             kind,
             title,
@@ -118,6 +119,7 @@ def _span(data: JsonObject, trace: str | None, unmapped: UnmappedFields) -> Span
             usage=langfuse_usage(
                 counts, at(costs, "total") or fields.number("totalCost", "calculatedTotalCost"), unmapped.stated
             ),
+            recorded=recorded,
         )
         fields.rest()
         return Span(

@@ -93,7 +93,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             choice.set_aside("index", "logprobs")
         if not messages and not choices:
             raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {', '.join(_LISTS)}")
-        context = merged(merged(context_of(fields), known), Context(task=written.task))
+        context = merged(merged(context_of(fields), known), Context(task=written.task, final_answer=written.answer))
         if request is not fields:
             context = merged(context, context_of(request))
         for choice in choices:

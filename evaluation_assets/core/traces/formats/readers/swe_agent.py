@@ -5,7 +5,8 @@ The exit status only tells how the run ended. Success is taken from the test rep
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
@@ -13,14 +14,14 @@ from evaluation_assets.core.traces.formats.patch_reports import PatchReport, eac
 from evaluation_assets.core.traces.formats.templates import filled_in
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import as_object
+from evaluation_assets.core.traces.formats.untyped import as_object, at, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
-from evaluation_assets.core.traces.trajectories.model import Agent, Trajectory
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
 
 NAME = "swe_agent"
 DESCRIPTION = "SWE-agent trajectories (.traj), with test reports from the same drop"
-DETECTION = "records whose trajectory has steps with an action, an observation and a thought or response"
+DETECTION = "records whose trajectory, or history alone, has an action, an observation and a thought or response"
 
 _COMMANDS = {
     "create", "edit", "exit_cost", "exit_error", "exit_format", "exit_forfeit", "filemap", "find_file", "goto",
@@ -53,6 +54,9 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
         UnusableRecord: the record is not an object or has no steps.
     """
     data = record.json_object()
+    is_demonstration = "trajectory" not in data
+    if is_demonstration:
+        data["trajectory"] = list(_steps_in(objects_in(data.get("history"))))
     with unmapped.reading(data) as fields, unmapped.reading(_config_of(data), "replay_config.") as config:
         fields.set_aside("replay_config", "environment")
         history = _History(fields.objects("history"))
@@ -99,7 +103,7 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
             final_answer=patch,
             success=None if report is None else report.resolved,
             usage=usage(sent, received, stats.number("instance_cost")),
-            flags=flags_of(cut_off=stopped, unanswered=patch is None, failed=broken),
+            flags=flags_of(cut_off=stopped, unanswered=patch is None and not is_demonstration, failed=broken),
             labels={} if report is None else report.labels,
             extra={} if status is None else {"exit_status": status, **({"error": status} if broken else {})},
         )
@@ -177,8 +181,22 @@ def _stem(source: str) -> str:
     return source.rsplit("/", 1)[-1].partition(".traj")[0]
 
 
+def _steps_in(history: Iterable[JsonObject]) -> Iterator[JsonObject]:
+    """The steps of a demonstration, which has only its messages: each action with the next observation."""
+    messages = list(history)
+    for message, following in zip_longest(messages, messages[1:]):
+        if message.get("message_type") == "action" and message.get("is_demo") is not True:
+            shown = following.get("content") if at(following, "message_type") == "observation" else None
+            kept = {"action": message.get("action"), "thought": message.get("thought") or message.get("content")}
+            yield {**kept, **({} if shown is None else {"observation": shown})}
+
+
 def _is_run(record: Any) -> bool:
-    if not isinstance(record, dict) or not isinstance(steps := record.get("trajectory"), list):
+    if not isinstance(record, dict):
+        return False
+    if "trajectory" not in record:
+        steps = list(_steps_in(objects_in(record.get("history"))))
+    elif not isinstance(steps := record["trajectory"], list):
         return False
     return any(
         isinstance(step, dict)

@@ -26,7 +26,7 @@ from evaluation_assets.core.traces.formats.spans.messages import (
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.transcript import Call, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, object_in
+from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, object_in
 from evaluation_assets.core.traces.formats.usage import Count, settled, usage
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Usage
 
@@ -171,6 +171,7 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
         _value(fields, "llm.input_messages", "gen_ai.prompt"),
         decoded(_value(fields, "gen_ai.input.messages", "ai.prompt.messages", "gen_ai.request.messages")),
         at(request, "contents"),
+        [at(prompt, "prompt.text") or prompt for prompt in list_in(decoded(_value(fields, "llm.prompts")))],
         messages_in(decoded(_value(fields, "input.value", "traceloop.entity.input", "mlflow.spanInputs"))),
     ]
     said = [

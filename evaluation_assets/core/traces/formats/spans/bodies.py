@@ -4,7 +4,9 @@ OpenAI (chat and Responses), Anthropic, Gemini, Bedrock and LangChain bodies bec
 `messages` parses.
 """
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, objects_in
@@ -17,6 +19,9 @@ _REQUEST = ("messages", "contents", "input", "inputs", "prompt")
 _REPLY = ("choices", "candidates", "generations", "output", "outputs", "messages", "message", "content")
 _SYSTEM = ("system", "instructions", "system_instruction", "systemInstruction")
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant", "system": "system", "tool": "tool"}
+_KNOWN_ROLES = ("system", "developer", "user", "assistant", "tool", "function", "model")
+_SPEAKER = re.compile(r"^(system|developer|user|assistant|tool): ", re.MULTILINE)
+_PROMPT_FIRST = re.compile(r"(?:system|developer): ")
 _DEEPEST = 5
 
 
@@ -25,7 +30,8 @@ def request_messages(value: Any, note: Note) -> list[JsonObject]:
     body = decoded(value)
     prompt = next((found for key in _SYSTEM if (found := at(body, key))), None)
     system = [{"role": "system", "content": prompt}] if prompt else []
-    return [*system, *_messages(body, _REQUEST, "user", note)]
+    found = _spoken(body) if isinstance(body, str) else _messages(body, _REQUEST, "user", note)
+    return [*system, *_with_results(found)]
 
 
 def reply_messages(value: Any, note: Note) -> list[JsonObject]:
@@ -36,6 +42,30 @@ def reply_messages(value: Any, note: Note) -> list[JsonObject]:
 def tool_definitions(value: Any) -> list[Any]:
     """The tools that a request offers."""
     return list_in(at(decoded(value), "tools"))
+
+
+def _spoken(text: str) -> Iterator[JsonObject]:
+    """The messages in a text that begins with a system prompt and has a speaker before each: `user: Hello`."""
+    starts = [*_SPEAKER.finditer(text)]
+    if not _PROMPT_FIRST.match(text) or "user" not in {start[1] for start in starts}:
+        yield from _messages(text, (), "user", lambda _: None)
+        return
+    for start, end in pairwise((*(start.start() for start in starts), len(text))):
+        role, _, said = text[start:end].partition(": ")
+        if said.strip() and said.strip() != "None":
+            yield {"role": "system" if role == "developer" else role, "content": said.strip("\n")}
+
+
+def _with_results(messages: Iterable[JsonObject]) -> Iterator[JsonObject]:
+    """The messages, of which some have the name of the tool that answers as their role."""
+    open_calls: dict[Any, Any] = {}
+    for message in messages:
+        for call in objects_in(message.get("tool_calls")):
+            open_calls[first_text(call.get("function"), "name") or call.get("name")] = call.get("id")
+        role = message.get("role")
+        if role in open_calls and role not in _KNOWN_ROLES:
+            message = {**message, "role": "tool", "tool_call_id": open_calls.pop(role)}
+        yield message
 
 
 def _messages(value: Any, keys: tuple[str, ...], role: str, note: Note, depth: int = 0) -> Iterator[JsonObject]:

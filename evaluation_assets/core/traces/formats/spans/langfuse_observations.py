@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from evaluation_assets.core.traces.formats.spans.attributes import kind_of
 from evaluation_assets.core.traces.formats.spans.bodies import Note
+from evaluation_assets.core.traces.formats.spans.langchain_dumps import is_tool_message
 from evaluation_assets.core.traces.formats.spans.stored import attributes_of, usage_attributes
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.stated import Comparisons
@@ -12,16 +14,54 @@ from evaluation_assets.core.traces.formats.usage import Count, settled
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _OWN = "langfuse.observation."
+_TYPES = {"agent": "AGENT", "model": "GENERATION", "tool": "TOOL", "chain": "CHAIN"}
+_CONTENT = {
+    "gen_ai.input.messages": ("gen_ai.prompt.", "llm.input_messages.", "gen_ai.input.messages", "ai.prompt"),
+    "gen_ai.output.messages": ("gen_ai.completion.", "llm.output_messages.", "gen_ai.output.messages"),
+}
+"""Where other conventions have what a model was sent, and what it said."""
+
 _INPUT = ("input", "cache_read_input_tokens", "cache_creation_input_tokens")
 _OUTPUT = ("output",)
 
 
 def observation_attributes(
-    kind: str, title: str, given: Any, said: Any, note: Note, *, model: str | None, usage: JsonObject
+    kind: str,
+    title: str,
+    given: Any,
+    said: Any,
+    note: Note,
+    *,
+    model: str | None,
+    usage: JsonObject,
+    recorded: JsonObject | None = None,
 ) -> JsonObject:
-    """Attributes of an observation, from its input and output as JSON values or text."""
+    """Attributes of an observation, from its input and output as JSON values or text.
+
+    `recorded` are the attributes of the OpenTelemetry span that it was made of. What they say goes first: Langfuse
+    knows fewer conventions, but keeps out of them what it takes for input and output.
+    """
+    recorded = recorded or {}
+    known = kind_of(Span(id="", trace_id="", name=title, attributes=recorded))
+    if known == "other" and kind == "SPAN" and is_tool_message(said):
+        kind = "TOOL"
     body, tools = _without_tools(decoded(given))
-    return attributes_of(kind, title, body, decoded(said), note, model=model, tools=tools, usage=usage)
+    found = attributes_of(
+        kind if known == "other" else _TYPES[known],
+        title,
+        body,
+        decoded(said),
+        note,
+        model=model,
+        tools=tools,
+        usage=usage,
+    )
+    if known == "other":
+        return found
+    for own, signs in _CONTENT.items():
+        if any(key.startswith(signs) for key in recorded):
+            found.pop(own, None)
+    return {**found, **recorded}
 
 
 def langfuse_usage(counts: Any, cost: Any, stated: Comparisons) -> JsonObject:

@@ -65,7 +65,7 @@ def messages_from(item: JsonObject, role: str) -> Iterator[Message]:
             thoughts.append(_text_in(part))
         else:
             texts.append(_text_in(part))
-    calls += map(_call, list_in(data.get("tool_calls")))
+    calls += map(_call, list_in(data.get("tool_calls") or at(data.get("additional_kwargs"), "tool_calls")))
     text, thought = "\n".join(filter(None, texts)), "\n".join(filter(None, thoughts))
     extra = data.get("reasoning_content") or data.get("reasoning") or data.get("thinking")
     thought = thought or (extra if isinstance(extra, str) else "")
@@ -190,7 +190,7 @@ def arguments_of(value: Any) -> Any:
         return _python_value(data["input_str"])
     if isinstance(data, dict) and data.keys() <= {"args", "kwargs", "sanitize_inputs_outputs"} and "kwargs" in data:
         return data["kwargs"] if not data.get("args") else {"args": data["args"], **object_in(data["kwargs"])}
-    return data
+    return _python_value(data) if isinstance(data, str) and data.startswith("{'") else data
 
 
 def _python_value(text: str) -> Any:

@@ -56,6 +56,17 @@ def test_other_units_and_rounded_figures_are_supported() -> None:
     assert said("It took 31 minutes, gave about 1,350 points and cost $1,399.00.", LONG) != []
 
 
+@pytest.mark.parametrize(
+    ("answer", "is_wrong"),
+    [
+        ("It is 75°F (24°C).", False), ("It is 75°F (27°C).", True), ("A walk of 100 miles (161 km).", False),
+        ("A walk of 100 miles (171 km).", True), ("It weighs 220 lbs.", False), ("It costs 24 coins.", True),
+    ],
+)  # fmt: skip
+def test_a_figure_in_the_other_unit_of_a_measure_is_supported(answer: str, is_wrong: bool) -> None:
+    assert bool(said(answer, '{"fahrenheit": 75, "miles": 100, "kg": 100}')) is is_wrong
+
+
 def test_what_the_user_said_is_support() -> None:
     assert said("Booked for 2026-03-04.", message="Book it for March 4, 2026.") == []
 

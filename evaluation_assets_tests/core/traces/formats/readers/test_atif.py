@@ -124,6 +124,9 @@ def test_a_missing_sub_agent_is_not_taken_from_the_folder_of_another_run(tmp_pat
     one, two = trajectories(tmp_path, unmapped=unmapped)
     assert "child spoke" not in one.text and "child spoke" in two.text
     assert unmapped.counts["steps[].observation.results[].subagent_trajectory_ref (not in the drop)"] == 1
+    assert [difference.sentence for difference in unmapped.stated] == [
+        "1 session of a sub-agent stated by the source, 0 read"
+    ]
 
 
 def test_a_reference_to_nothing_is_counted(tmp_path: Path) -> None:

@@ -119,3 +119,110 @@ def test_traces_without_observations_are_rejected(tmp_path: Path) -> None:
     (rejection,) = read(tmp_path / "traces.json")
     assert isinstance(rejection, Rejection)
     assert (rejection.reason, "export it with its observations" in rejection.detail) == ("no_trajectory_text", True)
+
+
+def observed(kind: str, name: str, given: Any, said: Any, second: int, attributes: dict[str, Any] | None = None) -> Any:
+    """An observation that Langfuse made of a span of OpenTelemetry, whose attributes it keeps as JSON text."""
+    return {
+        "id": f"o-{second}",
+        "traceId": "t-9",
+        "type": kind,
+        "name": name,
+        "startTime": f"2026-02-01T08:00:{second:02}.000Z",
+        "endTime": f"2026-02-01T08:00:{second + 1:02}.000Z",
+        "parentObservationId": None if second == 0 else "o-0",
+        "input": given if isinstance(given, str) or given is None else json.dumps(given),
+        "output": said if isinstance(said, str) or said is None else json.dumps(said),
+        "metadata": json.dumps({"attributes": attributes or {}}),
+    }
+
+
+def run_of(tmp_path: Path, *observations: Any) -> Trajectory:
+    (tmp_path / "t.json").write_bytes(orjson.dumps({"trace": {"id": "t-9"}, "observations": observations}))
+    (run,) = trajectories(tmp_path / "t.json")
+    check(run)
+    return run
+
+
+ASKED = {"role": "user", "content": "Weather in Oslo?"}
+CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
+OPENINFERENCE_CALL = {
+    "openinference.span.kind": "LLM",
+    "llm.input_messages.0.message.role": "user",
+    "llm.input_messages.0.message.content": "Weather in Oslo?",
+    "llm.output_messages.0.message.role": "assistant",
+    "llm.output_messages.0.message.tool_calls.0.tool_call.id": "c1",
+    "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "weather",
+    "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments": '{"city": "Oslo"}',
+}
+CHAT = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
+LANGGRAPH_RESULT = {"content": "Rain.", "type": "tool", "name": "weather", "tool_call_id": "c1", "status": "success"}
+
+
+@pytest.mark.parametrize(
+    ("observations"),
+    [
+        [
+            observed("GENERATION", "Model.invoke", {"messages": ["role='user'"]}, "None", 1, OPENINFERENCE_CALL),
+            observed("SPAN", "weather", {"city": "Oslo"}, "Rain.", 2, {"openinference.span.kind": "TOOL"}),
+        ],
+        [
+            observed("GENERATION", "chat m", [ASKED], {"role": "assistant", "tool_calls": [CALL]}, 1, CHAT),
+            observed(
+                "TOOL", "running tool: weather", {"city": "Oslo"}, "Rain.", 2,
+                {"gen_ai.tool.name": "weather", "gen_ai.tool.call.id": "c1"},
+            ),
+        ],
+        [
+            observed(
+                "GENERATION", "llm.chat", [ASKED], [{"role": "assistant", "content": json.dumps([CALL])}], 1,
+                {**CHAT, "gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.tool_calls.0.id": "c1",
+                 "gen_ai.completion.0.tool_calls.0.name": "weather",
+                 "gen_ai.completion.0.tool_calls.0.arguments": '{"city": "Oslo"}'},
+            ),
+            observed("SPAN", "tool.weather", {"city": "Oslo"}, "Rain.", 2, {"gen_ai.tool.name": "weather"}),
+        ],
+        [
+            observed(
+                "GENERATION", "ChatOpenAI", [ASKED],
+                {"role": "assistant", "content": "", "additional_kwargs": {"tool_calls": [CALL]}}, 1,
+            ),
+            observed("SPAN", "weather", "{'city': 'Oslo'}", LANGGRAPH_RESULT, 2),
+        ],
+        [
+            observed("GENERATION", "ChatOpenAI", [ASKED], {"role": "assistant", "tool_calls": [CALL]}, 1),
+            observed(
+                "GENERATION", "ChatOpenAI",
+                [ASKED, {"role": "assistant", "tool_calls": [CALL]}, {"role": "weather", "content": "Rain."}],
+                "It rains.", 3,
+            ),
+        ],
+    ],
+    ids=["attributes of OpenInference", "attributes of a tool", "prompts as attributes", "LangGraph", "role of a tool"],
+)  # fmt: skip
+def test_what_a_span_recorded_is_read_beside_what_langfuse_made_of_it(tmp_path: Path, observations: list[Any]) -> None:
+    run = run_of(tmp_path, *observations)
+    assert run.task == "Weather in Oslo?"
+    assert len(run.turns) == 1
+    assert calls_of(run) == [("weather", {"city": "Oslo"}, "Rain.")]
+
+
+@pytest.mark.parametrize(
+    ("given", "attributes"),
+    [
+        ("developer: Be brief.\nuser: Weather in Oslo?\nassistant: None", {}),
+        ({"args": ["Weather in Oslo?"]}, {"openinference.span.kind": "LLM", "llm.prompts": '["Weather in Oslo?"]'}),
+    ],
+    ids=["a text with speakers", "prompts"],
+)
+def test_a_task_is_found_in_what_is_no_list_of_messages(tmp_path: Path, given: Any, attributes: dict[str, Any]) -> None:
+    run = run_of(tmp_path, observed("GENERATION", "complete", given, "Rain.", 1, attributes))
+    assert (run.task, run.final_answer, len(run.turns)) == ("Weather in Oslo?", "Rain.", 1)
+
+
+def test_the_arguments_of_a_last_call_for_structured_output_are_the_answer(tmp_path: Path) -> None:
+    answer = {"weather": "rain", "certain": True}
+    call = {"id": "c1", "function": {"name": "final_result", "arguments": json.dumps(answer)}}
+    run = run_of(tmp_path, observed("GENERATION", "chat", [ASKED], {"role": "assistant", "tool_calls": [call]}, 1))
+    assert run.flags == ()
+    assert json.loads(run.final_answer or "") == answer

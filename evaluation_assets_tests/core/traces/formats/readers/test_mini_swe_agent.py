@@ -9,7 +9,7 @@ import pytest
 from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, check, read, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, read, trajectories
 from evaluation_assets_tests.third_party import data
 
 FIXTURE = FIXTURES / "mini_swe_agent"
@@ -143,3 +143,25 @@ def test_recorded_runs_of_swe_bench() -> None:
     calls = [step for run in runs for step in run.calls]
     assert (len(calls), len([step for step in calls if step.result and step.result.error])) == (829, 54)
     assert all(not run.task.startswith("<") for run in runs)
+
+
+def test_a_bare_list_of_messages_has_its_commands_and_what_was_handed_in(tmp_path: Path) -> None:
+    submit = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git diff"
+    messages = [
+        ("system", "One command in a fence."),
+        ("user", "Mend app.py."),
+        ("assistant", "I look.\n\n```mswea_bash_command\ncat app.py\n```"),
+        ("user", "<returncode>1</returncode>\n<output>\nNo such file\n</output>"),
+        ("assistant", f"```mswea_bash_command\n{submit}\n```"),
+        ("user", "diff --git a/app.py"),
+    ]
+    content = [{"role": role, "content": said} for role, said in messages]
+    (tmp_path / "run.json").write_bytes(orjson.dumps(content))
+    (run,) = trajectories(tmp_path / "run.json")
+    check(run)
+    assert (run.task, len(run.turns), run.final_answer) == ("Mend app.py.", 1, "diff --git a/app.py")
+    assert calls_of(run) == [
+        ("bash", {"command": "cat app.py"}, messages[3][1]),
+        ("bash", {"command": submit}, messages[5][1]),
+    ]
+    assert [step.result and step.result.error for step in run.calls] == ["return code 1", None]

@@ -1,5 +1,6 @@
 """SWE-agent trajectories."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from evaluation_assets.core.traces.formats.readers.swe_agent import detect
 from evaluation_assets.core.traces.formats.templates import filled_in
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, check, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, trajectories
 from evaluation_assets_tests.third_party import data
 
 FIXTURE = FIXTURES / "swe_agent"
@@ -99,3 +100,31 @@ def test_a_recorded_run() -> None:
     assert [step.call.name for step in run.calls if step.call] == ["find_file", "open", "edit", "bash", "submit"]
     assert run.usage == Usage(input_tokens=7141, output_tokens=243, cost_usd=0.019520000000000006)
     assert all(path.startswith("info.edited_files") for path, _ in unmapped.table())
+
+
+def test_a_demonstration_has_only_its_history(tmp_path: Path) -> None:
+    def action(name: str, **arguments: str) -> dict[str, Any]:
+        call = {
+            "id": f"call_{name}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments)},
+        }
+        written = f"{name} {' '.join(arguments.values())}".strip()
+        return {
+            "role": "assistant", "agent": "main", "message_type": "action", "content": f"I {name}.",
+            "thought": f"I {name}.", "action": written, "tool_calls": [call],
+        }  # fmt: skip
+
+    def shown(text: str) -> dict[str, Any]:
+        return {"role": "tool", "agent": "main", "message_type": "observation", "content": text}
+
+    history = [
+        {"role": "system", "agent": "main", "message_type": "system_prompt", "content": "You are a programmer."},
+        {"role": "user", "agent": "main", "message_type": "observation", "content": "Mend app.py."},
+        action("open", path="app.py"), shown("total = 1"), action("submit"), shown("diff --git a/app.py"),
+    ]  # fmt: skip
+    (tmp_path / "demo.traj").write_bytes(orjson.dumps({"history": history}))
+    (run,) = trajectories(tmp_path)
+    check(run)
+    assert (run.format, run.task) == ("swe_agent", "Mend app.py.")
+    assert calls_of(run) == [("open", {"path": "app.py"}, "total = 1"), ("submit", {}, "diff --git a/app.py")]
