@@ -103,12 +103,9 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
         elif asked.all_drops:
             evaluation.add(_stale(asked, last))
         else:
-            if asked.judges:
-                _check_evaluated(key for key in _keys(asked) if not asked.home.table(key, "clips").exists)
-            _check(asked, None)
+            _check(asked, _evaluated_before(asked) if asked.judges else None)
             drops, left_out = _taken_in(asked)
-            if asked.judges:
-                _check_evaluated(drop.key for drop in drops if _has_changed(asked.home, drop))
+            _check_unchanged(asked, drops)
             evaluation.status = 2 * left_out
             evaluation.add(drops)
     except (InvalidDrop, InvalidPanel, InvalidSelection, InvalidSuite, LedgerError) as problem:
@@ -158,6 +155,7 @@ def _stale(asked: RequestedEvaluation, last: LastOutcomes | None) -> list[Drop]:
     changed = [drop for drop in drops if last is None or last.of(drop) is None]
     stale = stale_drops(asked.home, asked.panel, changed)
     echo(f"{counted(len(stale), 'drop')} of {len(drops)} to evaluate", err=True)
+    _check_unchanged(asked, stale)
     _check(asked, stale)
     return stale
 
@@ -186,19 +184,26 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
         ask_for_consent(lambda: paid.quotes(drops), above, limited=limited, agreed=asked.agreed, quiet=asked.quiet)
 
 
-def _keys(asked: RequestedEvaluation) -> list[str]:
-    """The keys of the drops that will be taken in."""
+def _evaluated_before(asked: RequestedEvaluation) -> list[Drop]:
+    """The drops that will be taken in, all of which have the tables that a judge who is asked alone needs."""
     from evaluation_assets.cli.consent import drops_of
 
     drops = drops_of(asked.inputs, asked.sessions, one_drop=asked.one_drop, format_name=asked.format_name)
-    return keys_in(asked.home, drops, asked.name)
+    keys = keys_in(asked.home, drops, asked.name)
+    _refuse_judging([key for key in keys if not asked.home.table(key, "clips").exists])
+    return drops
 
 
-def _check_evaluated(others: Iterable[str]) -> None:
-    """Check that there are no drops that were not evaluated as they are: a judge that is asked alone needs tables."""
-    if named := list(others):
+def _check_unchanged(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None:
+    """Check that a judge who is asked alone is asked about the drops as they are."""
+    if asked.judges:
+        _refuse_judging([drop.key for drop in drops if _has_changed(asked.home, drop)])
+
+
+def _refuse_judging(drops: Sequence[str]) -> None:
+    if drops:
         raise InvalidSelection(
-            f"{first_of(named, 3)}: never evaluated, or changed since. "
+            f"{first_of(drops, 3)}: never evaluated, or changed since. "
             "Evaluate it with all judges first, without --judge"
         )
 

@@ -65,11 +65,11 @@ def ask_for_names(
         refuse(str(problem))
     for group, said in names.items():
         echo(plain(f"{group}  {f'not named: {said}' if isinstance(said, NotNamed) else said}"))
-    if len(given) < len(names):
-        echo("Replies are kept, so the same judge would say the same again: name another one with --judge", err=True)
     try:
         limit.check()
     except Stopped as problem:
         echo(f"{problem}. Names and replies are kept: run the command again", err=True)
         sys.exit(3)
+    if len(given) < len(names):
+        echo("A reply that is kept is not asked for again: name another judge with --judge", err=True)
     sys.exit(0 if len(given) == len(asked) else 1)

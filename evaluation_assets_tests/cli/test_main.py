@@ -278,6 +278,8 @@ def test_a_judge_alone_is_not_asked_about_a_drop_that_has_changed(tmp_path: Path
     file.write_bytes(record(task_id="other"))
     done = command("evaluate", file, "--judge", "rules", home=home)
     assert done.returncode == 2 and "d: never evaluated, or changed since" in done.stderr
+    done = command("evaluate", "--all", "--judge", "rules", home=home)
+    assert done.returncode == 2 and "d: never evaluated, or changed since" in done.stderr
     assert command("evaluate", file, home=home).returncode == 0
     assert command("evaluate", file, "--judge", "rules", home=home).returncode == 0
 
