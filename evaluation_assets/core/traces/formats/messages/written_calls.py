@@ -155,8 +155,8 @@ def _terminal(messages: Sequence[Any]) -> Iterator[Any]:
         elif role == "user" and is_waiting:
             is_waiting = False
             shown = _text(message)[1]
-            code = _RETURN_CODE.match(shown)
-            failed = {"error": f"return code {code[1]}"} if code is not None and int(code[1]) else {}
+            code = return_code_in(shown)
+            failed = {"error": f"return code {code}"} if code else {}
             yield {**_without_text(message), "role": "tool", "content": shown, **failed}
         else:
             yield message
@@ -169,7 +169,8 @@ def _typed(message: Any) -> JsonObject | None:
     thought, text = split_thought(_text(message)[1])
     if len(fenced := _COMMAND.findall(text)) == 1:
         call = {"name": "bash", "arguments": {"command": fenced[0]}}
-        return {"content": "", "reasoning": _COMMAND.sub("", text).strip(), "tool_calls": [call]}
+        words = "\n\n".join(filter(None, (thought, _COMMAND.sub("", text).strip())))
+        return {"content": "", "reasoning": words, "tool_calls": [call]}
     answer = _answer(text)
     if answer is None:
         return None
@@ -218,6 +219,12 @@ def _submitted(messages: Sequence[Any]) -> str | None:
 def _instruction(messages: Sequence[Any]) -> str | None:
     """The task in the first prompt of Terminus."""
     return instruction_in(_text(next((message for message in messages if role_of(message) == "user"), None))[1])
+
+
+def return_code_in(shown: str) -> int | None:
+    """The return code that mini-SWE-agent puts before what a command shows."""
+    found = _RETURN_CODE.match(shown)
+    return None if found is None else int(found[1])
 
 
 def instruction_in(prompt: str) -> str | None:

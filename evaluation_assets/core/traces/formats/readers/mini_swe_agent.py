@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.messages.written_calls import return_code_in
 from evaluation_assets.core.traces.formats.patch_reports import PatchReport, each_tested_run
 from evaluation_assets.core.traces.formats.templates import filled_in
 from evaluation_assets.core.traces.formats.times import moment
@@ -22,7 +23,6 @@ DESCRIPTION = "mini-SWE-agent trajectories (.traj.json), with test reports from 
 DETECTION = "records whose trajectory_format starts with mini-swe-agent, or with messages and info.mini_version"
 
 _COMMAND = re.compile(r"^```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?^```[ \t]*$", re.MULTILINE | re.DOTALL)
-_RETURN_CODE = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
 _THOUGHT = re.compile(r"\s*THOUGHTS?:\s*")
 _TIMED_OUT = re.compile(r"The last command <command>")
 _CUT_OFF = re.compile(r"(?:Limits?|Budget|ContextWindow)Exceeded")
@@ -162,8 +162,8 @@ def _tool_calls(message: Fields) -> tuple[Call, ...]:
 
 
 def _observation(content: str, call_id: str | None, extra: Fields) -> Result:
-    found = _RETURN_CODE.match(content)
-    code = int(found[1]) if found is not None else extra.whole("returncode")
+    stated = return_code_in(content)
+    code = extra.whole("returncode") if stated is None else stated
     error = f"return code {code}" if code else "timed out" if _TIMED_OUT.match(content) else None
     return Result(content=content, call_id=call_id, error=error, succeeded=code == 0)
 

@@ -150,7 +150,7 @@ def test_a_bare_list_of_messages_has_its_commands_and_what_was_handed_in(tmp_pat
     messages = [
         ("system", "One command in a fence."),
         ("user", "Mend app.py."),
-        ("assistant", "I look.\n\n```mswea_bash_command\ncat app.py\n```"),
+        ("assistant", "<think>Where?</think>I look.\n\n```mswea_bash_command\ncat app.py\n```"),
         ("user", "<returncode>1</returncode>\n<output>\nNo such file\n</output>"),
         ("assistant", f"```mswea_bash_command\n{submit}\n```"),
         ("user", "diff --git a/app.py"),
@@ -165,3 +165,4 @@ def test_a_bare_list_of_messages_has_its_commands_and_what_was_handed_in(tmp_pat
         ("bash", {"command": submit}, messages[5][1]),
     ]
     assert [step.result and step.result.error for step in run.calls] == ["return code 1", None]
+    assert run.piece(run.calls[0].thought) == "Where?\n\nI look."
