@@ -131,7 +131,7 @@ def plan(
                 for judge in judges
                 if judge.provider not in WITHOUT_MODEL
             ]
-            for trajectory, clips in _kept(drop, drawing, preprocessor, types):
+            for trajectory, clips in _kept(drop, sidecar.format, drawing, preprocessor, types):
                 result.tool_types.update(clip.tool_type for clip in clips)
                 for chain in (clip_chain(trajectory, clips, rubrics), *_later(trajectory, clips, rubrics)):
                     result.subjects.update(subject.level for subject in chain.subjects)
@@ -327,9 +327,9 @@ def _own_score(judgement: Judgement) -> OwnScore:
 
 
 def _kept(
-    drop: Drop, drawing: Drawing, preprocessor: Preprocessor, types: ToolTypes
+    drop: Drop, format_name: str | None, drawing: Drawing, preprocessor: Preprocessor, types: ToolTypes
 ) -> Iterator[tuple[Trajectory, list[Clip]]]:
-    for item in read_trajectories(drop.sources, UnmappedFields(), drop.sidecar().format):
+    for item in read_trajectories(drop.sources, UnmappedFields(), format_name):
         if isinstance(item, Rejection):
             preprocessor.statistics.unreadable[item.reason] += 1
             continue

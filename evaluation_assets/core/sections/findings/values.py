@@ -70,8 +70,8 @@ class Value:
     """A value at `text[start:end]`. Values with a common form are equal.
 
     A number has several forms if its separators have several meanings, or if it is a share or a multiple: `25.5%` is
-    0.255, too, and `2 million` is 2000000. `parts` are the numbers
-    that its spaces separate, if they do not group digits.
+    0.255, too, and `2 million` is 2000000. `parts` are the numbers that its spaces separate, if they do not group
+    digits.
     """
 
     kind: ValueKind

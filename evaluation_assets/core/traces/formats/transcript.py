@@ -87,8 +87,9 @@ class Asked:
     knowledge: str | None = None
 
 
-_SUBMITTING = {"finish", "final_answer", "submit", "submit_answer", "attempt_completion", "task_complete"}
-_STRUCTURED = "final_result"
+_SUBMITTING = {
+    "finish", "final_answer", "submit", "submit_answer", "attempt_completion", "task_complete", "final_result",
+}  # fmt: skip
 _SUBMITTED = ("answer", "final_answer", "message", "result", "submission", "output", "final_thought")
 """Tools that submit the final answer, and the arguments that contain it. All arguments of `final_result`, which is for
 structured output, are the answer."""
@@ -355,7 +356,7 @@ def last_words(outputs: Iterable[Said]) -> str | None:
 
 def hands_in(name: str) -> bool:
     """Whether a tool of this name submits the final answer."""
-    return name.lower() in (*_SUBMITTING, _STRUCTURED)
+    return name.lower() in _SUBMITTING
 
 
 def final_submission(text: str, turns: Sequence[Turn], of: str | None = None) -> str | None:
@@ -368,7 +369,7 @@ def final_submission(text: str, turns: Sequence[Turn], of: str | None = None) ->
     arguments = call.arguments or arguments_in(text[slice(*call.raw)])
     if arguments is None:
         return text[slice(*call.raw)].strip() or None
-    if call.name == _STRUCTURED:
+    if call.name.lower() == "final_result":
         return as_text(arguments)
     answer = next((arguments[name] for name in _SUBMITTED if arguments.get(name) not in (None, "")), None)
     return None if answer is None else as_text(answer)

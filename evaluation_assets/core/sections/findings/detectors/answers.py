@@ -28,9 +28,10 @@ _RESULTS = 2
 _READ = 20_000
 """Characters of a result that figures are computed from."""
 
-_TIMES = range(2, 10)
 _UNITS = (24, 60, 100, 1000, 1024, 3600)
 """Between units of time, size and money."""
+
+_TIMES = (*range(2, 10), *_UNITS)
 
 _MEASURE = re.compile(
     r"\s?(?:(?P<celsius>°\s?C\b|degrees C)|(?P<fahrenheit>°\s?F\b|degrees F)|(?P<kg>kg\b|kilogram)"
@@ -94,16 +95,14 @@ def _of_message(
     unsupported = [value for value in checked if not given.holds(value) and not _follows(value, message, last)]
     if unsupported:
         own = [float(form) for value in values if value.kind == "number" for form in value.forms]
-        close_by = list(dict.fromkeys((*own, *asked, *(number for result in results for number in result))))
+        known = dict.fromkeys((*own, *asked, *(number for result in results for number in result)))
+        close_by = [*known][:_CLOSE_BY]
         sums = _sums_of_lines(message.text, values)
         unsupported = [
             value
             for value in unsupported
             if value.kind != "number"
-            or not (
-                _is_computed(value, close_by[:_CLOSE_BY], sums)
-                or _is_converted(value, message.text, close_by[:_CLOSE_BY])
-            )
+            or not (_is_computed(value, close_by, sums) or _is_converted(value, message.text, close_by))
         ]
     wrong = {value.start for value in unsupported}
     proposed: set[tuple[str, ...]] = set()
@@ -156,7 +155,7 @@ def _is_result(figure: float, numbers: Sequence[float]) -> bool:
     """Whether a figure is one of the numbers rounded or in another unit, a multiple of it, or a sum or difference."""
     others = set(numbers)
     for number in others:
-        if number > 1 and any(abs(number * times - figure) < _CENT for times in (*_TIMES, *_UNITS)):
+        if number > 1 and any(abs(number * times - figure) < _CENT for times in _TIMES):
             return True
         if any(figure * times == number for times in _UNITS) or _is_rounded(figure, number):
             return True
@@ -167,13 +166,12 @@ def _is_result(figure: float, numbers: Sequence[float]) -> bool:
 
 def _is_rounded(figure: float, number: float) -> bool:
     """Whether a figure is a number with fewer digits, at least two of them, rounded or cut."""
-    digits, exponent = Decimal(repr(figure)).normalize().as_tuple()[1:]
+    short = Decimal(repr(figure)).normalize()
+    digits, exponent = short.as_tuple()[1:]
     if len(digits) < _FEWEST_DIGITS or not isinstance(exponent, int):
         return False
-    exact, step = Decimal(repr(number)), Decimal(1).scaleb(exponent)
-    return abs(exact - Decimal(repr(figure))) * 2 <= step or (
-        exponent <= 0 and 0 < exact - Decimal(repr(figure)) < step
-    )
+    rest, step = Decimal(repr(number)) - short, Decimal(1).scaleb(exponent)
+    return abs(rest) * 2 <= step or (exponent <= 0 and 0 < rest < step)
 
 
 def _is_converted(value: Value, text: str, numbers: Sequence[float]) -> bool:

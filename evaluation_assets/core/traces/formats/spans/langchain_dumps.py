@@ -24,9 +24,8 @@ def message_in(value: Any) -> JsonObject | None:
 
 def is_tool_message(value: Any) -> bool:
     """Whether a recorded output is the message of a tool, and not an object around messages."""
-    data = decoded(value)
-    message = message_in(data) or object_in(data)
-    return isinstance(message.get("tool_call_id"), str) and "content" in message and "role" not in message
+    message = tool_message_in(value, _DEEPEST)
+    return message is not None and "role" not in message
 
 
 def tool_message_in(value: Any, depth: int = 0) -> JsonObject | None:
