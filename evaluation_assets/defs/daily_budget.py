@@ -1,4 +1,4 @@
-"""What the sensor `new_drops` may spend on the drops that it evaluates in a day (UTC)."""
+"""What may be spent in a day (UTC) on drops that nobody asked for: those of `new_drops` and `nightly_stale_drops`."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,7 +10,15 @@ from evaluation_assets.core.intake.triggers.new_drops import Seen
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs.evaluation_runs import drops_of
 from evaluation_assets.defs.freshness import evaluated
-from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, NEW_DROPS, OVER_BUDGET_TAG, SENSOR_TAG
+from evaluation_assets.defs.names import (
+    EVALUATE,
+    EVALUATE_DROP,
+    NEW_DROPS,
+    OVER_BUDGET_TAG,
+    SCHEDULE_TAG,
+    SENSOR_TAG,
+    STALE_DROPS,
+)
 from evaluation_assets.resources.seen_drops import SeenDrops
 
 _DAY = timedelta(days=1)
@@ -19,20 +27,23 @@ _CENT_FRACTION = 1e-6
 
 
 def left_usd(instance: dg.DagsterInstance, home: Installation, limit_usd: float, now: datetime) -> float:
-    """US dollars that are left of the limit, after what runs of the sensor have paid on the day of `now`.
+    """US dollars that are left of the limit, after what runs have paid on the day of `now`, or may still pay.
 
     Nothing is left once a run could not ask all its questions, unless the limit was raised: with no more than what that
     run had left, the next one could not either.
     """
     midnight = _midnight(now)
+    runs = _runs(instance, midnight, {})
+    reserved = {run.run_id: _budget_of(run) for run in runs if not run.is_finished and _has_budget(run)}
+    left = limit_usd - sum(reserved.values())
     if not home.has_ledger:
-        return limit_usd
+        return max(0.0, left)
     from evaluation_assets.core.models.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
 
     ledger = Ledger(home.ledger_url)
     try:
         since = midnight.timestamp()
-        left = limit_usd - ledger.spent_since([run.run_id for run in _runs(instance, midnight, {})], since)
+        left -= ledger.spent_since([run.run_id for run in runs if run.run_id not in reserved], since)
         stopped = _runs(instance, midnight, {OVER_BUDGET_TAG: "true"})
         too_little = [_budget_of(run) - ledger.spent_since([run.run_id], since) for run in stopped]
         return left if left > max(too_little, default=0.0) + _CENT_FRACTION else 0.0
@@ -58,14 +69,23 @@ def _due(before: Seen, run: str, after: datetime) -> Seen:
 
 
 def _runs(instance: dg.DagsterInstance, since: datetime, tags: dict[str, str]) -> list[dg.DagsterRun]:
-    own = {SENSOR_TAG: NEW_DROPS, **tags}
-    return list(instance.get_runs(dg.RunsFilter(job_name=EVALUATE, tags=own, updated_after=since)))
+    asked_by = {SENSOR_TAG: NEW_DROPS}, {SCHEDULE_TAG: STALE_DROPS}
+    wanted = [dg.RunsFilter(job_name=EVALUATE, tags={**own, **tags}, updated_after=since) for own in asked_by]
+    return [run for filters in wanted for run in instance.get_runs(filters)]
 
 
 def _budget_of(run: dg.DagsterRun) -> float:
-    """What a run of the sensor was allowed to spend."""
-    ops: Any = run.run_config["ops"]
-    return ops[EVALUATE_DROP]["config"]["budget_usd"]
+    return _step_config(run)["budget_usd"]
+
+
+def _has_budget(run: dg.DagsterRun) -> bool:
+    """Whether there was a limit when the run was asked for."""
+    return "budget_usd" in _step_config(run)
+
+
+def _step_config(run: dg.DagsterRun) -> dict[str, Any]:
+    ops: Any = run.run_config.get("ops", {})
+    return ops.get(EVALUATE_DROP, {}).get("config", {})
 
 
 def _midnight(now: datetime) -> datetime:

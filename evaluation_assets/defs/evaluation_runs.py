@@ -36,9 +36,15 @@ def drops_of(run: dg.DagsterRun) -> list[str]:
     return list(config.get("ops", {}).get(EVALUATE_DROP, {}).get("config", {}).get("drops", []))
 
 
-def request(drops: Sequence[str], run_keys: Sequence[str], config: str, tags: Mapping[str, str]) -> dg.RunRequest:
+def request(
+    drops: Sequence[str],
+    run_keys: Sequence[str],
+    config: str,
+    tags: Mapping[str, str],
+    budget_usd: float | None = None,
+) -> dg.RunRequest:
     """Ask for one run of drops that have this configuration in common, which is that of their step as JSON."""
-    settings = json.loads(config)
+    settings = json.loads(config) | ({} if budget_usd is None else {"budget_usd": budget_usd})
     if len(drops) == 1:
         ops = {EVALUATE_DROP: {"config": settings}} if settings else {}
         return dg.RunRequest(

@@ -72,6 +72,12 @@ SENSOR_TAG = "dagster/sensor_name"
 NEW_DROPS = "new_drops"
 """The sensor on the drops folder."""
 
+SCHEDULE_TAG = "dagster/schedule_name"
+"""Dagster's own tag of a run that a schedule asked for."""
+
+STALE_DROPS = "nightly_stale_drops"
+"""The schedule that evaluates drops again."""
+
 FAILURE_REASON_TAG = "dagster/failure_reason"
 """Dagster's own tag of a failed run: whether a step failed, or the run itself."""
 

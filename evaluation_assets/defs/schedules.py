@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import islice
 
 import dagster as dg
@@ -10,13 +11,15 @@ from evaluation_assets.core.gating.evaluated_drops import newest_drops
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.intake.triggers.batches import batches, drops_per_run
 from evaluation_assets.core.intake.triggers.run_tags import run_tags
+from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.suites.formats.registry import load_suites
 from evaluation_assets.core.system.automation import NightlyRunSettings
 from evaluation_assets.core.text.counted import counted
+from evaluation_assets.defs.daily_budget import left_usd
 from evaluation_assets.defs.drop_step import DROPS_PER_RUN
 from evaluation_assets.defs.evaluation_runs import past_evaluations, request, step_config
 from evaluation_assets.defs.freshness import stale
-from evaluation_assets.defs.names import AGENT_RUNS, EVALUATE, OVERVIEW, RUN_AGENTS
+from evaluation_assets.defs.names import AGENT_RUNS, EVALUATE, OVERVIEW, RUN_AGENTS, STALE_DROPS
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
 from evaluation_assets.resources.installation import HomeResource
 
@@ -31,11 +34,12 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
     """Evaluates drops whose report is missing or was made from something else, at most `limit` a night.
 
     It is off until somebody turns it on: after a change of judges or rubrics all drops are stale, and judges may cost
-    money. The assets have no automation conditions for the same reason.
+    money. The assets have no automation conditions for the same reason. With a limit for the day,
+    the runs share what is left of it equally; `daily_budget` has what they do not reach asked on the next day.
     """
 
     @dg.schedule(
-        name="nightly_stale_drops",
+        name=STALE_DROPS,
         cron_schedule=cron,
         job_name=EVALUATE,
         description="Evaluates drops whose report is missing, or older than the drop, the judges or the rubrics;"
@@ -44,6 +48,11 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
     def nightly_stale_drops(
         context: dg.ScheduleEvaluationContext, home: HomeResource
     ) -> Iterator[dg.RunRequest | dg.SkipReason]:
+        of_day = load_settings(home.home.gate_file).sensors.budget_usd_per_day
+        left = None if of_day is None else left_usd(context.instance, home.home, of_day, datetime.now(UTC))
+        if left == 0:
+            yield dg.SkipReason(f"too little is left of ${of_day:g} for the day (UTC), or a run may still spend it")
+            return
         drops = scan(home.home.drops).drops.values()
         found = list(islice(stale(context.instance, drops, evaluation_key), limit))
         if not found:
@@ -51,10 +60,12 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
         add_partitions(context.instance, DROPS, [drop.key for drop in found])
         most = DROPS_PER_RUN if len(found) > _RUNS_OF_ONE else 1
         groups = {drop.key: (step_config(context.instance, drop.key), tuple(run_tags(drop).items())) for drop in found}
-        for some in batches(groups, drops_per_run(list(past_evaluations(context.instance)), most)):
+        runs = batches(groups, drops_per_run(list(past_evaluations(context.instance)), most))
+        budget = None if left is None else left / max(1, len(runs))
+        for some in runs:
             config, tags = groups[some[0]]
             keys = [f"{context.scheduled_execution_time:%Y-%m-%d}:{drop}" for drop in some]
-            yield request(some, keys, config, dict(tags))
+            yield request(some, keys, config, dict(tags), budget)
 
     return nightly_stale_drops
 

@@ -1,6 +1,5 @@
 """The sensor that evaluates new and changed drops."""
 
-import json
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -75,8 +74,7 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         time.time(),
         lambda drop: evaluated(instance, drop),
     )
-    budget = {} if left is None else {"budget_usd": left}
-    requests, later = _requests(instance, found.drops, look, size, runs, budget)
+    requests, later = _requests(instance, found.drops, look, size, runs, left)
     look = look.leaving(seen, later)
     memory.write(look.to_remember)
     cursor = to_cursor(look.to_run)
@@ -99,13 +97,13 @@ def _requests(
     look: Look,
     size: int,
     runs: int,
-    budget: Mapping[str, float],
+    budget_usd: float | None,
 ) -> tuple[list[dg.RunRequest], set[str]]:
     """At most so many requests, and the drops that are left. A run of many drops has what all have in common."""
     is_backlog = len(look.to_run) > runs
     groups = {
         drop: (
-            json.dumps(json.loads(step_config(instance, drop)) | budget, sort_keys=True),
+            step_config(instance, drop),
             tuple(run_tags(drops[drop]).items()),
             tuple(_NEW_FIRST.items()) if drop in look.new else (),
             drop if after.alone or not is_backlog else "",
@@ -118,5 +116,5 @@ def _requests(
         config, common, priority, _ = groups[some[0]]
         keys = [run_key(drop, look.to_run[drop]) for drop in some]
         content = {"evaluation/content": look.to_run[some[0]].content[:16]} if len(some) == 1 else {}
-        requests.append(request(some, keys, config, {**content, **dict(common), **dict(priority)}))
+        requests.append(request(some, keys, config, {**content, **dict(common), **dict(priority)}, budget_usd))
     return requests, {drop for some in chosen[runs:] for drop in some}

@@ -160,10 +160,11 @@ def headline(
 
 def _judged(name: str, overall: Statistic, change: Change | None) -> str:
     """The score of the judges as text."""
-    mean = "–" if overall.mean is None else f"{overall.mean:.3f}"
+    if overall.mean is None:
+        return f"no {name}"
     interval = "" if overall.ci_low is None else f", 95% CI {overall.ci_low:.3f} to {overall.ci_high:.3f}"
     against = "" if change is None else f"; {change.text}"
-    return f"{name} {mean} over {runs_of_tasks(overall.n_scored, overall.n_tasks)}{interval}{against}"
+    return f"{name} {overall.mean:.3f} over {runs_of_tasks(overall.n_scored, overall.n_tasks)}{interval}{against}"
 
 
 def _missing(known: Sequence[Rate], settings: HeadlineSettings) -> str | None:

@@ -43,8 +43,8 @@ class SensorSettings(Section):
 
     Attributes:
         budget_usd_per_day: US dollars that model judges may cost in a day (UTC) on drops that the sensor `new_drops`
-            evaluates, one run at a time. Other drops wait for the next day. A model whose price is unknown is not
-            asked. `null`: no limit.
+            and the schedule `nightly_stale_drops` evaluate, one run at a time. Other drops wait for the next day. A
+            model whose price is unknown is not asked. `null`: no limit.
     """
 
     budget_usd_per_day: float | None = Field(default=None, ge=0, allow_inf_nan=False)

@@ -1,7 +1,10 @@
 """What judges are asked about sessions, and what the embedded one says."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.prompts import render
@@ -120,6 +123,15 @@ def test_whether_a_session_reached_its_goal_is_open_without_evidence() -> None:
 def test_an_answer_that_ends_in_a_loop_brings_no_progress() -> None:
     assert judgements("order-lamps")["turn/1"].verdict.scores["progress"] == 0.3
     assert judgements("order-lamps")["turn/3"].verdict.scores["progress"] is None
+
+
+@pytest.mark.parametrize(("flags", "progress"), [((), None), (("step_limit",), 0.1)])
+def test_a_session_may_end_with_a_call_unless_it_was_cut_off(flags: tuple[str, ...], progress: float | None) -> None:
+    transfer = part("a", None, call("transfer_to_human"))
+    trajectory = session(turn("go", part("a", None, call("search"))), turn("a person", transfer))
+    judgements = asyncio.run(judged(replace(trajectory, flags=flags)))
+    found = {each.subject.name: each.verdict.scores for each in judgements}
+    assert [found["turn/0"]["progress"], found["turn/1"]["progress"]] == [0.1, progress]
 
 
 def test_a_failure_passed_over_brings_no_progress() -> None:

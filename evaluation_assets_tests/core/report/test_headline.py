@@ -26,7 +26,8 @@ def test_success_comes_before_the_suite_and_a_score_is_no_outcome() -> None:
     neither = headline([None, rate("passed", {}), None], statistic([0.9]), by_rules_only=True)
     assert (neither.measure, neither.rates) == ("score", [])
     assert neither.text == "score of the embedded judge 0.900 over 1 run; no outcome is known"
-    assert headline([], statistic([]), by_rules_only=False).score_name == "overall score"
+    unjudged = headline([], statistic([]), by_rules_only=False)
+    assert (unjudged.score_name, unjudged.text) == ("overall score", "no overall score; no outcome is known")
 
 
 def test_the_process_score_goes_before_the_score_of_rules_and_after_that_of_other_judges() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from evaluation_assets.core.judging.rules.evidence import is_cut_off
 from evaluation_assets.core.judging.rules.findings import Finding
 from evaluation_assets.core.judging.rules.whole import completion
 from evaluation_assets.core.judging.subjects import Subject
@@ -51,7 +52,7 @@ def progress(seen: SessionEvidence, turn: int) -> Finding:
     """
     response = seen.response(turn)
     if not response.strip():
-        return Finding(1, "there is no answer")
+        return _ends_with_a_call(seen, turn) or Finding(1, "there is no answer")
     if seen.declines(response):
         return Finding(None, "the answer declines; whether rightly requires understanding")
     if seen.parts_of_turn(turn)[-1].order in seen.in_loops:
@@ -147,10 +148,19 @@ def task_completion(seen: SessionEvidence) -> Finding:
     """Whether the last turn with an agent in it delivers, where something shows it."""
     if not seen.parts:
         return completion(seen.trajectory, "")
-    response = seen.response(seen.parts[-1].turn)
-    if not response.strip() and seen.parts[-1].calls:
-        return Finding(None, "the session ends with a call; whether it did what was wanted requires understanding")
+    turn = seen.parts[-1].turn
+    response = seen.response(turn)
+    if not response.strip() and (abstention := _ends_with_a_call(seen, turn)):
+        return abstention
     return completion(seen.trajectory, response)
+
+
+def _ends_with_a_call(seen: SessionEvidence, turn: int) -> Finding | None:
+    """An abstention where the turn is the last one of an agent and ends with a call, such as a transfer to a person."""
+    last = seen.parts[-1]
+    if turn != last.turn or not last.calls or is_cut_off(seen.trajectory):
+        return None
+    return Finding(None, "the session ends with a call; whether it did what was wanted requires understanding")
 
 
 TURN_SCORERS: Mapping[str, TurnScorer] = {
