@@ -192,15 +192,16 @@ class Fields:
 
         Those that differ are a contradiction.
         """
-        found: list[bool] = []
+        found: dict[str, bool] = {}
         for key in keys:
             value = self._take(key)
             if (outcome := outcome_of(value)) is not None:
-                found.append(outcome)
+                found[key] = outcome
             elif value is not None:
                 self._reject(key, value)
-        self.stated.agree("outcome of a run", *found, also)
-        return next(iter(found), also)
+        fields = ", ".join((*(f"`{key}`" for key in found), *(["another field"] if also is not None else [])))
+        self.stated.agree(f"outcome of a run ({fields})", *found.values(), also)
+        return next(iter(found.values()), also)
 
     def object(self, *keys: str) -> "Fields":
         """The first of these fields that is an object, or an empty one."""

@@ -2,6 +2,8 @@
 
 A failure is taken up if the next text says so, if one of the next calls is of the same tool with values in common, or
 if the same call is made again at any time. That the agent cannot do what the user asks says nothing of a failed lookup.
+Work on code speaks of errors all the time: where a command was not even run, the text must say that, or the command be
+run again.
 """
 
 from collections.abc import Iterator
@@ -23,6 +25,12 @@ _AFTER = 3
 _READ = 2_000
 _ALIKE = 0.2
 """Share of the words of a command that another attempt has."""
+
+_SAME = 0.7
+"""Share of the words of two commands that both have, where they are the same one."""
+
+_BRIEF = 300
+"""Characters of results that have nothing but a failure, and of what says first that it was noticed."""
 
 
 def _detect(trajectory: Trajectory) -> Iterator[Detected]:
@@ -77,6 +85,8 @@ def _read(text: str) -> str:
 
 def _takes_up(text: str, made: PlacedStep) -> bool:
     """Whether a text is about a failure. After a lookup, that the agent cannot do what it was asked is not."""
+    if _is_unserved(made):
+        return cues("setback").matches(text[:_BRIEF])
     if cues("trouble").matches(text):
         return may_change_state(made.call) or cues("trouble").matches(without("refusal", text))
     return False
@@ -85,12 +95,19 @@ def _takes_up(text: str, made: PlacedStep) -> bool:
 def _is_an_answer(made: PlacedStep) -> bool:
     """Whether a command fails to say no, as searches without a match do."""
     action = action_of(made.trajectory, made.step)
-    return isinstance(action, Ran) and says_no(action.command)
+    return isinstance(action, Ran) and says_no(action.command) and not _is_unserved(made)
+
+
+def _is_unserved(made: PlacedStep) -> bool:
+    """Whether a command or a piece of code did nothing at all: only another attempt makes up for that."""
+    error = made.step.result and made.step.result.error
+    return bool(error) and may_do_anything(made.call) and len(made.result) <= _BRIEF and cues("outage").matches(error)
 
 
 def _is_another_attempt(failed: PlacedStep, again: PlacedStep) -> bool:
     if may_do_anything(failed.call):
-        return may_do_anything(again.call) and _has_words_of(_written(failed), _written(again))
+        is_alike = _is_nearly if _is_unserved(failed) else _has_words_of
+        return may_do_anything(again.call) and is_alike(_written(failed), _written(again))
     if failed.call.name != again.call.name:
         return False
     before, after = (each.trajectory.arguments(each.call) for each in (failed, again))
@@ -120,4 +137,10 @@ def _has_words_of(first: str, second: str) -> bool:
     return bool(own) and len(own & others) >= _ALIKE * min(len(own), len(others) or 1) and bool(own & others)
 
 
-DETECTOR = Detector(name="errors", version="3", kinds=("ignored_error",), detect=_detect)
+def _is_nearly(first: str, second: str) -> bool:
+    """Whether a command is another one, or has all of it. Commands of one run have files and programs in common."""
+    own, others = words(first), words(second)
+    return own <= others or len(own & others) >= _SAME * len(own | others)
+
+
+DETECTOR = Detector(name="errors", version="4", kinds=("ignored_error",), detect=_detect)

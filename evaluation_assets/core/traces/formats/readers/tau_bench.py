@@ -47,7 +47,7 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
         trial = max(fields.whole("trial") or 0, 0)
         reward = fields.number("reward")
         finished = info.object("reward_info")
-        fields.stated.agree("outcome of a run", *map(_outcome, (reward, finished.number("reward"))))
+        fields.stated.agree("outcome of a run (`reward`)", *map(_outcome, (reward, finished.number("reward"))))
         context = Context(
             id=f"{task_id}#{trial}" if task_id and trial else task_id,
             task_id=task_id,

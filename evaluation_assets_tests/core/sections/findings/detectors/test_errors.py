@@ -66,3 +66,38 @@ def test_the_same_lookup_for_another_order_is_no_other_attempt() -> None:
     assert found(DETECTOR, run(asked("Where are they?", LOOKUP, *others, again, answer="All are open."))) == []
     nearly = call("get_order", "open", order_id="#W2378156")
     assert found(DETECTOR, run(asked("Where is it?", LOOKUP, nearly, answer="It is open."))) == []
+
+
+UNSERVED = call("bash", error="Error: service unavailable, try again later", command="python test_orders.py")
+
+
+@pytest.mark.parametrize(
+    ("said", "command"),
+    [
+        ("All tests pass. I fix the next problem.", "python test_items.py"),
+        ("That is the error in the issue; the fix is right.", "cat orders.py"),
+    ],
+)
+def test_work_that_goes_on_after_a_command_that_was_not_run_ignores_it(said: str, command: str) -> None:
+    after = call("bash", "ok", command=command) | {"thought": said}
+    assert found(DETECTOR, run(asked("Mend it.", UNSERVED, after, answer="Done.")))
+
+
+@pytest.mark.parametrize(
+    ("said", "command"),
+    [
+        ("The service was unavailable, I look at the file.", "cat orders.py"),
+        ("The command failed.", "cat orders.py"),
+        ("La commande a échoué.", "cat orders.py"),
+        ("", "python -m pytest test_orders.py"),
+        ("", "timeout 60 python test_orders.py -x"),
+    ],
+)
+def test_a_command_that_was_not_run_is_taken_up(said: str, command: str) -> None:
+    after = call("bash", "ok", command=command) | {"thought": said}
+    assert found(DETECTOR, run(asked("Mend it.", UNSERVED, after, answer="Done."))) == []
+
+
+def test_a_search_that_was_not_run_is_no_answer() -> None:
+    nothing = call("bash", error="Error: the request timed out", command="grep -rn lamp src")
+    assert found(DETECTOR, run(asked("Is it used?", nothing, answer="It is unused.")))
