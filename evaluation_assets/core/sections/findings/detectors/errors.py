@@ -3,7 +3,7 @@
 A failure is taken up if the next text says so, if one of the next calls is of the same tool with values in common, or
 if the same call is made again at any time. That the agent cannot do what the user asks says nothing of a failed lookup.
 Work on code speaks of errors all the time: where a command was not even run, the text must say that, or the command be
-run again.
+run again soon.
 """
 
 from collections.abc import Iterator
@@ -29,6 +29,9 @@ _ALIKE = 0.2
 _SAME = 0.7
 """Share of the words of two commands that both have, where they are the same one."""
 
+_ADDED = 6
+"""Words that a command has when it is run again, for more time or with other rights."""
+
 _BRIEF = 300
 """Characters of results that have nothing but a failure, and of what says first that it was noticed."""
 
@@ -45,7 +48,7 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
         later = course.calls[index + 1 : index + 1 + _AFTER]
         if (
             _takes_up(text, made)
-            or last[keys[index]] > index
+            or (last[keys[index]] > index and not _is_unserved(made))
             or any(_is_another_attempt(made, again) for again in later)
         ):
             continue
@@ -138,9 +141,10 @@ def _has_words_of(first: str, second: str) -> bool:
 
 
 def _is_nearly(first: str, second: str) -> bool:
-    """Whether a command is another one, or has all of it. Commands of one run have files and programs in common."""
+    """Whether a command is another one, or little more. Commands of one run have files and programs in common."""
     own, others = words(first), words(second)
-    return own <= others or len(own & others) >= _SAME * len(own | others)
+    both = len(own & others)
+    return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
 DETECTOR = Detector(name="errors", version="4", kinds=("ignored_error",), detect=_detect)
