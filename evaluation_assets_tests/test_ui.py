@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.conftest import SAMPLE, record
 
@@ -182,6 +183,14 @@ def with_sample(server: Server) -> None:
     if not (server.home / "reports" / "assistants" / "report.html").exists():
         shutil.copy(SAMPLE, server.home / "drops" / "assistants.jsonl")
         wait_for(lambda: server.finished("assistants", 1), 180)
+
+
+def test_a_home_has_one_ui(server: Server, tmp_path: Path) -> None:
+    assert ui(server.home, free_port(), tmp_path / "stderr").wait(60) == 2
+    said = (tmp_path / "stderr").read_text()
+    assert f"{server.home} has a UI that runs, with its reports at http://127.0.0.1:" in said
+    assert server.ask("{version}"), "the one that runs goes on"
+    assert Installation.at(str(server.home)).served_reports.read_text() in said
 
 
 def test_the_ui_links_to_the_reports_that_it_serves(server: Server) -> None:

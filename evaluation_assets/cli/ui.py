@@ -1,6 +1,7 @@
 """`ui`: the Dagster UI and its daemon."""
 
 import errno
+import fcntl
 import os
 import re
 import signal
@@ -73,22 +74,38 @@ def _report_port(host: str, port: int) -> int:
 
 @contextmanager
 def _reports_served(home: Installation, redaction: Redaction | None, host: str, port: int) -> Iterator[None]:
-    """Serve the reports of a local home, and keep their URL where runs of this installation find it."""
+    """Serve the reports of a local home, and keep their URL where runs of this installation find it.
+
+    The file is locked as long as they are served, so that a home has one UI and one daemon.
+    """
     if not is_local(home.root):
         yield
         return
+    home.served_reports.parent.mkdir(parents=True, exist_ok=True)
+    with home.served_reports.open("a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            served = home.served_reports.read_text("utf-8")
+            refuse(f"{home.root} has a UI that runs, with its reports at {served}; stop it, or choose another --home")
+        with _served_at(home, redaction, host, port) as url:
+            file.truncate(0)
+            file.write(url)
+            file.flush()
+            echo(f"The reports are at {url}", err=True)
+            try:
+                yield
+            finally:
+                home.served_reports.unlink(missing_ok=True)
+
+
+@contextmanager
+def _served_at(home: Installation, redaction: Redaction | None, host: str, port: int) -> Iterator[str]:
     folder = Path(home.root.path) / "reports"
     folder.mkdir(parents=True, exist_ok=True)
     with serving(folder, host, port, lambda: write_index(home, redaction)) as found:
         name = "localhost" if host in _ALL_INTERFACES else f"[{host}]" if ":" in host else host
-        url = f"http://{name}:{found}"
-        home.served_reports.parent.mkdir(parents=True, exist_ok=True)
-        home.served_reports.write_text(url, "utf-8")
-        echo(f"The reports are at {url}", err=True)
-        try:
-            yield
-        finally:
-            home.served_reports.unlink(missing_ok=True)
+        yield f"http://{name}:{found}"
 
 
 def _run_dagster(home: Installation, port: int, host: str) -> int:
@@ -98,7 +115,7 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
 
     with instance_of(home):  # its services would create the tables of a new installation concurrently
         pass
-    echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
+    echo(f"Drop files into {home.drops}. In some seconds, the UI is at http://{host}:{port}", err=True)
     environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}
     environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
     command = [sys.executable, "-m", "evaluation_assets.cli.dagster_dev", "-m", "evaluation_assets.definitions"]
