@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import takewhile
 
+from evaluation_assets.core.judging.answer_claims import CLAIMS
 from evaluation_assets.core.judging.densities import remembered_density
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge
@@ -100,7 +101,8 @@ class DryRun(OpenJudge):
         if verdict.error_kind != "budget":
             self.known[subject.level] += verdict.from_ledger
             return verdict
-        reply = self.lengths.expected(subject.asked) if self._form.writes else 0
+        also = (CLAIMS,) if subject.asks_claims else ()
+        reply = self.lengths.expected((*subject.asked, *also)) if self._form.writes else 0
         if len(self.questions) > asked:
             assumed = sum(not told.verdict.from_ledger for told in earlier if told.subject.level == subject.level)
             self.questions[-1] = replace(self.questions[-1], assumed=assumed, reply=reply)

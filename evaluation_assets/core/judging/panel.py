@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -13,12 +12,10 @@ from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator,
 from evaluation_assets.core.judging.evaluators.settings import EvaluatorSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.own.checks import settings_of
-from evaluation_assets.core.judging.own.judge import OwnJudge
-from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rubrics.model import Level
 from evaluation_assets.core.judging.score_map import ScoreMap
 from evaluation_assets.core.judging.selection import Preset, Selection
-from evaluation_assets.core.models.endpoints import EndpointSettings, endpoint_of
+from evaluation_assets.core.models.endpoints import EndpointSettings
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS, capabilities_of
 from evaluation_assets.core.models.redaction.settings import OwnRedaction, Redaction
 from evaluation_assets.core.models.strictest_limits import with_strictest_limits
@@ -28,7 +25,7 @@ from evaluation_assets.core.system.own_code import InvalidFunction, OwnFunction,
 from evaluation_assets.core.system.plugins import JUDGES, InvalidPlugin, plugin
 
 if TYPE_CHECKING:
-    from evaluation_assets.core.judging.model_judge import ModelJudge
+    pass
 
 EMBEDDED = "rules"
 """The provider of the judge that needs no model."""
@@ -76,6 +73,8 @@ class JudgeSettings(EndpointSettings):
             less and take longer.
         images: `true` sends the images of a clip, or of what else is judged, with its text. They are not redacted.
         probability: `true` also asks how likely a person would let the subject pass, which a cascade uses.
+        claims: `true` also asks, about each whole trajectory, what its final answer states, and for a quotation that
+            supports or contradicts it.
         map: What the mean score of a whole trajectory counts as: rising pairs of both, with straight lines between.
             `panel align` writes it.
         redaction: What is replaced in texts before they are sent to the judge. `null`: what the panel says; `false`:
@@ -95,13 +94,14 @@ class JudgeSettings(EndpointSettings):
     mode: Literal["interactive", "batch"] = "interactive"
     images: bool = False
     probability: bool = False
+    claims: bool = False
     map: ScoreMap | None = Field(default=None, min_length=1)
     redaction: OwnRedaction = None
 
     @property
     def selection(self) -> Selection:
         """Which subjects the judge is asked about; a function says its levels itself."""
-        return replace(self._asked, score_map=self.map or (), sees_images=self.images)
+        return replace(self._asked, score_map=self.map or (), sees_images=self.images, asks_claims=self.claims)
 
     @property
     def _asked(self) -> Selection:
@@ -147,12 +147,8 @@ class JudgeSettings(EndpointSettings):
                 else f"provider {self.provider} takes no function; write provider: python"
             )
         if self.provider in WITHOUT_MODEL:
-            for name, given, why in (
-                ("repeats", self.repeats > 1, "is deterministic"),
-                ("mode: batch", self.mode == "batch", "makes no calls"),
-                ("probability", self.probability, "is not asked anything"),
-                ("images", self.images, "is not asked anything"),
-            ):
+            asked = ((name, given, "is not asked anything") for name, given in self._asked_besides.items())
+            for name, given, why in (("repeats", self.repeats > 1, "is deterministic"), *asked):
                 if given:
                     raise ValueError(f"provider {self.provider} {why}; remove {name}")
             if self.preset == "quick":
@@ -162,18 +158,29 @@ class JudgeSettings(EndpointSettings):
                 f"unknown provider {self.provider!r}; choose one of: {', '.join((*WITHOUT_MODEL, *PROVIDERS))}"
             )
         else:
-            super().check()
-            abilities = capabilities_of(self.provider, self.model_name)
-            if abilities.decides and self.evaluator is not None:
-                raise ValueError(
-                    f"provider {self.provider} has decision models, which {self.evaluator.name} cannot ask"
-                )
-            if abilities.decides and self.probability:
-                raise ValueError(f"provider {self.provider} always gives probabilities; remove probability")
-            if self.images and (abilities.decides or self.mode == "batch"):
-                raise ValueError("decision models and mode: batch take no images; remove images")
-            if self.mode == "batch" and not abilities.has_batches:
-                raise ValueError(f"provider {self.provider} has no mode: batch; remove it")
+            self._check_model()
+
+    def _check_model(self) -> None:
+        super().check()
+        abilities = capabilities_of(self.provider, self.model_name)
+        if abilities.decides and self.evaluator is not None:
+            raise ValueError(f"provider {self.provider} has decision models, which {self.evaluator.name} cannot ask")
+        if abilities.decides and self.probability:
+            raise ValueError(f"provider {self.provider} always gives probabilities; remove probability")
+        if self.claims and "trajectory" not in self.selection.levels:
+            raise ValueError("claims are asked for about whole trajectories; add the level trajectory")
+        if abilities.decides and self.claims:
+            raise ValueError(f"provider {self.provider} has decision models, which write no claims; remove claims")
+        if self.images and (abilities.decides or self.mode == "batch"):
+            raise ValueError("decision models and mode: batch take no images; remove images")
+        if self.mode == "batch" and not abilities.has_batches:
+            raise ValueError(f"provider {self.provider} has no mode: batch; remove it")
+
+    @property
+    def _asked_besides(self) -> dict[str, bool]:
+        """What only models are asked besides scores, and how."""
+        batch = self.mode == "batch"
+        return {"probability": self.probability, "images": self.images, "claims": self.claims, "mode: batch": batch}
 
     def _check_evaluator(self, own: EvaluatorSettings) -> None:
         if self.provider in (EMBEDDED, RECORDED):
@@ -181,9 +188,7 @@ class JudgeSettings(EndpointSettings):
         for name, given in {
             "function": self.function is not None,
             "preset": self.preset is not None,
-            "probability": self.probability,
-            "images": self.images,
-            "mode: batch": self.mode == "batch",
+            **self._asked_besides,
         }.items():
             if given:
                 raise ValueError(f"{own.name} asks its own questions; remove {name}")
@@ -350,49 +355,6 @@ def panel_of(data: Any, source: str) -> Panel:
 
 def judges_of(panel: Panel, ledger_url: str) -> list[Judge]:
     """The panel's judges. None of them needs a key or a connection before it is opened."""
-    return [_judge(settings, ledger_url, panel.redaction) for settings in with_strictest_limits(panel.judges)]
+    from evaluation_assets.core.judging.making_judges import judge_of  # noqa: PLC0415  (it imports this module)
 
-
-def _judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> Judge:
-    if own.provider == EMBEDDED:
-        from evaluation_assets.core.judging.rules.judge import RulesJudge  # noqa: PLC0415  (jsonschema)
-
-        return RulesJudge(own.name, selection=own.selection)
-    if own.provider == RECORDED:
-        return RecordedJudge(own.name, own.model_name, selection=own.selection)
-    if own.function is not None:
-        return OwnJudge(own.name, own.own_function(), own.max_concurrency, own.timeout_s, own.selection)
-    if own.evaluator is not None:
-        from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge  # noqa: PLC0415
-
-        asked = None if own.provider == PYTHON else _model_judge(own, ledger_url, redaction)
-        return EvaluatorJudge(
-            name=own.name,
-            evaluator=own.evaluator,
-            asked=asked,
-            selection=own.selection,
-            provider=own.provider,
-            chains_in_flight=own.max_concurrency if asked is None else asked.chains_in_flight,
-            timeout_s=own.timeout_s,
-            samples=own.repeats,
-        )
-    return _model_judge(own, ledger_url, redaction)
-
-
-def _model_judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> "ModelJudge":
-    from evaluation_assets.core.judging.forms import form_of  # noqa: PLC0415
-    from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
-    from evaluation_assets.core.models.ledger import Ledger  # noqa: PLC0415
-
-    settings, connected, pricing = endpoint_of(own)
-    return ModelJudge(
-        settings,
-        connected,
-        partial(Ledger, ledger_url),
-        pricing,
-        own.repeats,
-        own.selection,
-        in_batches=own.mode == "batch",
-        redaction=own.redaction or redaction,
-        form=form_of(own.provider, own.model_name),
-    )
+    return [judge_of(settings, ledger_url, panel.redaction) for settings in with_strictest_limits(panel.judges)]

@@ -7,18 +7,19 @@ caches serve it. Trajectory text is fenced by a marker that nobody who writes tr
 
 import math
 from collections.abc import MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
+from evaluation_assets.core.judging.answer_claims import CLAIMS, read_claims, with_claims_rule, with_claims_schema
 from evaluation_assets.core.judging.entries import entries_schema, to_percent, with_rule
 from evaluation_assets.core.judging.fences import Show, neutral
 from evaluation_assets.core.judging.forms import AskedFor, Form
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.pieces import Part, Piece, heading, piece_of, task_part
 from evaluation_assets.core.judging.quick import RULES, quick_schema, read_quick_reply
-from evaluation_assets.core.judging.replies import Evaluation, read_reply, refuse_unfinished, said_in
+from evaluation_assets.core.judging.replies import Evaluation, evaluation_object, read_reply, refuse_unfinished, said_in
 from evaluation_assets.core.judging.rubrics.model import Rubric, Scale
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.windows import BYTES_PER_TOKEN, MARK_BYTES, cut_in_the_middle, size
@@ -97,18 +98,27 @@ class Written:
     def system(self, subject: Subject, fence: str) -> str:
         """The rules and the rubrics."""
         rules = with_rule(RULES if subject.is_quick else _RULES, with_probability=subject.asks_probability)
-        return system_prompt(subject.chain_rubrics, fence, rules)
+        return system_prompt(subject.chain_rubrics, fence, with_claims_rule(rules, with_claims=subject.asks_claims))
 
     def asked_for(self, subject: Subject) -> AskedFor:
         """JSON of a schema."""
         if subject.is_quick:
-            return AskedFor(schema=quick_schema(subject))
-        return AskedFor(schema=reply_schema(subject.chain_rubrics, with_probability=subject.asks_probability))
+            schema = quick_schema(subject)
+        else:
+            schema = reply_schema(subject.chain_rubrics, with_probability=subject.asks_probability)
+        return AskedFor(schema=with_claims_schema(schema, with_claims=subject.asks_claims))
 
     def evaluation(self, reply: Reply, subject: Subject) -> Evaluation:
         """The evaluation in the JSON."""
         refuse_unfinished(reply)
         text = said_in(reply)
+        evaluation = self._evaluation(text, subject)
+        if not subject.asks_claims:
+            return evaluation
+        claims, notes = read_claims(evaluation_object(text).get(CLAIMS), subject.trajectory)
+        return replace(evaluation, claims=claims, notes=(*evaluation.notes, *notes))
+
+    def _evaluation(self, text: str, subject: Subject) -> Evaluation:
         if subject.is_quick:
             return read_quick_reply(text, subject)
         return read_reply(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from evaluation_assets.core.judging.answer_claims import CLAIMS, CLAIMS_TOKENS
 from evaluation_assets.core.judging.replies import scored_criteria
 from evaluation_assets.core.models.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd
 from evaluation_assets.core.models.messages import Message, Request
@@ -127,7 +128,8 @@ class ReplyLengths:
         known = self._by_criteria.get(frozenset(criteria))
         if known:
             return round(fmean(known))
-        return round(self.typical) if self.typical is not None else reply_tokens(len(criteria))
+        scores = round(self.typical) if self.typical is not None else reply_tokens(len(criteria))
+        return scores + (CLAIMS_TOKENS if CLAIMS in criteria else 0)
 
 
 def reply_tokens(criteria: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation_assets.core.judging.answer_claims import CLAIMS, AnswerClaim
 from evaluation_assets.core.judging.rubrics.model import Criterion, Scale
 from evaluation_assets.core.judging.verdicts import Distribution, FailureKind
 from evaluation_assets.core.models.messages import Reply
@@ -48,6 +49,8 @@ class Evaluation:
     `probabilities` are 0..1 by criterion, where they were asked for. A decision model gives `distributions`: the
     probability of each score by criterion, and no summary, reasoning or probabilities.
 
+    `claims` are those of the final answer, where they were asked for.
+
     A quick reply also has the scores of the final answer, `None` if there is no answer, and what went wrong by clip.
     """
 
@@ -59,6 +62,7 @@ class Evaluation:
     answer_probabilities: dict[str, float | None] | None = None
     wrong_clips: dict[int, str] | None = None
     notes: tuple[str, ...] = ()
+    claims: tuple[AnswerClaim, ...] | None = None
     distributions: dict[str, Distribution] | None = None
     answer_distributions: dict[str, Distribution] | None = None
 
@@ -139,13 +143,17 @@ def read_probabilities(value: Any, criteria: Sequence[Criterion]) -> dict[str, f
 
 
 def scored_criteria(text: str) -> frozenset[str]:
-    """The criteria that a reply scores, those of the answer as `answer.<key>`; none if it is invalid."""
+    """The criteria that a reply scores, those of the answer as `answer.<key>`, and `claims` if it has them.
+
+    None if it is invalid.
+    """
     try:
         data = evaluation_object(text)
         own, of_answer = (_scores(data.get(part, [])) for part in ("scores", "answer_scores"))
     except InvalidReply:
         return frozenset()
-    return frozenset((*own, *(f"answer.{key}" for key in of_answer)))
+    claims = [CLAIMS] if own and CLAIMS in data else []
+    return frozenset((*own, *(f"answer.{key}" for key in of_answer), *claims))
 
 
 def said_in(reply: Reply) -> str:

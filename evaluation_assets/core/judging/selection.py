@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
+from evaluation_assets.core.judging.answer_claims import CLAIMS_VERSION
 from evaluation_assets.core.judging.rubrics.model import SESSION_LEVELS, Level
 from evaluation_assets.core.judging.score_map import ScoreMap
-from evaluation_assets.core.judging.subjects import Chain, chain_of, in_one_call, with_probability
+from evaluation_assets.core.judging.subjects import Chain, chain_of, in_one_call, with_claims, with_probability
 
 Preset = Literal["quick", "standard", "full"]
 
@@ -42,7 +43,8 @@ class Selection:
     `share` is the share of the trajectories, 0 to 1, whose subjects it is asked about. `is_quick` asks for the
     verdicts on a trajectory and its answer in one call, with the clips that went wrong. `asks_probability` asks with
     each score how likely it is that a person would let the subject pass. `score_map` is how its scores of whole
-    trajectories count; empty: as they are. `sees_images` sends the images of a subject with its text.
+    trajectories count; empty: as they are. `sees_images` sends the images of a subject with its text. `asks_claims`
+    asks about a whole trajectory what its final answer states, and what shows it.
     """
 
     levels: frozenset[Level] = frozenset(EVERY_LEVEL)
@@ -51,6 +53,7 @@ class Selection:
     asks_probability: bool = False
     score_map: ScoreMap = ()
     sees_images: bool = False
+    asks_claims: bool = False
 
     @classmethod
     def of(
@@ -85,6 +88,8 @@ class Selection:
             chosen = in_one_call(chain)
         else:
             chosen = chain if len(kept) == len(chain.subjects) else chain_of(chain.trajectory, kept, chain.own)
+        if self.asks_claims:
+            chosen = with_claims(chosen)
         return with_probability(chosen) if self.asks_probability else chosen
 
     def chains(self, chains: Iterable[Chain]) -> Iterator[Chain]:
@@ -103,6 +108,8 @@ class Selection:
             parts.append(f"images {IMAGES_VERSION}")
         if asked and self.asks_probability:
             parts.append(f"probability {PROBABILITY_VERSION}")
+        if "trajectory" in asked and self.asks_claims:
+            parts.append(f"claims {CLAIMS_VERSION}")
         if "trajectory" in asked and self.score_map:
             parts.append(f"map {self.score_map}")
         return "; ".join(parts)

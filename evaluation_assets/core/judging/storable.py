@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from evaluation_assets.core.judging.answer_claims import well_formed_claim
 from evaluation_assets.core.judging.verdicts import Distribution, ScoreProbability, Verdict
 from evaluation_assets.core.text.well_formed import well_formed
 
@@ -44,6 +45,7 @@ def storable(verdict: Verdict) -> Verdict:
         reasoning=_text(verdict.reasoning, "the reasoning"),
         error=_text(verdict.error, "the error"),
         served_model=_text(verdict.served_model, "the name of the model"),
+        claims=verdict.claims and tuple(map(well_formed_claim, verdict.claims)),
         notes=tuple(map(well_formed, verdict.notes)),
         wrong_clips=None if wrong is None else {clip: well_formed(problem) for clip, problem in wrong.items()},
     )

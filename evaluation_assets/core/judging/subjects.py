@@ -79,7 +79,8 @@ class Subject:
 
     A trajectory that `is_quick` is judged in one call, which also names the clips that went wrong, and judges the final
     answer by the rubric `answer` if there is an answer. `asks_probability` asks with each score how likely it is that
-    a person would let the subject pass. `images` are those of the trajectory, for a judge that is sent images.
+    a person would let the subject pass, and `asks_claims` what the final answer states and what shows it. `images` are
+    those of the trajectory, for a judge that is sent images.
     """
 
     level: Level
@@ -101,6 +102,7 @@ class Subject:
     is_quick: bool = False
     answer: Rubric | None = None
     asks_probability: bool = False
+    asks_claims: bool = False
     images: Sequence[Image] = ()
 
     @property
@@ -225,6 +227,14 @@ def in_one_call(chain: Chain) -> Chain:
 def with_probability(chain: Chain) -> Chain:
     """The chain whose subjects also ask for probabilities."""
     return replace(chain, subjects=tuple(replace(subject, asks_probability=True) for subject in chain.subjects))
+
+
+def with_claims(chain: Chain) -> Chain:
+    """The chain whose subject that is the whole trajectory also asks for the claims of the final answer."""
+    if not chain.trajectory.final_answer:
+        return chain
+    asked = (replace(subject, asks_claims=subject.level == "trajectory") for subject in chain.subjects)
+    return replace(chain, subjects=tuple(asked))
 
 
 def with_images(chain: Chain, images: Sequence[Image]) -> Chain:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from evaluation_assets.core.judging.judge import Judge, Judgement
@@ -44,6 +44,7 @@ def _of_answer(judgement: Judgement, subject: Subject) -> Judgement:
             scores=scores,
             probabilities=verdict.answer_probabilities,
             distributions=verdict.answer_distributions,
+            claims=None,
             usage=_NOTHING_MORE if verdict.ledger_key else Usage(),
             latency_ms=None,
             attempts=0,
@@ -85,6 +86,8 @@ def verdict_row(drop: str, judge: Judge, judgement: Judgement) -> Row:
         place: Row = {"clip_index": subject.focus[0].index, "tool_type": subject.focus[0].tool_type}
     else:
         place = {"subject": subject.name}
+        if subject.level in ("trajectory", "answer"):
+            place["claims"] = None if verdict.claims is None else [asdict(claim) for claim in verdict.claims]
     return {
         "drop": drop,
         "trajectory_id": subject.trajectory.id,

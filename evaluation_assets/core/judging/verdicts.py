@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from evaluation_assets.core.judging.answer_claims import AnswerClaim
 from evaluation_assets.core.models.errors import ErrorKind
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -36,7 +37,8 @@ class Verdict:
     it. `probabilities` holds, for judges that report them, how likely the subject passes each criterion, and
     `distributions`, for decision models, how likely each score is. What a deterministic judge does not have (tokens,
     cost, ledger key) stays `None`. `notes` are for the reader of the verdict and never shown to a judge. A quick
-    verdict also holds the scores of the final answer, and what went wrong by the index of the clip.
+    verdict also holds the scores of the final answer, and what went wrong by the index of the clip. `claims` are those
+    of the final answer, where they were asked for.
     """
 
     outcome: Outcome
@@ -59,5 +61,6 @@ class Verdict:
     answer_scores: Mapping[str, float | None] | None = None
     answer_probabilities: Mapping[str, float | None] | None = None
     wrong_clips: Mapping[int, str] | None = None
+    claims: Sequence[AnswerClaim] | None = None
     distributions: Mapping[str, Distribution] | None = None
     answer_distributions: Mapping[str, Distribution] | None = None

@@ -174,7 +174,7 @@ def summarise(
             earlier,
             alike,
         ),
-        claims=claim_counts(tables.claims),
+        claims=claim_counts(tables.claims, tables.trajectory_verdicts),
         gate=gate,
         panel=panel,
         sampled=list(sampled_means(total, tables.selections, tables.clip_verdicts, tables.trajectory_verdicts)),

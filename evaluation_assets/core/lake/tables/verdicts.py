@@ -117,7 +117,18 @@ CATEGORY_VERDICTS = Table(
 TRAJECTORY_VERDICTS = Table(
     "trajectory_verdicts",
     "a judge's verdict on a trajectory, or on its final answer",
-    (DROP, TRAJECTORY_ID, Column("subject", NAME, "What was judged: `trajectory` or `answer`."), *COLUMNS),
+    (
+        DROP,
+        TRAJECTORY_ID,
+        Column("subject", NAME, "What was judged: `trajectory` or `answer`."),
+        *COLUMNS,
+        Column(
+            "claims",
+            records(claim=TEXT, verdict=NAME, quote=TEXT),
+            "What the final answer states, for judges with `claims: true`: quotations of it, each `supported`, "
+            "`contradicted` or `not_found`, and the quotation of a result or of the user that shows it.",
+        ),
+    ),
     per_judge=True,
 )
 SESSION_VERDICTS = Table(

@@ -15,7 +15,7 @@ from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.report.viewer.run_facts import RunFacts, run_facts
 from evaluation_assets.core.scoring.panel_scores import OVERALL
-from evaluation_assets.core.sections.findings.claim_counts import DETECTORS
+from evaluation_assets.core.sections.findings.claim_counts import CLAIMS, DETECTORS
 from evaluation_assets.core.sections.findings.summary import SEVERITIES, kinds_title
 from evaluation_assets.core.traces.trajectories.images import Image
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span, Step, Trajectory, Usage
@@ -79,7 +79,7 @@ def documents(tables: DropTables, groups: DropGroups | None = None) -> Iterator[
                 "scores": own,
                 "violations": violations,
                 "findings": _findings(about.findings),
-                "claims": _claims(claims.at(trajectory.id)),
+                "claims": [*_claims(claims.at(trajectory.id)), *_judged_claims(verdicts["trajectory"])],
                 "images": {} if images is None else _images(images.at(trajectory.id)),
                 "items": transcript(trajectory, clips),
                 "clips": shown,
@@ -194,6 +194,15 @@ def _claims(checked: Sequence[Row]) -> list[JsonObject]:
         {"by": DETECTORS, "verdict": row["verdict"], "claim": row["claim"], "clip": row["clip_index"]}
         for row in checked
     ]
+
+
+def _judged_claims(verdicts: Sequence[Row]) -> Iterator[JsonObject]:
+    """The claims of the final answer that judges checked; of a judge that is asked several times, those of the first."""
+    for row in verdicts:
+        if row["sample"] == 0:
+            for own in row.get(CLAIMS) or ():
+                said = own["claim"] if own["quote"] is None else f'{own["claim"]} ("{own["quote"]}")'
+                yield {"by": row["judge"], "verdict": own["verdict"], "claim": said, "clip": None}
 
 
 def _images(images: Sequence[Image]) -> JsonObject:

@@ -1,13 +1,16 @@
 """How many claims of a drop are supported, by who checked them: the detectors, and judges that are asked for claims."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.sections.findings.claim import VERDICTS, ClaimVerdict
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted
+
+CLAIMS = "claims"
+"""Column of a judge's verdicts with the claims of the final answer."""
 
 DETECTORS = "detectors"
 """Who has checked the claims of the table `claims`."""
@@ -29,9 +32,20 @@ class ClaimCounts(Frozen):
         return f"Claims checked by {self.checked_by} in {counted(self.runs, 'run')}: {found}"
 
 
-def claim_counts(claims: Stored) -> list[ClaimCounts]:
-    """Count the claims of a drop; without claims there is no entry."""
-    return list(_counted({DETECTORS: claims.rows(["trajectory_id", "verdict"])}))
+def claim_counts(claims: Stored, verdicts: Mapping[str, Stored]) -> list[ClaimCounts]:
+    """Count the claims of a drop, those of the detectors and of each judge in `verdicts`; who found none has no entry.
+
+    A judge that is asked several times counts with its first verdict on each run.
+    """
+    by_judge = {judge: judged_claims(table) for judge, table in verdicts.items()}
+    return list(_counted({DETECTORS: claims.rows(["trajectory_id", "verdict"]), **by_judge}))
+
+
+def judged_claims(verdicts: Stored) -> Iterator[Row]:
+    """The claims that one judge checked, from its verdicts on whole runs: each with its `trajectory_id`."""
+    for row in verdicts.rows(["trajectory_id", "sample", CLAIMS]):
+        if row["sample"] == 0:
+            yield from ({"trajectory_id": row["trajectory_id"], **claim} for claim in row.get(CLAIMS) or ())
 
 
 def _counted(checked: Mapping[str, Iterable[Row]]) -> Iterable[ClaimCounts]:

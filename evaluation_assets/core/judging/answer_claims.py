@@ -1,0 +1,131 @@
+"""The claims of a final answer: asked of a judge of the whole run, and read from its reply.
+
+A claim is a quotation of the answer. What supports or contradicts it is a quotation of the results or of the user;
+without one, the claim does not count.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from evaluation_assets.core.judging.fences import neutral
+from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.well_formed import well_formed
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+AnswerVerdict = Literal["supported", "not_found", "contradicted"]
+
+CLAIMS_VERSION = "1"
+"""Increment when the request for claims changes."""
+
+CLAIMS = "claims"
+"""Field of a reply with the list."""
+
+CLAIMS_TOKENS = 400
+"""Output tokens that are assumed for it."""
+
+_MOST = 20
+
+_RULE = f"""
+The object also has "claims": a list of what the final answer states as fact, at most {_MOST}, the most important ones
+first. Each has "claim": words of the answer, copied exactly; "verdict": "supported" if a result or a message of the
+user says the same, "contradicted" if one says otherwise, "not_found" if none does; and "quote": the words that show it,
+copied exactly from that result or message, or null for "not_found". The answer itself shows nothing."""
+
+CLAIMS_SCHEMA: dict[str, Any] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "claim": {"type": "string"},
+            "verdict": {"type": "string", "enum": ["supported", "contradicted", "not_found"]},
+            "quote": {"type": ["string", "null"]},
+        },
+        "required": ["claim", "verdict", "quote"],
+        "additionalProperties": False,
+    },
+}
+"""The JSON Schema of the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerClaim:
+    """A quotation of the final answer, and what the run says of it; `quote` shows it, `None` if nothing does."""
+
+    claim: str
+    verdict: AnswerVerdict
+    quote: str | None
+
+
+def well_formed_claim(claim: AnswerClaim) -> AnswerClaim:
+    """The claim as tables can hold it."""
+    quote = None if claim.quote is None else well_formed(claim.quote)
+    return AnswerClaim(well_formed(claim.claim), claim.verdict, quote)
+
+
+def with_claims_rule(rules: str, *, with_claims: bool) -> str:
+    """The rules, with what is said about claims where they are asked for."""
+    return f"{rules}{_RULE}" if with_claims else rules
+
+
+def with_claims_schema(schema: dict[str, Any], *, with_claims: bool) -> dict[str, Any]:
+    """The schema of a reply, with claims where they are asked for."""
+    if not with_claims:
+        return schema
+    return {
+        **schema,
+        "properties": {**schema["properties"], CLAIMS: CLAIMS_SCHEMA},
+        "required": [*schema["required"], CLAIMS],
+    }
+
+
+def read_claims(value: Any, trajectory: Trajectory) -> tuple[tuple[AnswerClaim, ...], tuple[str, ...]]:
+    """The claims in a reply on a run, and a note on entries that do not count.
+
+    An entry counts if its claim stands in the answer, and its quotation in a result or in what the user wrote. Spaces
+    do not matter. A slip in a list that gives no score is not worth a second call.
+    """
+    given = value if isinstance(value, list) else []
+    answer, shown = _Text(trajectory.final_answer or ""), _Text("\n".join(_evidence(trajectory)))
+    found = [claim for entry in given[:_MOST] if (claim := _claim(entry, answer, shown)) is not None]
+    distinct = tuple({claim.claim: claim for claim in found}.values())
+    left = len(given) - len(found)
+    return distinct, (f"Ignored: {counted(left, 'claim')} whose quotations do not stand in the run.",) if left else ()
+
+
+class _Text:
+    """A text, and as judges are shown it, in which quotations are looked for."""
+
+    def __init__(self, text: str) -> None:
+        self._forms = {_plain(text), _plain(neutral(text))}
+
+    def has(self, quotation: str) -> bool:
+        plain = _plain(quotation)
+        return bool(plain) and any(plain in form for form in self._forms)
+
+
+def _claim(entry: Any, answer: _Text, shown: _Text) -> AnswerClaim | None:
+    if not isinstance(entry, dict):
+        return None
+    claim, verdict, quote = (entry.get(name) for name in ("claim", "verdict", "quote"))
+    if not isinstance(claim, str) or not answer.has(claim):
+        return None
+    if verdict == "not_found":
+        return AnswerClaim(claim, "not_found", None)
+    if verdict not in ("supported", "contradicted") or not isinstance(quote, str) or not shown.has(quote):
+        return None
+    return AnswerClaim(claim, verdict, quote)
+
+
+def _evidence(trajectory: Trajectory) -> Iterator[str]:
+    """What a claim can be shown by: the task, what users wrote, and the results of calls."""
+    yield trajectory.task
+    for turn in trajectory.turns:
+        yield turn.user_message or ""
+    for step in trajectory.calls:
+        if step.result is not None:
+            yield trajectory.piece(step.result.content)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,98 @@
+"""Claims of final answers in the replies of judges: only quotations that stand where they must count."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_assets.core.judging.answer_claims import AnswerClaim, read_claims
+from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, panel_of
+from evaluation_assets_tests.core.sections.sessions.making import call, part, session, turn
+
+ANSWER = "Berth 7 is  free from Monday.\nIt costs 40 euros."
+RUN = session(
+    turn(
+        "Which berth is free? I pay at most 50 euros.", part("agent", ANSWER, call("berths", "Berth 7: free; 45 EUR"))
+    ),
+)
+
+
+def entry(claim: Any, verdict: Any, quote: Any = None) -> dict[str, Any]:
+    return {"claim": claim, "verdict": verdict, "quote": quote}
+
+
+def test_the_answer_of_the_run_is_the_one_that_is_quoted() -> None:
+    assert RUN.final_answer == ANSWER
+
+
+def test_claims_count_whose_quotations_stand_in_the_run() -> None:
+    told = [
+        entry("Berth 7 is free", "supported", "Berth 7: free"),
+        entry("It costs 40 euros.", "contradicted", "45  EUR"),
+        entry("from Monday", "not_found", "made up, and not looked at"),
+        entry("I pay at most", "supported", "Berth 7"),
+    ]
+    claims, notes = read_claims(told, RUN)
+    assert claims == (
+        AnswerClaim("Berth 7 is free", "supported", "Berth 7: free"),
+        AnswerClaim("It costs 40 euros.", "contradicted", "45  EUR"),
+        AnswerClaim("from Monday", "not_found", None),
+    )
+    assert notes == ("Ignored: 1 claim whose quotations do not stand in the run.",)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        entry("Berth 8 is free", "supported", "Berth 7: free"),
+        entry("Berth 7 is free", "supported", "Berth 8: free"),
+        entry("Berth 7 is free", "supported", "Berth 7 is  free from Monday"),
+        entry("Berth 7 is free", "supported", None),
+        entry("Berth 7 is free", "supported", "  "),
+        entry("", "not_found"),
+        entry("Berth 7 is free", "true", "Berth 7: free"),
+        entry(7, "not_found"),
+        "Berth 7 is free",
+    ],
+    ids=["no claim", "no quotation", "by the answer itself", "none", "empty", "nothing", "verdict", "number", "text"],
+)
+def test_what_is_not_quoted_is_no_claim(wrong: Any) -> None:
+    assert read_claims([wrong], RUN) == ((), ("Ignored: 1 claim whose quotations do not stand in the run.",))
+
+
+def test_a_user_shows_a_claim_and_a_list_has_an_end() -> None:
+    user = entry("40 euros", "contradicted", "at most 50 euros")
+    assert [claim.quote for claim in read_claims([user], RUN)[0]] == ["at most 50 euros"]
+    assert len(read_claims([user] * 50, RUN)[0]) == 1
+    assert read_claims(None, RUN) == ((), ())
+
+
+VALUES = st.none() | st.booleans() | st.integers() | st.text()
+FIELDS = st.sampled_from(["claim", "verdict", "quote"])
+
+
+@given(st.recursive(VALUES, lambda inner: st.lists(inner) | st.dictionaries(FIELDS, inner)))
+def test_any_json_gives_claims_that_are_quoted(value: Any) -> None:
+    for claim in read_claims(value, RUN)[0]:
+        assert " ".join(claim.claim.split()) in " ".join(ANSWER.split())
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"provider": "rules"}, "is not asked anything; remove claims"),
+        ({"provider": "openai", "levels": ["clip"]}, "add the level trajectory"),
+    ],
+)
+def test_judges_that_cannot_be_asked_for_claims_are_refused(fields: dict[str, object], said: str) -> None:
+    with pytest.raises(InvalidPanel, match=said):
+        panel_of({"judges": [{"name": "one", "claims": True, **fields}]}, "panel.yaml")
+
+
+def test_asking_for_claims_is_part_of_the_comparability_key() -> None:
+    (judge,) = judges_of(
+        panel_of({"judges": [{"name": "one", "provider": "openai", "claims": True}]}, "test"), "sqlite://"
+    )
+    assert judge.selection.described() == "claims 1"
+    assert judge.selection.described(("clip",)) == ""
