@@ -26,6 +26,7 @@ from evaluation_assets.core.judging.windows import BYTES_PER_TOKEN, MARK_BYTES, 
 from evaluation_assets.core.judging.worked_examples import example_lines
 from evaluation_assets.core.models.image_tokens import most_image_tokens
 from evaluation_assets.core.models.messages import Message, Reply
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.trajectories.images import Image, marks
 
 PROMPT_VERSION = "4"
@@ -68,13 +69,15 @@ politeness or confident wording. Judge what is there, in whatever language it is
 class Rendered:
     """A conversation that asks for one verdict.
 
-    `share_seen` is the part of the text so far that is in it, `tokens` an estimate of its length from above.
+    `share_seen` is the part of the text so far that is in it, `tokens` an estimate of its length from above. `notes`
+    say what else is not in it.
     """
 
     system: str
     turns: tuple[Message, ...]
     share_seen: float
     tokens: int
+    notes: tuple[str, ...] = ()
 
     @property
     def length(self) -> int:
@@ -219,22 +222,30 @@ def render(
         turns.append(Message("assistant", cut_in_the_middle(_lines(earlier[:folded], form), room // 8)))
     for piece, answer in zip(chain[folded:-1], answers[folded:], strict=True):
         turns += [Message("user", piece.text), Message("assistant", answer)]
-    images = _images_of(chain[-1].text, subject.images, for_images)
+    of_turn = _images_of(chain[-1].text, subject.images)
+    images = _fitting(of_turn, for_images)
     turns.append(Message("user", chain[-1].text, images=images))
     shown = chain[folded:] if subject.level == "clip" else chain[-1:]
     length = sum(piece.length for piece in (chain if subject.level == "clip" else shown))
     share_seen = sum(piece.shown for piece in shown) / length if length else 1.0
     tokens = math.ceil((fixed + sum(size(turn.text) + _TURN_BYTES for turn in turns)) / BYTES_PER_TOKEN)
-    return Rendered(system, tuple(turns), share_seen, tokens + most_image_tokens(images))
+    left = counted(len(of_turn) - len(images), "image")
+    notes = (f"Not sent: {left} of {len(of_turn):,}.",) if len(images) < len(of_turn) else ()
+    return Rendered(system, tuple(turns), share_seen, tokens + most_image_tokens(images), notes)
 
 
-def _images_of(text: str, images: Sequence[Image], room: int) -> tuple[Image, ...]:
-    """The last images that a turn has marks of, in the room for them. Providers do not read animations."""
-    marked = set(marks([text]))
+def _images_of(text: str, images: Sequence[Image]) -> list[Image]:
+    """The images that a turn has marks of."""
+    marked = set(marks([text])) if images else ()
+    return [image for image in images if image.digest in marked]
+
+
+def _fitting(images: Sequence[Image], room: int) -> tuple[Image, ...]:
+    """The last images, in the room for them. Providers do not read animations."""
     found: list[Image] = []
     size = 0
     for image in reversed(images):
-        if image.digest not in marked or image.media_type == "image/gif" or max(image.width, image.height) > _EDGE:
+        if image.media_type == "image/gif" or max(image.width, image.height) > _EDGE:
             continue
         size += len(image.data)
         if len(found) == _MOST_IMAGES or size > _IMAGES_SIZE or most_image_tokens([*found, image]) > room:

@@ -110,6 +110,13 @@ def test_the_last_images_are_sent_and_none_that_providers_refuse() -> None:
     chain = chain_of([*many, *refused], "trajectory")
     rendered = render(chain.subjects[0], [], "fence", 400_000)
     assert [each.data for each in rendered.turns[-1].images] == [each.data for each in many[10:]]
+    assert rendered.notes == ("Not sent: 12 images of 32.",)
+
+
+def test_a_verdict_says_how_many_images_were_not_sent(url: str, models: ModelServer) -> None:
+    chain = chain_of([image(0), image(1, media_type="image/gif")])
+    found = asyncio.run(verdicts(judge_at(models.openai_url, url), iter([chain])))
+    assert [verdict.notes for verdict in found] == [(), ("Not sent: 1 image of 1.",), ()]
 
 
 def test_a_request_stays_below_the_size_that_providers_take() -> None:

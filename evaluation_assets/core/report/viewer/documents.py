@@ -197,7 +197,7 @@ def _claims(checked: Sequence[Row]) -> list[JsonObject]:
 
 
 def _judged_claims(verdicts: Sequence[Row]) -> Iterator[JsonObject]:
-    """The claims of the final answer that judges checked; of a judge that is asked several times, those of the first."""
+    """The claims of the final answer that judges checked; those of the first verdict of each judge."""
     for row in verdicts:
         if row["sample"] == 0:
             for own in row.get(CLAIMS) or ():
