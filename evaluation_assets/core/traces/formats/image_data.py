@@ -18,13 +18,17 @@ _KINDS = {
 HEAD = 24
 """Characters of base64 that are decoded: 18 bytes, of which the longest signature needs 12."""
 
-_BEGINNINGS = (b"iVBORw0KGgo", b"/9j/", b"R0lGOD", b"UklGR")
-"""The signatures in base64."""
+_BEGINNINGS = (b"iVBORw0KGgo", b"/9j/", b"_9j_", b"R0lGOD", b"UklGR")
+"""The signatures in base64, also that for addresses, which Google's SDK writes."""
 
-_DATA = re.compile(
-    r"(?:(?i:data:[a-z0-9/+.;=-]{1,100};base64,)|(?<![A-Za-z0-9+/]))"
-    r"((?:iVBORw0KGgo|/9j/|R0lGOD|UklGR)[A-Za-z0-9+/]{24,}={0,2})"
-)
+_ADDRESS = r"(?i:data:[a-z0-9/+.;=-]{1,100};base64,)"
+_SIGNATURE = r"(?:iVBORw0KGgo|[/_]9j[/_]|R0lGOD|UklGR)"
+_DATA = re.compile(rf"(?:{_ADDRESS}|(?<![\w+/-]))({_SIGNATURE}[A-Za-z0-9+/_-]{{24,}}={{0,2}})", re.ASCII)
+_BEGINS = re.compile(rf"\s*(?:{_ADDRESS}\s*)?{_SIGNATURE}")
+_LINES = (64, 76)
+"""Characters of the lines that data is broken into, by PEM and by MIME."""
+
+_STANDARD = str.maketrans("-_", "+/")
 
 
 def set_images_aside(data: Any, raw: bytes, images: Images) -> None:
@@ -37,13 +41,24 @@ def set_images_aside(data: Any, raw: bytes, images: Images) -> None:
         places = holder.items() if isinstance(holder, dict) else enumerate(holder if isinstance(holder, list) else ())
         for place, value in list(places):
             if isinstance(value, str):
-                holder[place] = _DATA.sub(lambda found: _mark(found, images), value)
+                holder[place] = _DATA.sub(lambda found: _mark(found, images), _joined(value))
             elif isinstance(value, dict | list):
                 waiting.append(value)
 
 
+def _joined(text: str) -> str:
+    """A text that is nothing but data in lines as one line; any other text as it is."""
+    if "\n" not in text or not _BEGINS.match(text):
+        return text
+    *lines, last = (line for line in text.split() if not line.endswith("base64,"))
+    is_data = {len(line) for line in lines} < {*_LINES} and bool(lines) and len(last) <= len(lines[0])
+    return "".join(text.split()) if is_data else text
+
+
 def _mark(found: re.Match[str], images: Images) -> str:
-    data = found[1]
+    data = found[1].translate(_STANDARD)
+    if not data.endswith("="):
+        data += "=" * (-len(data) % 4)
     kind = kind_of(data)
     image = None if kind is None or len(data) * 3 // 4 > LARGEST else _whole(kind, data)
     if image is None:

@@ -1,6 +1,7 @@
 """Images of a trace become a text with their kind and size, and those of known kinds are kept beside it."""
 
 import json
+import textwrap
 from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,39 @@ def test_what_is_no_whole_image_of_a_known_kind_stays_as_it_is(data: str) -> Non
     kept = aside(record)
     assert record == {"data": data}
     assert list(kept.marked_in([image_text(Fields(record))])) == []
+
+
+_IN_LINES = "\r\n".join(textwrap.wrap(png(300, 200, 7), 76))
+
+
+@pytest.mark.parametrize(
+    ("written", "data"),
+    [
+        *((data.rstrip("="), data) for data in (_PNG, jpeg(), webp())),
+        *((data.translate(str.maketrans("+/", "-_")), data) for data in (_PNG, jpeg(), gif(), webp())),
+        (f"{_IN_LINES}\r\n", png(300, 200, 7)),
+        (f"data:image/x;base64,\n{_IN_LINES}", png(300, 200, 7)),
+    ],
+)
+def test_other_ways_to_write_base64_give_the_same_image(written: str, data: str) -> None:
+    record = {"data": written}
+    (kept,) = aside(record).marked_in([aside_text(data)])
+    assert kept.data == data
+    assert record["data"] == aside_text(data)
+
+
+def aside_text(data: str) -> str:
+    """What stands in place of data."""
+    record = {"data": data}
+    aside(record)
+    return record["data"]
+
+
+def test_words_in_lines_below_data_stay() -> None:
+    for words in ("This is what I see.", "This is it", "Seen"):
+        record = {"text": f"{_PNG}\n{words}"}
+        aside(record)
+        assert record["text"] == f"{_MARK}\n{words}"
 
 
 def test_the_images_that_were_read_last_are_held() -> None:
