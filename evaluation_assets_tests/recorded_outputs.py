@@ -21,10 +21,10 @@ from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.decisions.form import DECIDED
 from evaluation_assets.core.judging.evaluators.case import case_of
 from evaluation_assets.core.judging.own.view import view_of
-from evaluation_assets.core.judging.prompts import render, reply_schema
+from evaluation_assets.core.judging.prompts import WRITTEN, render, reply_schema
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.selection import Selection
-from evaluation_assets.core.judging.subjects import Chain, trajectory_chain, with_images
+from evaluation_assets.core.judging.subjects import Chain, trajectory_chain, with_claims, with_images
 from evaluation_assets.core.pipeline.failure_groups import group_rows, member_rows, read_runs
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.images import Image
@@ -71,6 +71,7 @@ REPORT = "evaluation_assets.defs.reports:REPORT_VERSION"
 PROMPT = "evaluation_assets.core.judging.prompts:PROMPT_VERSION"
 QUICK = "evaluation_assets.core.judging.selection:QUICK_VERSION"
 IMAGES = "evaluation_assets.core.judging.selection:IMAGES_VERSION"
+CLAIMS = "evaluation_assets.core.judging.answer_claims:CLAIMS_VERSION"
 PROBABILITY = "evaluation_assets.core.judging.selection:PROBABILITY_VERSION"
 DECISION = "evaluation_assets.core.judging.decisions.form:DECISION_VERSION"
 VIEW = "evaluation_assets.core.judging.own.judge:VIEW_VERSION"
@@ -138,7 +139,7 @@ def _of_a_run() -> Iterator[tuple[str, Any]]:
 def _of_prompts() -> dict[str, Any]:
     run = trajectory("<think>look</think><find><id>4</id></find><result>found</result><answer>It is 4.</answer>")
     chain = trajectory_chain(run, clips_of(run), load_rubrics())
-    quick = Selection.of(None, "quick", None).chain(chain)
+    quick, claiming = Selection.of(None, "quick", None).chain(chain), with_claims(chain)
     probable = Selection.of(None, None, None, probability=True).chain(chain)
     assert quick is not None
     assert probable is not None
@@ -147,6 +148,7 @@ def _of_prompts() -> dict[str, Any]:
         QUICK: _prompts(quick),
         PROBABILITY: _prompts(probable),
         IMAGES: _prompts(_with_image()),
+        CLAIMS: [(_prompts(claiming), asdict(WRITTEN.asked_for(claiming.subjects[0])))],
         DECISION: [
             (asdict(render(subject, (), "fence", 100_000, form=DECIDED)), asdict(DECIDED.asked_for(subject)))
             for subject in (*chain.subjects, *quick.subjects)
