@@ -86,7 +86,7 @@ def read_claims(value: Any, trajectory: Trajectory) -> tuple[tuple[AnswerClaim, 
     do not matter. A slip in a list that gives no score is not worth a second call.
     """
     given = value if isinstance(value, list) else []
-    answer, shown = _Text(trajectory.final_answer or ""), _Text("\n".join(_evidence(trajectory)))
+    answer, shown = _Text("\n".join(_answer(trajectory))), _Text("\n".join(_evidence(trajectory)))
     found = [claim for entry in given[:_MOST] if (claim := _claim(entry, answer, shown)) is not None]
     distinct = tuple({claim.claim: claim for claim in found}.values())
     left = len(given) - len(found)
@@ -115,6 +115,13 @@ def _claim(entry: Any, answer: _Text, shown: _Text) -> AnswerClaim | None:
     if verdict not in ("supported", "contradicted") or not isinstance(quote, str) or not shown.has(quote):
         return None
     return AnswerClaim(claim, verdict, quote)
+
+
+def _answer(trajectory: Trajectory) -> Iterator[str]:
+    """The final answer as it is recorded, and as the last message has it: formats may shorten it."""
+    yield trajectory.final_answer or ""
+    messages = [step.message for step in trajectory.steps if step.message is not None]
+    yield trajectory.piece(messages[-1] if messages else None)
 
 
 def _evidence(trajectory: Trajectory) -> Iterator[str]:

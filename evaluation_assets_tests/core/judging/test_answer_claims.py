@@ -1,5 +1,6 @@
 """Claims of final answers in the replies of judges: only quotations that stand where they must count."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -66,6 +67,12 @@ def test_a_user_shows_a_claim_and_a_list_has_an_end() -> None:
     assert [claim.quote for claim in read_claims([user], RUN)[0]] == ["at most 50 euros"]
     assert len(read_claims([user] * 50, RUN)[0]) == 1
     assert read_claims(None, RUN) == ((), ())
+
+
+def test_an_answer_is_also_quoted_as_the_last_message_has_it() -> None:
+    recorded = replace(RUN, final_answer="Berth 7, 40 euros")
+    for words in ("Berth 7, 40 euros", "It costs 40 euros."):
+        assert [claim.claim for claim in read_claims([entry(words, "not_found")], recorded)[0]] == [words]
 
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text()
