@@ -121,7 +121,7 @@ def test_runs_whose_process_or_worker_is_killed_are_repeated_and_pay_for_nothing
     before, stored = installed.answered(), installed.at.stored()[0]
     drops = ["process", "worker"]
     for drop in drops:
-        installed.at.drop(drop, drop_of(8, drop))
+        installed.at.drop(drop, drop_of(20, drop))
     at_work = {drop: installed.at_work(drop) for drop in drops}
     assert at_work["process"][0] is not at_work["worker"][0]
     wait_for(lambda: installed.answered() - before > 10 or None, 120)

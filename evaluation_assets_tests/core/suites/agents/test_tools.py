@@ -217,12 +217,18 @@ def test_a_trajectory_is_read_as_it_was_written(happened: list[Any]) -> None:
         (lambda data: data.update(duration_s=-1.0), "is negative: -1"),
         (
             lambda data: data["turns"][0]["interactions"][0]["steps"][0].update(thought=[0, 10_000]),
-            r"span 0\.\.10000 does not end within its step",
+            r"span 0\.\.10000 is not within its step",
+        ),
+        (
+            lambda data: data["turns"][0]["interactions"][0]["steps"][-1].update(message=[0, 3]),
+            r"span 0\.\.3 is not within its step",
         ),
     ],
 )
 def test_a_line_that_is_no_trajectory_is_rejected(spoil: Any, reason: str) -> None:
-    data = orjson.loads(line_of(trajectory("<think>why</think><answer>42</answer>")))
+    data = orjson.loads(
+        line_of(trajectory("<think>why</think><find><id>4</id></find><result>4</result><answer>42</answer>"))
+    )
     spoil(data)
     with pytest.raises(UnusableRecord, match=reason):
         trajectory_of(orjson.dumps(data))

@@ -72,6 +72,8 @@ def check(item: Trajectory | Rejection) -> None:
         position = step.end
         for start, end in _spans(step):
             assert step.start <= start <= end <= step.end
+        if step.call is not None:  # of calls made together, only the first is within its step
+            assert 0 <= step.call.raw[0] <= step.call.raw[1] <= step.end
         assert step.latency_ms is None or step.latency_ms >= 0
     assert position <= len(item.text)
     for usage in (item.usage, *(step.usage for step in item.steps)):
@@ -94,5 +96,5 @@ def check_is_stored(item: Trajectory | Rejection) -> None:
 
 
 def _spans(step: Step) -> list[Span]:
-    found = [step.thought, step.message, step.call and step.call.raw, step.result and step.result.content]
+    found = [step.thought, step.message, step.result and step.result.content]
     return [span for span in found if span is not None]

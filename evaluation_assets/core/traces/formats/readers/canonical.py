@@ -65,19 +65,22 @@ def trajectory_of(line: bytes) -> Trajectory:
             expected = f"expected to start at {position} and end by {len(trajectory.text)}"
             raise UnusableRecord("not_canonical", f"step {step.start}..{step.end}: {expected}")
         position = step.end
-        for start, end in _spans(step):
-            if not 0 <= start <= end <= step.end:  # of calls made together, only the first is between its step's ends
-                raise UnusableRecord("not_canonical", f"span {start}..{end} does not end within its step")
+        for (start, end), first in _spans(step):
+            if not first <= start <= end <= step.end:
+                raise UnusableRecord("not_canonical", f"span {start}..{end} is not within its step")
     for number in _never_negative(trajectory):
         if number is not None and number < 0:
             raise UnusableRecord("not_canonical", f"tokens, cost or duration is negative: {number}")
     return trajectory
 
 
-def _spans(step: Step) -> list[Span]:
-    call = None if step.call is None else step.call.raw
-    result = None if step.result is None else step.result.content
-    return [span for span in (step.thought, step.message, call, result) if span is not None]
+def _spans(step: Step) -> Iterator[tuple[Span, int]]:
+    """The spans of a step, with where each may start: of calls made together, only the first is within its step."""
+    for span in (step.thought, step.message, step.result and step.result.content):
+        if span is not None:
+            yield span, step.start
+    if step.call is not None:
+        yield step.call.raw, 0
 
 
 def _never_negative(trajectory: Trajectory) -> Iterator[float | None]:
