@@ -66,8 +66,8 @@ def child(place):
     return pid
 
 root, kills, after = Path(sys.argv[1]), 0, 0
-while True:  # a new home each time, killed later than the one before: by one change of its files, then by a tenth
-    after += 1 + after // 10
+while True:  # a new home each time, killed later than the one before: by one change of its files, then by a fifth
+    after += 1 + after // 5
     place = str(root / f"home{after}")
     pid = child(place)
     before, changes = [], 0
