@@ -112,6 +112,24 @@ def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:
     assert f"port {port} of 127.0.0.1 is in use" in (tmp_path / "stderr").read_text()
 
 
+def test_a_home_that_is_served_is_refused_until_its_ui_is_gone(tmp_path: Path) -> None:
+    home, said = tmp_path / "home", tmp_path / "second"
+    port = free_port()
+    first = ui(home, port, tmp_path / "first")
+    try:
+        wait_for(lambda: "The reports are at" in (tmp_path / "first").read_text() or None, 60)
+        for other in (port, free_port()):
+            assert ui(home, other, said).wait(60) == 2
+            assert f"{home} is already served at http://127.0.0.1:{port}; use that UI" in said.read_text()
+    finally:
+        first.kill()
+        first.wait(60)
+    third = ui(home, free_port(), said)
+    wait_for(lambda: "The reports are at" in said.read_text() or None, 60)
+    third.send_signal(signal.SIGTERM)
+    third.wait(60)
+
+
 def webserver_of(home: Path) -> int | None:
     """The process that serves the UI of an installation."""
     wanted = f"EVALUATION_HOME={home}".encode()

@@ -20,6 +20,7 @@ from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.private_home import warn_if_readable
 from evaluation_assets.cli.report_server import serving
+from evaluation_assets.cli.served_home import served_alone
 from evaluation_assets.cli.service_log import news
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
@@ -57,12 +58,13 @@ def ui(home: Installation, port: int, host: str, report_port: int | None) -> Non
         load_settings(home.gate_file)
     except (InvalidPanel, InvalidRubric, InvalidAgent) as problem:
         refuse(str(problem))
-    if _is_taken(host, port):  # Dagster would silently choose another port
-        refuse(f"port {port} of {host} is in use; choose another with --port")
-    if report_port is not None and _is_taken(host, report_port):
-        refuse(f"port {report_port} of {host} is in use; choose another with --report-port")
-    with _reports_served(home, redaction, host, _report_port(host, port) if report_port is None else report_port):
-        status = _run_dagster(home, port, host)
+    with served_alone(home, f"http://{host}:{port}"):
+        if _is_taken(host, port):  # Dagster would silently choose another port
+            refuse(f"port {port} of {host} is in use; choose another with --port")
+        if report_port is not None and _is_taken(host, report_port):
+            refuse(f"port {report_port} of {host} is in use; choose another with --report-port")
+        with _reports_served(home, redaction, host, _report_port(host, port) if report_port is None else report_port):
+            status = _run_dagster(home, port, host)
     sys.exit(status)
 
 
