@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.conftest import SAMPLE, record
 
@@ -113,6 +112,24 @@ def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:
     assert f"port {port} of 127.0.0.1 is in use" in (tmp_path / "stderr").read_text()
 
 
+def test_a_home_that_is_served_is_refused_until_its_ui_is_gone(tmp_path: Path) -> None:
+    home, said = tmp_path / "home", tmp_path / "second"
+    port = free_port()
+    first = ui(home, port, tmp_path / "first")
+    try:
+        wait_for(lambda: "The reports are at" in (tmp_path / "first").read_text() or None, 60)
+        for other in (port, free_port()):
+            assert ui(home, other, said).wait(60) == 2
+            assert f"{home} is already served at http://127.0.0.1:{port}; use that UI" in said.read_text()
+    finally:
+        first.kill()
+        first.wait(60)
+    third = ui(home, free_port(), said)
+    wait_for(lambda: "The reports are at" in said.read_text() or None, 60)
+    third.send_signal(signal.SIGTERM)
+    third.wait(60)
+
+
 def webserver_of(home: Path) -> int | None:
     """The process that serves the UI of an installation."""
     wanted = f"EVALUATION_HOME={home}".encode()
@@ -183,14 +200,6 @@ def with_sample(server: Server) -> None:
     if not (server.home / "reports" / "assistants" / "report.html").exists():
         shutil.copy(SAMPLE, server.home / "drops" / "assistants.jsonl")
         wait_for(lambda: server.finished("assistants", 1), 180)
-
-
-def test_a_home_has_one_ui(server: Server, tmp_path: Path) -> None:
-    assert ui(server.home, free_port(), tmp_path / "stderr").wait(60) == 2
-    said = (tmp_path / "stderr").read_text()
-    assert f"{server.home} has a UI that runs, with its reports at http://127.0.0.1:" in said
-    assert server.ask("{version}"), "the one that runs goes on"
-    assert Installation.at(str(server.home)).served_reports.read_text() in said
 
 
 def test_the_ui_links_to_the_reports_that_it_serves(server: Server) -> None:

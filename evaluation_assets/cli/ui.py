@@ -1,7 +1,6 @@
 """`ui`: the Dagster UI and its daemon."""
 
 import errno
-import fcntl
 import os
 import re
 import signal
@@ -21,6 +20,7 @@ from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.private_home import warn_if_readable
 from evaluation_assets.cli.report_server import serving
+from evaluation_assets.cli.served_home import served_alone
 from evaluation_assets.cli.service_log import news
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
@@ -58,12 +58,13 @@ def ui(home: Installation, port: int, host: str, report_port: int | None) -> Non
         load_settings(home.gate_file)
     except (InvalidPanel, InvalidRubric, InvalidAgent) as problem:
         refuse(str(problem))
-    if _is_taken(host, port):  # Dagster would silently choose another port
-        refuse(f"port {port} of {host} is in use; choose another with --port")
-    if report_port is not None and _is_taken(host, report_port):
-        refuse(f"port {report_port} of {host} is in use; choose another with --report-port")
-    with _reports_served(home, redaction, host, _report_port(host, port) if report_port is None else report_port):
-        status = _run_dagster(home, port, host)
+    with served_alone(home, f"http://{host}:{port}"):
+        if _is_taken(host, port):  # Dagster would silently choose another port
+            refuse(f"port {port} of {host} is in use; choose another with --port")
+        if report_port is not None and _is_taken(host, report_port):
+            refuse(f"port {report_port} of {host} is in use; choose another with --report-port")
+        with _reports_served(home, redaction, host, _report_port(host, port) if report_port is None else report_port):
+            status = _run_dagster(home, port, host)
     sys.exit(status)
 
 
@@ -74,38 +75,22 @@ def _report_port(host: str, port: int) -> int:
 
 @contextmanager
 def _reports_served(home: Installation, redaction: Redaction | None, host: str, port: int) -> Iterator[None]:
-    """Serve the reports of a local home, and keep their URL where runs of this installation find it.
-
-    The file is locked as long as they are served, so that a home has one UI and one daemon.
-    """
+    """Serve the reports of a local home, and keep their URL where runs of this installation find it."""
     if not is_local(home.root):
         yield
         return
-    home.served_reports.parent.mkdir(parents=True, exist_ok=True)
-    with home.served_reports.open("a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            served = home.served_reports.read_text("utf-8")
-            refuse(f"{home.root} has a UI that runs, with its reports at {served}; stop it, or choose another --home")
-        with _served_at(home, redaction, host, port) as url:
-            file.truncate(0)
-            file.write(url)
-            file.flush()
-            echo(f"The reports are at {url}", err=True)
-            try:
-                yield
-            finally:
-                home.served_reports.unlink(missing_ok=True)
-
-
-@contextmanager
-def _served_at(home: Installation, redaction: Redaction | None, host: str, port: int) -> Iterator[str]:
     folder = Path(home.root.path) / "reports"
     folder.mkdir(parents=True, exist_ok=True)
     with serving(folder, host, port, lambda: write_index(home, redaction)) as found:
         name = "localhost" if host in _ALL_INTERFACES else f"[{host}]" if ":" in host else host
-        yield f"http://{name}:{found}"
+        url = f"http://{name}:{found}"
+        home.served_reports.parent.mkdir(parents=True, exist_ok=True)
+        home.served_reports.write_text(url, "utf-8")
+        echo(f"The reports are at {url}", err=True)
+        try:
+            yield
+        finally:
+            home.served_reports.unlink(missing_ok=True)
 
 
 def _run_dagster(home: Installation, port: int, host: str) -> int:

@@ -12,7 +12,17 @@ from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationError,
+    create_model,
+)
+from pydantic_core import CoreSchema
 from upath import UPath
 
 from evaluation_assets.core.text.faults import faults_of
@@ -95,9 +105,36 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Section(BaseModel):
-    """A part of a file of settings. Unknown fields are refused, and no message repeats a value."""
+    """A part of a file of settings. Unknown fields are refused, and no message repeats a value.
+
+    `true` and `"5"` are no numbers, `"yes"` and `1` are not true: who writes them means something else.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The usual schema, with numbers and booleans as they are written."""
+        schema = handler(source)
+        _without_conversion(schema)
+        return schema
+
+
+def _without_conversion(schema: Any) -> None:
+    """Let the numbers and booleans of a schema be taken from nothing else."""
+    for part in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        _without_conversion(part)
+    if isinstance(schema, dict) and schema.get("type") in ("int", "float", "bool"):
+        schema["strict"] = True
+
+
+class _SettingsLoader(UniqueKeyLoader):
+    """Reads `1e6` as a number, as YAML 1.2 does and PyYAML does not."""
+
+
+_SettingsLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+"), list("-+0123456789")
+)
 
 
 def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) -> Settings:
@@ -114,7 +151,7 @@ def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) 
     except OSError as problem:
         raise invalid(f"{file}: it cannot be read ({problem.strerror or problem})") from None
     try:
-        data = yaml.load(text, UniqueKeyLoader) or {}  # noqa: S506  (a SafeLoader)
+        data = yaml.load(text, _SettingsLoader) or {}  # noqa: S506  (a SafeLoader)
     except yaml.YAMLError as problem:
         raise invalid(f"{file}: {_yaml_fault(problem)}") from None
     except Exception as problem:  # noqa: BLE001  # 2024-99-99, `!!int ""`: PyYAML raises whatever a value ends in

@@ -217,7 +217,7 @@ class Installation:
         """The URL of the folder of reports: the public one, else that of `ui` while it runs."""
         if self.public_reports_url is not None or not self.served_reports.exists():
             return self.public_reports_url
-        return self.served_reports.read_text("utf-8") or None
+        return self.served_reports.read_text("utf-8")
 
     def report_address(self, drop: str) -> ReportAddress:
         """Where the report of a drop is opened on this machine."""

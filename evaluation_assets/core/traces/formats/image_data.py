@@ -18,22 +18,27 @@ _KINDS = {
 HEAD = 24
 """Characters of base64 that are decoded: 18 bytes, of which the longest signature needs 12."""
 
-_BEGINNINGS = (b"iVBORw0KGgo", b"/9j/", b"_9j_", b"R0lGOD", b"UklGR")
-"""The signatures in base64, also that for addresses, which Google's SDK writes."""
+_BEGINNINGS = re.compile(rb"iVBORw0KGgo|(?:\\?/|_)9j(?:\\?/|_)|R0lGOD|UklGR")
+"""The signatures in base64, in JSON."""
 
-_ADDRESS = r"(?i:data:[a-z0-9/+.;=-]{1,100};base64,)"
-_SIGNATURE = r"(?:iVBORw0KGgo|[/_]9j[/_]|R0lGOD|UklGR)"
-_DATA = re.compile(rf"(?:{_ADDRESS}|(?<![\w+/-]))({_SIGNATURE}[A-Za-z0-9+/_-]{{24,}}={{0,2}})", re.ASCII)
-_BEGINS = re.compile(rf"\s*(?:{_ADDRESS}\s*)?{_SIGNATURE}")
-_LINES = (64, 76)
-"""Characters of the lines that data is broken into, by PEM and by MIME."""
+_BREAK = r"(?:\r?\n|\\r\\n|\\n)"
+"""The end of a line, in JSON in a text too."""
+
+_DATA = re.compile(
+    r"(?:(?i:data:[a-z0-9/+.;=-]{1,100};base64,)|(?<![A-Za-z0-9+/]))"
+    r"((?:iVBORw0KGgo|[/_]9j[/_]|R0lGOD|UklGR)[A-Za-z0-9+/_-]{24,}"
+    rf"(?:{_BREAK}[A-Za-z0-9+/_-]++(?![ ,.:;!?]))*={{0,2}})"
+)
+_LINES = re.compile(rf"({_BREAK})")
+_WIDTHS = range(60, 77)
+"""Characters of a line where programs break data into lines; most write 64 or 76."""
 
 _STANDARD = str.maketrans("-_", "+/")
 
 
 def set_images_aside(data: Any, raw: bytes, images: Images) -> None:
     """Replace image data in the texts of a record, in place, and keep the images. `raw` is the record as bytes."""
-    if not any(beginning in raw for beginning in _BEGINNINGS):
+    if _BEGINNINGS.search(raw) is None:
         return
     waiting = [data]
     while waiting:
@@ -41,30 +46,38 @@ def set_images_aside(data: Any, raw: bytes, images: Images) -> None:
         places = holder.items() if isinstance(holder, dict) else enumerate(holder if isinstance(holder, list) else ())
         for place, value in list(places):
             if isinstance(value, str):
-                holder[place] = _DATA.sub(lambda found: _mark(found, images), _joined(value))
+                holder[place] = _DATA.sub(lambda found: _mark(found, images), value)
             elif isinstance(value, dict | list):
                 waiting.append(value)
 
 
-def _joined(text: str) -> str:
-    """A text that is nothing but data in lines as one line; any other text as it is."""
-    if "\n" not in text or not _BEGINS.match(text):
-        return text
-    *lines, last = (line for line in text.split() if not line.endswith("base64,"))
-    is_data = {len(line) for line in lines} < {*_LINES} and bool(lines) and len(last) <= len(lines[0])
-    return "".join(text.split()) if is_data else text
-
-
 def _mark(found: re.Match[str], images: Images) -> str:
-    data = found[1].translate(_STANDARD)
-    if not data.endswith("="):
-        data += "=" * (-len(data) % 4)
+    data, rest = _in_one_line(found[1])
+    data = _plain(data)
     kind = kind_of(data)
     image = None if kind is None or len(data) * 3 // 4 > LARGEST else _whole(kind, data)
     if image is None:
         return found[0]
     images.add(image)
-    return mark(kind, data, image)
+    return mark(kind, data, image) + rest
+
+
+def _in_one_line(lines: str) -> tuple[str, str]:
+    """Data without the ends of its lines, and the text behind it: all lines of data but the last are equally long."""
+    first, *others = _LINES.split(lines)
+    data, used, width = [first], len(first), len(first)
+    for end, line in zip(others[::2], others[1::2], strict=True):
+        if width not in _WIDTHS or len(line.rstrip("=")) > width or len(data[-1]) < width:
+            break
+        data.append(line)
+        used += len(end) + len(line)
+    return "".join(data), lines[used:]
+
+
+def _plain(data: str) -> str:
+    """Data in the usual alphabet of base64, with padding."""
+    data = data.translate(_STANDARD)
+    return data if "=" in data else data + "=" * (-len(data) % 4)
 
 
 def kind_of(data: str) -> str | None:

@@ -1,0 +1,59 @@
+"""Files of settings: a number is what is written as one."""
+
+from pathlib import Path
+
+import pytest
+from upath import UPath
+
+from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, read_settings
+
+
+class _Inner(Section):
+    rate: float | None = None
+    limits: dict[str, float] | None = None
+    pair: tuple[float, float] | None = None
+
+
+class _Settings(Section):
+    count: int = 0
+    is_on: bool = False
+    inner: _Inner = _Inner()
+    any: object = None
+
+
+def read(folder: Path, text: str) -> _Settings:
+    file = folder / "settings.yaml"
+    file.write_text(text)
+    return read_settings(UPath(file), _Settings, InvalidConfiguration)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("count: true", "count: must be a whole number"),
+        ('count: "5"', "count: must be a whole number"),
+        ("is_on: 1", "is_on: must be true or false"),
+        ('is_on: "yes"', "is_on: must be true or false"),
+        ("inner: {rate: true}", "inner.rate: must be a number"),
+        ('inner: {rate: "5"}', "inner.rate: must be a number"),
+        ("inner: {limits: {a: false}}", "inner.limits.a: must be a number"),
+        ('inner: {pair: [1, "2"]}', "inner.pair[1]: must be a number"),
+    ],
+)
+def test_true_and_text_are_no_numbers(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InvalidConfiguration) as problem:
+        read(tmp_path, text)
+    assert str(problem.value).endswith(f"settings.yaml: {said}")
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [("1", 1.0), ("1.5", 1.5), ("1e6", 1e6), ("2e-7", 2e-7), ("+1E+2", 100.0), ("-1.0e3", -1000.0), ("null", None)],
+)
+def test_numbers_may_be_written_in_every_way(tmp_path: Path, text: str, rate: float | None) -> None:
+    assert read(tmp_path, f"inner: {{rate: {text}}}").inner.rate == rate
+
+
+def test_values_that_have_no_type_stay_as_they_are(tmp_path: Path) -> None:
+    assert read(tmp_path, 'any: [true, 1, "5", e5, 1e]').any == [True, 1, "5", "e5", "1e"]
+    assert read(tmp_path, "inner: {pair: [1, 2]}").inner.pair == (1.0, 2.0)
