@@ -243,7 +243,7 @@ class OpenJudge:
             answer_probabilities=evaluation.answer_probabilities,
             answer_distributions=evaluation.answer_distributions,
             wrong_clips=evaluation.wrong_clips,
-            notes=(*cost.notes, *evaluation.notes),
+            notes=(*cost.notes, *evaluation.notes, *rendered.notes),
             redacted=show.counts(rendered.turns[-1].text),
         )
 

@@ -67,13 +67,15 @@ politeness or confident wording. Judge what is there, in whatever language it is
 class Rendered:
     """A conversation that asks for one verdict.
 
-    `share_seen` is the part of the text so far that is in it, `tokens` an estimate of its length from above.
+    `share_seen` is the part of the text so far that is in it, `tokens` an estimate of its length from above. `notes`
+    say what else the judge is not shown.
     """
 
     system: str
     turns: tuple[Message, ...]
     share_seen: float
     tokens: int
+    notes: tuple[str, ...] = ()
 
     @property
     def length(self) -> int:
@@ -209,22 +211,34 @@ def render(
         turns.append(Message("assistant", cut_in_the_middle(_lines(earlier[:folded], form), room // 8)))
     for piece, answer in zip(chain[folded:-1], answers[folded:], strict=True):
         turns += [Message("user", piece.text), Message("assistant", answer)]
-    images = _images_of(chain[-1].text, subject.images, for_images)
+    illustrations = _marked_in(chain[-1].text, subject.images)
+    images = _sent_of(illustrations, for_images)
     turns.append(Message("user", chain[-1].text, images=images))
     shown = chain[folded:] if subject.level == "clip" else chain[-1:]
     length = sum(piece.length for piece in (chain if subject.level == "clip" else shown))
     share_seen = sum(piece.shown for piece in shown) / length if length else 1.0
     tokens = math.ceil((fixed + sum(size(turn.text) + _TURN_BYTES for turn in turns)) / BYTES_PER_TOKEN)
-    return Rendered(system, tuple(turns), share_seen, tokens + most_image_tokens(images))
+    notes = _left_out(len(illustrations) - len(images), len(illustrations))
+    return Rendered(system, tuple(turns), share_seen, tokens + most_image_tokens(images), notes)
 
 
-def _images_of(text: str, images: Sequence[Image], room: int) -> tuple[Image, ...]:
-    """The last images that a turn has marks of, in the room for them. Providers do not read animations."""
+def _left_out(count: int, of: int) -> tuple[str, ...]:
+    """The note about images that are not sent."""
+    return (f"{count} of {of} images were not sent to the judge: too many, too large, or GIF.",) if count else ()
+
+
+def _marked_in(text: str, images: Sequence[Image]) -> list[Image]:
+    """The images that a turn has marks of."""
     marked = set(marks([text]))
+    return [image for image in images if image.digest in marked]
+
+
+def _sent_of(images: Sequence[Image], room: int) -> tuple[Image, ...]:
+    """The last images, in the room for them. Providers do not read animations."""
     found: list[Image] = []
     size = 0
     for image in reversed(images):
-        if image.digest not in marked or image.media_type == "image/gif" or max(image.width, image.height) > _EDGE:
+        if image.media_type == "image/gif" or max(image.width, image.height) > _EDGE:
             continue
         size += len(image.data)
         if len(found) == _MOST_IMAGES or size > _IMAGES_SIZE or most_image_tokens([*found, image]) > room:

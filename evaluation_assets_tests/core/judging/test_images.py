@@ -112,6 +112,15 @@ def test_the_last_images_are_sent_and_none_that_providers_refuse() -> None:
     assert [each.data for each in rendered.turns[-1].images] == [each.data for each in many[10:]]
 
 
+def test_a_verdict_says_how_many_images_the_judge_was_not_sent(url: str, models: ModelServer) -> None:
+    chain = chain_of([image(0), image(1, width=9000), image(2, media_type="image/gif")], "trajectory")
+    judge = judge_at(models.openai_url, url)
+    of_trajectory, *_ = asyncio.run(verdicts(judge, iter([chain])))
+    assert of_trajectory.notes == ("2 of 3 images were not sent to the judge: too many, too large, or GIF.",)
+    for complete in (chain_of([image(0)], "trajectory"), with_images(chain, ())):
+        assert {verdict.notes for verdict in asyncio.run(verdicts(judge, iter([complete])))} == {()}
+
+
 def test_a_request_stays_below_the_size_that_providers_take() -> None:
     heavy = [Image(f"{number:016x}", "image/png", 9, 9, "A" * 5_000_000) for number in range(6)]
     (turn,) = render(chain_of(heavy, "trajectory").subjects[0], [], "fence", 100_000).turns
