@@ -25,6 +25,7 @@ from evaluation_assets.core.pipeline.drawing import sources_of
 from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.report.sinks.settings import load_sinks
 from evaluation_assets.core.sections.constraints.settings import load_checks
+from evaluation_assets.core.sections.failure_groups.states import read_states
 from evaluation_assets.core.system.configuration import InvalidConfiguration
 from evaluation_assets.core.system.installation import Installation, UnusableHome
 from evaluation_assets.runs.paid import check_evaluators, check_ledger, missing_keys, unknown_prices, without_keys
@@ -83,6 +84,7 @@ def _settings(home: Installation, panel: Panel) -> Iterator[Verified]:
         "tool types": lambda: load_tool_types(home.tool_types),
         "gate.yaml": lambda: settings_of(home, panel),
         "checks.yaml": lambda: load_checks(home.checks_file),
+        "groups.yaml": lambda: read_states(home.groups_file),
         "sources.yaml": lambda: sources_of(home),
         "sinks.yaml": lambda: load_sinks(home.sinks_file),
         "cascade.json": lambda: read_cascade(home.cascade_file),

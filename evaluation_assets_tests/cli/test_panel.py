@@ -36,6 +36,7 @@ RULES = {"name": "rules", "provider": "rules"}
             "embeddings.zzz: unknown field; known: provider, model",
         ),
         ("tool_types.yaml", {"category": {}}, "category: unknown field; did you mean categories?"),
+        ("groups.yaml", {"a": 1}, "a: must be fields with values"),
     ],
 )
 def test_a_file_that_cannot_be_used_gets_one_clear_line(

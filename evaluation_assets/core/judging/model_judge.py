@@ -244,7 +244,7 @@ class OpenJudge:
             answer_distributions=evaluation.answer_distributions,
             wrong_clips=evaluation.wrong_clips,
             claims=evaluation.claims,
-            notes=(*cost.notes, *rendered.notes, *evaluation.notes),
+            notes=(*cost.notes, *evaluation.notes, *rendered.notes),
             redacted=show.counts(rendered.turns[-1].text),
         )
 

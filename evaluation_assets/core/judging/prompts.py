@@ -26,7 +26,6 @@ from evaluation_assets.core.judging.windows import BYTES_PER_TOKEN, MARK_BYTES, 
 from evaluation_assets.core.judging.worked_examples import example_lines
 from evaluation_assets.core.models.image_tokens import most_image_tokens
 from evaluation_assets.core.models.messages import Message, Reply
-from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.trajectories.images import Image, marks
 
 PROMPT_VERSION = "4"
@@ -70,7 +69,7 @@ class Rendered:
     """A conversation that asks for one verdict.
 
     `share_seen` is the part of the text so far that is in it, `tokens` an estimate of its length from above. `notes`
-    say what else is not in it.
+    say what else the judge is not shown.
     """
 
     system: str
@@ -222,25 +221,29 @@ def render(
         turns.append(Message("assistant", cut_in_the_middle(_lines(earlier[:folded], form), room // 8)))
     for piece, answer in zip(chain[folded:-1], answers[folded:], strict=True):
         turns += [Message("user", piece.text), Message("assistant", answer)]
-    of_turn = _images_of(chain[-1].text, subject.images)
-    images = _fitting(of_turn, for_images)
+    illustrations = _marked_in(chain[-1].text, subject.images)
+    images = _sent_of(illustrations, for_images)
     turns.append(Message("user", chain[-1].text, images=images))
     shown = chain[folded:] if subject.level == "clip" else chain[-1:]
     length = sum(piece.length for piece in (chain if subject.level == "clip" else shown))
     share_seen = sum(piece.shown for piece in shown) / length if length else 1.0
     tokens = math.ceil((fixed + sum(size(turn.text) + _TURN_BYTES for turn in turns)) / BYTES_PER_TOKEN)
-    left = counted(len(of_turn) - len(images), "image")
-    notes = (f"Not sent: {left} of {len(of_turn):,}.",) if len(images) < len(of_turn) else ()
+    notes = _left_out(len(illustrations) - len(images), len(illustrations))
     return Rendered(system, tuple(turns), share_seen, tokens + most_image_tokens(images), notes)
 
 
-def _images_of(text: str, images: Sequence[Image]) -> list[Image]:
+def _left_out(count: int, of: int) -> tuple[str, ...]:
+    """The note about images that are not sent."""
+    return (f"{count} of {of} images were not sent to the judge: too many, too large, or GIF.",) if count else ()
+
+
+def _marked_in(text: str, images: Sequence[Image]) -> list[Image]:
     """The images that a turn has marks of."""
-    marked = set(marks([text])) if images else ()
+    marked = set(marks([text]))
     return [image for image in images if image.digest in marked]
 
 
-def _fitting(images: Sequence[Image], room: int) -> tuple[Image, ...]:
+def _sent_of(images: Sequence[Image], room: int) -> tuple[Image, ...]:
     """The last images, in the room for them. Providers do not read animations."""
     found: list[Image] = []
     size = 0

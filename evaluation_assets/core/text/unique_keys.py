@@ -3,10 +3,43 @@
 from typing import Any
 
 import yaml
+from yaml.composer import ComposerError
+
+_MOST_REPEATED = 100_000
+"""Values that aliases may stand for in one file; with aliases of aliases, a few lines stand for gigabytes."""
 
 
 class UniqueKeyLoader(yaml.SafeLoader):
-    """Refuses a key that stands twice in a mapping, since one of its values would be lost."""
+    """Refuses a key that stands twice in a mapping, since one of its values would be lost, and endless aliases."""
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream)
+        self._values = 0
+        self._repeated = 0
+        self._begun: dict[str, int] = {}
+        self._sizes: dict[str, int] = {}
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """The next value, counted with what its aliases stand for."""
+        event = self.peek_event()
+        anchor = event.anchor
+        if self.check_event(yaml.AliasEvent):
+            if anchor in self._begun:
+                raise ComposerError(None, None, f"the alias {anchor!r} stands in its own value", event.start_mark)
+            size = self._sizes.get(anchor, 0)
+            self._repeated += size
+            self._values += size
+            if self._repeated > _MOST_REPEATED:
+                said = f"aliases stand for more than {_MOST_REPEATED:,} values"
+                raise ComposerError(None, None, said, event.start_mark)
+            return super().compose_node(parent, index)
+        if anchor is not None:
+            self._begun[anchor] = self._values
+        self._values += 1
+        node = super().compose_node(parent, index)
+        if anchor is not None:
+            self._sizes[anchor] = self._values - self._begun.pop(anchor)
+        return node
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         """The mapping as it is written, before others are merged into it."""

@@ -110,13 +110,16 @@ def test_the_last_images_are_sent_and_none_that_providers_refuse() -> None:
     chain = chain_of([*many, *refused], "trajectory")
     rendered = render(chain.subjects[0], [], "fence", 400_000)
     assert [each.data for each in rendered.turns[-1].images] == [each.data for each in many[10:]]
-    assert rendered.notes == ("Not sent: 12 images of 32.",)
+    assert rendered.notes == ("12 of 32 images were not sent to the judge: too many, too large, or GIF.",)
 
 
-def test_a_verdict_says_how_many_images_were_not_sent(url: str, models: ModelServer) -> None:
-    chain = chain_of([image(0), image(1, media_type="image/gif")])
-    found = asyncio.run(verdicts(judge_at(models.openai_url, url), iter([chain])))
-    assert [verdict.notes for verdict in found] == [(), ("Not sent: 1 image of 1.",), ()]
+def test_a_verdict_says_how_many_images_the_judge_was_not_sent(url: str, models: ModelServer) -> None:
+    chain = chain_of([image(0), image(1, width=9000), image(2, media_type="image/gif")], "trajectory")
+    judge = judge_at(models.openai_url, url)
+    of_trajectory, *_ = asyncio.run(verdicts(judge, iter([chain])))
+    assert of_trajectory.notes == ("2 of 3 images were not sent to the judge: too many, too large, or GIF.",)
+    for complete in (chain_of([image(0)], "trajectory"), with_images(chain, ())):
+        assert {verdict.notes for verdict in asyncio.run(verdicts(judge, iter([complete])))} == {()}
 
 
 def test_a_request_stays_below_the_size_that_providers_take() -> None:

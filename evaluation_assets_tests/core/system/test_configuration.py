@@ -57,3 +57,25 @@ def test_numbers_may_be_written_in_every_way(tmp_path: Path, text: str, rate: fl
 def test_values_that_have_no_type_stay_as_they_are(tmp_path: Path) -> None:
     assert read(tmp_path, 'any: [true, 1, "5", e5, 1e]').any == [True, 1, "5", "e5", "1e"]
     assert read(tmp_path, "inner: {pair: [1, 2]}").inner.pair == (1.0, 2.0)
+
+
+def test_an_alias_stands_for_its_value(tmp_path: Path) -> None:
+    assert read(tmp_path, "any: [&a {b: 1}, *a, {<<: *a, c: 2}]").any == [{"b": 1}, {"b": 1}, {"b": 1, "c": 2}]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("any: &a {b: *a}", "line 1, column 13: the alias 'a' stands in its own value"),
+        (
+            "any:\n- &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+            + "".join(f"- &a{n + 1} [{', '.join([f'*a{n}'] * 9)}]\n" for n in range(7)),
+            "column 8: aliases stand for more than 100,000 values",
+        ),
+    ],
+    ids=["endless", "many"],
+)
+def test_aliases_that_stand_for_too_much_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InvalidConfiguration) as problem:
+        read(tmp_path, text)
+    assert str(problem.value).endswith(said)
