@@ -6,14 +6,13 @@ without one, the claim does not count.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from evaluation_assets.core.judging.fences import neutral
+from evaluation_assets.core.sections.findings.claim import VERDICTS, ClaimVerdict
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.well_formed import well_formed
 from evaluation_assets.core.traces.trajectories.model import Trajectory
-
-AnswerVerdict = Literal["supported", "not_found", "contradicted"]
 
 CLAIMS_VERSION = "1"
 """Increment when the request for claims changes."""
@@ -38,7 +37,7 @@ CLAIMS_SCHEMA: dict[str, Any] = {
         "type": "object",
         "properties": {
             "claim": {"type": "string"},
-            "verdict": {"type": "string", "enum": ["supported", "contradicted", "not_found"]},
+            "verdict": {"type": "string", "enum": list(VERDICTS)},
             "quote": {"type": ["string", "null"]},
         },
         "required": ["claim", "verdict", "quote"],
@@ -53,7 +52,7 @@ class AnswerClaim:
     """A quotation of the final answer, and what the run says of it; `quote` shows it, `None` if nothing does."""
 
     claim: str
-    verdict: AnswerVerdict
+    verdict: ClaimVerdict
     quote: str | None
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from upath import UPath
@@ -23,9 +23,6 @@ from evaluation_assets.core.sections.sessions.embedding_settings import Embeddin
 from evaluation_assets.core.system.configuration import InvalidConfiguration, read_settings, validated
 from evaluation_assets.core.system.own_code import InvalidFunction, OwnFunction, own_function
 from evaluation_assets.core.system.plugins import JUDGES, InvalidPlugin, plugin
-
-if TYPE_CHECKING:
-    pass
 
 EMBEDDED = "rules"
 """The provider of the judge that needs no model."""

@@ -239,7 +239,7 @@ def _left_out(count: int, of: int) -> tuple[str, ...]:
 
 def _marked_in(text: str, images: Sequence[Image]) -> list[Image]:
     """The images that a turn has marks of."""
-    marked = set(marks([text]))
+    marked = set(marks([text])) if images else ()
     return [image for image in images if image.digest in marked]
 
 
