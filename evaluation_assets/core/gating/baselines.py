@@ -32,7 +32,7 @@ class InvalidBaseline(ValueError):
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class BaselineMetric(_Model):
@@ -278,7 +278,7 @@ def read_baseline(file: UPath) -> Baseline | None:
     if not file.exists():
         return None
     try:
-        return Baseline.model_validate_json(file.read_bytes())
+        return Baseline.model_validate_json(file.read_bytes(), strict=True)
     except ValidationError as problem:
         raise InvalidBaseline(f"{file} is not a valid baseline: {faults_of(problem)[0]}") from problem
 

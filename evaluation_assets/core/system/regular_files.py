@@ -34,7 +34,7 @@ def why_not_regular(path: UPath) -> str | None:
     try:
         return None if stat.S_ISREG(Path(real).stat().st_mode) else "it is not a regular file"
     except FileNotFoundError:
-        return "it is a broken link"
+        return "it is a broken link" if Path(path.path).is_symlink() else "it is no longer there"
     except OSError as problem:
         return str(problem.strerror)
 

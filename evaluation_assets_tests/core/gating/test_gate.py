@@ -384,6 +384,16 @@ def test_tasks_of_one_family_hang_together() -> None:
     assert alone.difference == pytest.approx(together.difference)
 
 
+@pytest.mark.parametrize("value", ["NaN", "1e999", "true", '"0.5"'])
+def test_a_value_of_a_baseline_that_is_no_number_is_refused(tmp_path: Any, value: str) -> None:
+    made = baseline(drop({"overall": {"a": 0.25, "b": 0.5}}, "s/1"))
+    file = baseline_file(UPath(tmp_path), made.suite)
+    write_baseline(file, made)
+    file.write_text(file.read_text().replace("0.25", value))
+    with pytest.raises(InvalidBaseline, match=r"is not a valid baseline: metrics\.overall\.values\.a: must be a"):
+        read_baseline(file)
+
+
 def test_a_baseline_of_several_drops_is_their_mean_and_survives_its_file(tmp_path: Any) -> None:
     made = baseline(drop({"overall": {"a": 0.2, "b": 0.4}}, "s/1"), drop({"overall": {"a": 0.4, "b": 0.4}}, "s/2"))
     assert made.metrics["overall"].values == pytest.approx({"a": 0.3, "b": 0.4})
