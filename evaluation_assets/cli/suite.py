@@ -160,12 +160,10 @@ def run_suite_command(
     SUITE is a file, or the name of a suite of the installation. Re-run the same command to resume a stopped run.
     """
     try:
-        loaded, name = _suite_named(home, suite)
+        loaded, name = _runnable(home, suite)
         agents = _agents(home, given)
     except (InvalidSuite, InvalidAgent) as problem:
         refuse(str(problem))
-    for task in loaded.incomplete:
-        echo(f"{task.place}: {task.task} is skipped: {task.reason}", err=True)
     lacking = _warn_of_keys(panel, agents, loaded.suite)
     if dry_run:
         _print_bounds(agents, loaded.suite, trials)
@@ -212,6 +210,16 @@ def run_suite_command(
             status = max(status, EXIT_STATUS[outcome.status])
             print_lines(outcome_lines(home, outcome, verbose=verbose))
         sys.exit(status)
+
+
+def _runnable(home: Installation, suite: Path) -> tuple[LoadedSuite, str]:
+    """A suite with cases, by its file or its name; its skipped tasks are told."""
+    loaded, name = _suite_named(home, suite)
+    for task in loaded.incomplete:
+        echo(f"{task.place}: {task.task} is skipped: {task.reason}", err=True)
+    if not loaded.suite.cases:
+        raise InvalidSuite(f"the suite {name} has no case that agents can be run on")
+    return loaded, name
 
 
 def _suite_named(home: Installation, suite: Path) -> tuple[LoadedSuite, str]:

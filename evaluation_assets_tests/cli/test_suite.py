@@ -62,6 +62,15 @@ def test_agents_of_a_suite_are_put_side_by_side(tmp_path: Path, server: ModelSer
     assert renewed.agents[0].drop != found.agents[0].drop and renewed.agents[1].drop == found.agents[1].drop
 
 
+def test_a_suite_without_a_case_is_refused(tmp_path: Path, server: ModelServer) -> None:
+    home = installed(tmp_path, server, "good0")
+    empty = tmp_path / "empty.yaml"
+    empty.write_text("cases: []\n")
+    status, said = commanded(Path(home.root.path), str(empty))
+    assert status == 2
+    assert "the suite empty has no case that agents can be run on" in said
+
+
 def test_budgets_that_limit_nothing_are_refused_before_any_call(tmp_path: Path, server: ModelServer) -> None:
     home = installed(tmp_path, server, "good0")
     file = Path(home.agents.path) / "good0.yaml"
