@@ -85,12 +85,13 @@ def test_when_daemon_or_webserver_is_killed_the_ui_ends_after_the_run(
     assert processes_of(home) == []
 
 
-def test_the_services_end_when_the_ui_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", ["Drop files into", "Serving dagster-webserver"])
+def test_the_services_end_when_the_ui_is_killed(moment: str, tmp_path: Path) -> None:
     home, said = tmp_path / "home", tmp_path / "stderr"
     started = ui(home, free_port(), said)
     try:
-        wait_for(lambda: "Serving dagster-webserver" in said.read_text() or None, 120)
-        assert processes_of(home)
+        wait_for(lambda: moment in said.read_text() or None, 120)
+        wait_for(lambda: processes_of(home) or None, 60)
     finally:
         started.kill()
         started.wait(60)

@@ -1,7 +1,11 @@
-"""`dagster dev` with the webserver that answers only its own pages. It ends with `ui`, also if that is killed."""
+"""`dagster dev` with the webserver that answers only its own pages. It ends with `ui`, also if that is killed.
+
+Its first argument is the process of `ui`, which may be gone before this one asks for its parent.
+"""
 
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -16,5 +20,5 @@ def _end_with(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with, args=(int(sys.argv.pop(1)),), daemon=True).start()
     run_dev("evaluation_assets.cli.dagster_webserver")

@@ -103,7 +103,8 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
     echo(f"Drop files into {home.drops}. In some seconds, the UI is at http://{host}:{port}", err=True)
     environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}
     environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
-    command = [sys.executable, "-m", "evaluation_assets.cli.dagster_dev", "-m", "evaluation_assets.definitions"]
+    services = [sys.executable, "-m", "evaluation_assets.cli.dagster_dev", str(os.getpid())]
+    command = [*services, "-m", "evaluation_assets.definitions"]
     # Handlers before the start: a shell's background job ignores SIGINT, and its children would inherit that.
     servers: list[subprocess.Popen[str]] = []
 
