@@ -112,7 +112,8 @@ def test_a_bad_response_is_that_of_the_turn_before_the_complaint() -> None:
 
 
 def test_a_turn_without_an_answer_quotes_what_the_user_asked() -> None:
-    found = asyncio.run(analysed(session(turn("Who can help?", part("a", None, call("transfer"))))))
+    silent, answered = turn("Who can help?", part("a", None, call("look"))), turn("Hello?", part("a", "I can."))
+    found = asyncio.run(analysed(session(silent, answered)))
     (issue,) = [issue for issue in found.issues if issue.kind == "llm_judge"]
     assert (issue.message, issue.evidence) == ("Turn 1 ends without an answer to the user", "Who can help?")
 
