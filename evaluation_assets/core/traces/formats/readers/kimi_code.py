@@ -39,13 +39,21 @@ _FAILED = "<system>ERROR"
 _EXIT_CODE = re.compile(r"Command failed with exit code: (\d{1,9})\.?\s*\Z")
 
 
+def is_mark(data: Any) -> bool:
+    """Whether a value is a mark between the messages of Kimi CLI."""
+    role = at(data, "role")
+    if not isinstance(role, str) or role not in _MARKS:
+        return False
+    name, its_type = _MARKS[role]
+    return isinstance(at(data, name), its_type)
+
+
 def _is_line(data: Any) -> bool:
-    kind, role = at(data, "type"), at(data, "role")
-    if isinstance(role, str) and role in _MARKS:
-        field, its_type = _MARKS[role]
-        return isinstance(at(data, field), its_type)
-    return (kind == _LOOP and isinstance(at(data, "event"), dict)) or (
-        kind == _MESSAGE and isinstance(at(data, "message"), dict)
+    kind = at(data, "type")
+    return (
+        is_mark(data)
+        or (kind == _LOOP and isinstance(at(data, "event"), dict))
+        or (kind == _MESSAGE and isinstance(at(data, "message"), dict))
     )
 
 
