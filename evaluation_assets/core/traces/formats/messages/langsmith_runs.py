@@ -235,7 +235,8 @@ class _Story:
         latency = elapsed_ms(run.text("start_time"), run.text("end_time"))
         own = _own_usage(run)
         outputs = run.object("outputs")
-        token_usage = usage_of(outputs.object("llm_output").object("token_usage")) or usage_of(outputs.object("usage"))
+        counts = outputs.object("usage", "usage_metadata")
+        token_usage = usage_of(outputs.object("llm_output").object("token_usage")) or usage_of(counts)
         outputs.object("llm_output").rest()
         outputs.set_aside("type", "run")
         for said in _answers(outputs, agent):
@@ -268,12 +269,7 @@ class _Story:
         failed = error or (content[:200] or "error" if message.get("status") == "error" else None)
         latency = elapsed_ms(run.text("start_time"), run.text("end_time"))
         self.events.append(
-            Result(
-                content=content or error or "",
-                call_id=call_id,
-                error=one_line(failed),
-                latency_ms=latency,
-            )
+            Result(content=content or error or "", call_id=call_id, error=one_line(failed), latency_ms=latency)
         )
         run.set_aside("id", "trace_id", "session_id", "tags", "start_time", "end_time", *_TOKENS)
 

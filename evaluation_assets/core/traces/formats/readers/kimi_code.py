@@ -1,4 +1,7 @@
-"""Sessions of Kimi Code: its `wire.jsonl`, with the messages of the user and the events of the agent's loop."""
+"""Sessions of Kimi Code: its `wire.jsonl`, with the messages of the user and the events of the agent's loop.
+
+Kimi CLI, which came before, keeps its messages in `context.jsonl`, between marks whose roles begin with `_`.
+"""
 
 import re
 from collections.abc import Sequence
@@ -17,21 +20,40 @@ from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Usage
 
 NAME = "kimi_code"
-DESCRIPTION = "Kimi Code sessions (wire.jsonl)"
-DETECTION = "lines of type context.append_loop_event with an event, or context.append_message with a message"
+DESCRIPTION = "Kimi Code sessions (wire.jsonl), and those of Kimi CLI (context.jsonl)"
+DETECTION = (
+    "lines of type context.append_loop_event with an event, or context.append_message with a message; "
+    "or of the role _system_prompt, _checkpoint or _usage"
+)
 
 _LOOP, _MESSAGE, _COMPACTED = "context.append_loop_event", "context.append_message", "context.apply_compaction"
 _USED = "usage.record"
 _SILENT = ("turn.prompt", "full_compaction.begin", "full_compaction.complete", "llm.tools_snapshot")
 """Lines that repeat or announce others."""
 
+_MARKS = {"_system_prompt": ("content", str), "_checkpoint": ("id", int), "_usage": ("token_count", int)}
+"""Marks in the context of Kimi CLI, with what each has. The tokens are those of the context, not of a request."""
+
+_CHECKPOINT = re.compile(r"\s*<system>CHECKPOINT \d+</system>\s*")
+_FAILED = "<system>ERROR"
 _EXIT_CODE = re.compile(r"Command failed with exit code: (\d{1,9})\.?\s*\Z")
+
+
+def is_mark(data: Any) -> bool:
+    """Whether a value is a mark between the messages of Kimi CLI."""
+    role = at(data, "role")
+    if not isinstance(role, str) or role not in _MARKS:
+        return False
+    name, its_type = _MARKS[role]
+    return isinstance(at(data, name), its_type)
 
 
 def _is_line(data: Any) -> bool:
     kind = at(data, "type")
-    return (kind == _LOOP and isinstance(at(data, "event"), dict)) or (
-        kind == _MESSAGE and isinstance(at(data, "message"), dict)
+    return (
+        is_mark(data)
+        or (kind == _LOOP and isinstance(at(data, "event"), dict))
+        or (kind == _MESSAGE and isinstance(at(data, "message"), dict))
     )
 
 
@@ -48,6 +70,9 @@ def _session(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> CodingSes
 
 
 def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> None:
+    if "role" in fields:
+        _add_of_context(session, fields)
+        return
     kind, milliseconds = fields.text("type") or "unknown", fields.number("time")
     if milliseconds is not None and (moment := as_utc(milliseconds / 1000)) is not None:
         session.times.append(moment)
@@ -73,18 +98,56 @@ def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> No
         fields.rest()
 
 
+def _add_of_context(session: CodingSession, message: Fields) -> None:
+    """Add a message or mark of Kimi CLI."""
+    role = message.text("role")
+    if role == "user":
+        asked = _CHECKPOINT.sub("\n", content_text(message)).strip()
+        session.asked(asked)
+    elif role == "assistant":
+        for part in message.parts("content"):
+            if isinstance(part, str):
+                session.said(Said(message=part))
+            else:
+                _said(session, part)
+        for call in message.objects("tool_calls"):
+            call.set_aside("type")
+            made = call.object("function")
+            arguments = made.value("arguments")
+            session.said(
+                Said(calls=(Call(name=made.text("name") or "unnamed", arguments=arguments, id=call.name("id")),))
+            )
+    elif role == "tool":
+        content = content_text(message)
+        failed = content.startswith(_FAILED)
+        session.answered(
+            Result(content=content, call_id=message.name("tool_call_id"), error=first_line(content) if failed else None)
+        )
+    elif role == "_system_prompt":
+        session.agent = replace(session.agent, description=message.text("content"))
+    elif role in _MARKS:
+        message.rest()
+    else:
+        message.note_unknown(role or "without a role")
+        message.rest()
+
+
+def _said(session: CodingSession, part: Fields) -> None:
+    """Add a part of what the agent says: a text or a thought."""
+    thought, message = part.text("think"), part.text("text")
+    if thought is None and message is None and part.text("type") not in ("think", "text"):
+        message = f"[{part.note_unknown(part.text('type'))}]"
+    part.set_aside("type", "encrypted")
+    if thought is not None or message is not None:
+        session.said(Said(thought=thought, message=message))
+
+
 def _loop(session: CodingSession, event: Fields) -> None:
     """Add an event of the agent's loop; a step ends with its usage."""
     kind = event.text("type") or "unknown"
     event.set_aside("uuid", "turnId", "step", "stepUuid", "parentUuid", "description", "display")
     if kind == "content.part":
-        part = event.object("part")
-        thought, message = part.text("think"), part.text("text")
-        if thought is None and message is None and part.text("type") not in ("think", "text"):
-            message = f"[{part.note_unknown(part.text('type'))}]"
-        part.set_aside("type", "encrypted")
-        if thought is not None or message is not None:
-            session.said(Said(thought=thought, message=message))
+        _said(session, event.object("part"))
     elif kind == "tool.call":
         call = Call(name=event.text("name") or "unnamed", arguments=event.value("args"), id=event.name("toolCallId"))
         session.said(Said(calls=(call,)))

@@ -1,7 +1,7 @@
 """LangChain agent executor results, LangGraph messages, and LangSmith run trees.
 
 A run tree is nested (`child_runs`) or flat, with one run per line in any order and `parent_run_id`; for flat exports,
-only incomplete traces are held in memory.
+only incomplete traces are held in memory; of batches that clients send, all are.
 """
 
 import re
@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 )
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.chat import events_of, system_of
+from evaluation_assets.core.traces.formats.messages.langsmith_batches import Batches, is_batch
 from evaluation_assets.core.traces.formats.messages.langsmith_runs import (
     QUESTIONS,
     Traces,
@@ -38,8 +39,13 @@ from evaluation_assets.core.traces.formats.untyped import as_object, at, objects
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "langchain"
-DESCRIPTION = "LangChain agent results (intermediate_steps), LangGraph messages, LangSmith run trees, nested or flat"
-DETECTION = "records with intermediate_steps, messages of type human and ai, or runs with run_type, inputs and outputs"
+DESCRIPTION = (
+    "LangChain agent results (intermediate_steps), LangGraph messages, LangSmith run trees, nested, flat or as batches"
+)
+DETECTION = (
+    "records with intermediate_steps, messages of type human and ai, runs with run_type, inputs and outputs, "
+    "or batches of runs (post, patch)"
+)
 
 _MESSAGE_CLASSES = {"Human": "human", "AI": "ai", "System": "system", "Tool": "tool", "Function": "tool", "Chat": "ai"}
 _ROLES = ("human", "ai", "system", "tool", "function", "AIMessageChunk")
@@ -64,6 +70,7 @@ def detect(sample: Sample) -> bool:
     return any(
         _has_steps(record)
         or is_run(record)
+        or is_batch(record)
         or _is_message(record)
         or any(_is_message(message) for message in _messages_of(record))
         for record in sample.records
@@ -79,15 +86,20 @@ def _has_steps(record: Any) -> bool:
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per result, conversation or trace."""
     for file in files:
-        runs = Traces(file)
+        runs, batches = Traces(file), Batches()
         for group in grouped([file], _belongs):
             if isinstance(group, Rejection):
                 yield group
                 continue
             for record in group if len(group) == 1 else [joined(group)]:
+                if is_batch(record.data):
+                    batches.add(record)
+                    continue
                 complete = runs.add(record) if is_flat(record.data) else record
                 if complete is not None:
                     yield usable(complete, partial(trajectory_of, unmapped))
+        for record in batches.traces(unmapped):
+            yield usable(record, partial(trajectory_of, unmapped))
 
 
 def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:

@@ -7,7 +7,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, add_time, content_text
 from evaluation_assets.core.traces.formats.messages.chat import first_line
-from evaluation_assets.core.traces.formats.transcript import Result, one_line
+from evaluation_assets.core.traces.formats.transcript import Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
@@ -89,7 +89,11 @@ def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> No
 def _message(session: CodingSession, message: Fields, unmapped: UnmappedFields) -> None:
     role = message.text("role")
     message.set_aside("timestamp", "api", "provider", "responseId", "details", "responseModel", "diagnostics")
-    if role == "user":
+    message.set_aside("rawStopReason", "thinkingLevel")
+    if role == "system":
+        prompt = "\n\n".join(filter(None, [content_text(message), *_sections(message.object("sections"))]))
+        session.agent = replace(session.agent, description=prompt or session.agent.description)
+    elif role == "user":
         add_message(session, role, message)
     elif role == "assistant":
         _uses(session, message.text("model"))
@@ -117,6 +121,11 @@ def _message(session: CodingSession, message: Fields, unmapped: UnmappedFields) 
     else:  # commands of the user, and messages of extensions
         unmapped.count(f"messages[] ({role or 'without a role'})")
         message.rest()
+
+
+def _sections(sections: Fields) -> list[str]:
+    """The parts of a system prompt, in their order."""
+    return [as_text(section) for section in sections.rest().values()]
 
 
 def _usage(message: Fields) -> Usage | None:

@@ -9,6 +9,7 @@ from evaluation_assets_tests.core.traces.formats.readers.summaries import summar
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, trajectories
 
 FILE = FIXTURES / "kimi_code" / "wire.jsonl"
+CONTEXT = FIXTURES / "kimi_code" / "context.jsonl"
 
 
 def lines() -> list[JsonObject]:
@@ -48,3 +49,32 @@ def test_an_event_that_is_not_known_is_doubted(tmp_path: Path) -> None:
     strange = {"type": "context.append_loop_event", "event": {"type": "tool.progress", "toolCallId": "c1"}}
     summary = summary_of(written(tmp_path, *lines(), strange))
     assert (summary.trust, dict(summary.unknown_parts)) == ("doubtful", {"tool.progress": 1})
+
+
+def test_the_context_of_kimi_cli_is_one_session() -> None:
+    (run,) = trajectories(CONTEXT)
+    assert [turn.user_message for turn in run.turns] == ["How many birds are in birds.csv?"]
+    assert [(name, arguments) for name, arguments, _ in calls_of(run)] == [
+        ("Shell", {"command": "wc -l bird.csv"}),
+        ("ReadFile", {"path": "birds.csv"}),
+    ]
+    assert [step.result.error for step in run.calls if step.result] == [
+        "<system>ERROR: Command failed with exit code: 1.</system>",
+        None,
+    ]
+    assert [run.piece(step.thought) for step in run.steps if step.thought] == ["I count the lines."]
+    assert (run.final_answer, run.usage, run.agents[0].description) == ("Two birds.", None, "You are Kimi.")
+    assert summary_of(CONTEXT).trust == "complete"
+
+
+def test_a_role_of_the_context_that_is_not_known_is_doubted(tmp_path: Path) -> None:
+    context = [orjson.loads(line) for line in CONTEXT.read_bytes().splitlines()]
+    summary = summary_of(written(tmp_path, *context, {"role": "_handoff", "content": "Go on."}))
+    assert (summary.trust, dict(summary.unknown_parts)) == ("doubtful", {"_handoff": 1})
+
+
+def test_checkpoints_of_other_programs_are_no_context_of_kimi_cli(tmp_path: Path) -> None:
+    told = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
+    path = written(tmp_path, {"messages": [*told, {"role": "_checkpoint", "content": {"id": "c-1"}}]})
+    (run,) = trajectories(path)
+    assert run.format == "openai_messages"

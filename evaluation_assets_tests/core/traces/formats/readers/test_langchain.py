@@ -179,3 +179,44 @@ def test_messages_given_as_pairs_are_read(tmp_path: Path) -> None:
     (run,) = trajectories(written(tmp_path, root, model))
     assert [turn.user_message for turn in run.turns] == ["Is it paid?", "Well?"]
     assert run.task == "Is it paid?"
+
+
+def batch_runs() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """What a client of LangSmith sends of a trace: two runs that begin, and what is known when they end."""
+    chain = {"id": "r-1", "trace_id": "r-1", "dotted_order": "20260301T100000000000Zr-1"}
+    model = {"id": "r-2", "trace_id": "r-1", "dotted_order": f"{chain['dotted_order']}.20260301T100001000000Zr-2"}
+    asked = {"messages": [{"role": "user", "content": "How many nests?"}]}
+    answer = {"choices": [{"message": {"role": "assistant", "content": "Four nests."}}]}
+    counts = {"usage_metadata": {"input_tokens": 9, "output_tokens": 3, "total_tokens": 12}}
+    chain_starts = {**chain, "name": "birds", "run_type": "chain", "start_time": 1772359200000, "inputs": asked}
+    model_starts = {
+        **model, "name": "ChatOpenAI", "run_type": "llm", "start_time": 1772359201000, "parent_run_id": "r-1",
+        "inputs": asked, "extra": {"metadata": {"ls_model_name": "model-a"}},
+    }  # fmt: skip
+    chain_ends = {**chain, "end_time": 1772359204000, "outputs": {"output": "Four nests."}}
+    model_ends = {
+        "trace_id": "r-1", "dotted_order": model["dotted_order"], "end_time": 1772359203000, "inputs": asked,
+        "outputs": answer | counts,
+    }  # fmt: skip
+    return chain_starts, model_starts, chain_ends, model_ends
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_batches_of_a_client_are_traces(tmp_path: Path, split: bool) -> None:
+    begun, model_begun, ended, model_ended = batch_runs()
+    batches = [{"post": [begun, model_begun], "patch": []}, {"post": [], "patch": [model_ended, ended]}]
+    whole = [{"post": [begun, model_begun], "patch": [model_ended, ended]}]
+    path = written(tmp_path, *(batches if split else whole))
+    (run,) = trajectories(path)
+    assert (run.id, run.task, run.final_answer) == ("r-1", "How many nests?", "Four nests.")
+    assert (run.agents[0].model, run.usage) == ("model-a", Usage(input_tokens=9, output_tokens=3))
+    assert (run.started_at, run.duration_s) == ("2026-03-01T10:00:00+00:00", 4.0)
+    assert summary_of(path).trust == "complete"
+
+
+def test_runs_of_a_batch_without_beginning_or_end_are_doubted(tmp_path: Path) -> None:
+    begun, model_begun, ended, model_ended = batch_runs()
+    unended = summary_of(written(tmp_path, {"post": [begun, model_begun], "patch": [model_ended]}))
+    assert (unended.trust, dict(unended.unknown_parts)) == ("doubtful", {"run without its end": 1})
+    unbegun = summary_of(written(tmp_path, {"post": [model_begun], "patch": [model_ended, ended]}))
+    assert (unbegun.trust, dict(unbegun.unknown_parts)) == ("doubtful", {"run without its beginning": 1})
