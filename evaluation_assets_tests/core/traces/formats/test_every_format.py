@@ -105,8 +105,8 @@ def _read_damaged(name: str, damaged: Callable[[str, bytes], bytes]) -> None:
         path.write_bytes(damaged(file.source, file.path.read_bytes()))
         files.append(DropFile(path, file.source))
     try:
-        for file, known in product(files, FORMATS.values()):
-            known.detect(sample_of(file))
+        for sample, known in product(map(sample_of, files), FORMATS.values()):
+            known.detect(sample)
         for item in read_trajectories(files, UnmappedFields(), name):
             check(item)
             check_is_stored(item)
