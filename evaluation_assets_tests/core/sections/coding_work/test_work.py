@@ -34,8 +34,8 @@ def test_every_coding_format_is_one_that_is_read() -> None:
     ],
 )
 def test_the_failing_tests_in_the_fixture_of_each_format_are_seen(name: str) -> None:
-    work = coding_work_of(trajectories(FIXTURES / name)[0])
-    assert (work.last_test_result, work.failed_commands >= 1) == ("failing", True)
+    sessions = [coding_work_of(session) for session in trajectories(FIXTURES / name)]
+    assert ("failing", True) in [(work.last_test_result, work.failed_commands >= 1) for work in sessions]
 
 
 def test_the_last_test_run_is_the_result_of_the_session(tmp_path: Path) -> None:
