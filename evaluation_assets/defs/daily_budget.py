@@ -2,17 +2,15 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import dagster as dg
 
 from evaluation_assets.core.intake.triggers.new_drops import Seen
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.defs.evaluation_runs import drops_of
+from evaluation_assets.defs.evaluation_runs import drops_of, settings_of
 from evaluation_assets.defs.freshness import evaluated
 from evaluation_assets.defs.names import (
     EVALUATE,
-    EVALUATE_DROP,
     NEW_DROPS,
     OVER_BUDGET_TAG,
     SCHEDULE_TAG,
@@ -75,17 +73,12 @@ def _runs(instance: dg.DagsterInstance, since: datetime, tags: dict[str, str]) -
 
 
 def _budget_of(run: dg.DagsterRun) -> float:
-    return _step_config(run)["budget_usd"]
+    return settings_of(run)["budget_usd"]
 
 
 def _has_budget(run: dg.DagsterRun) -> bool:
     """Whether there was a limit when the run was asked for."""
-    return "budget_usd" in _step_config(run)
-
-
-def _step_config(run: dg.DagsterRun) -> dict[str, Any]:
-    ops: Any = run.run_config.get("ops", {})
-    return ops.get(EVALUATE_DROP, {}).get("config", {})
+    return "budget_usd" in settings_of(run)
 
 
 def _midnight(now: datetime) -> datetime:

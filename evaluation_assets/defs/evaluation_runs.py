@@ -32,8 +32,13 @@ def drops_of(run: dg.DagsterRun) -> list[str]:
     """The drops that a run was asked to evaluate; none for a run of a backfill over a range."""
     if (partition := run.tags.get(PARTITION_TAG)) is not None:
         return [partition]
+    return list(settings_of(run).get("drops", []))
+
+
+def settings_of(run: dg.DagsterRun) -> dict[str, Any]:
+    """What the step of a run's drops was configured with; nothing for the defaults."""
     config: Any = run.run_config
-    return list(config.get("ops", {}).get(EVALUATE_DROP, {}).get("config", {}).get("drops", []))
+    return config.get("ops", {}).get(EVALUATE_DROP, {}).get("config", {})
 
 
 def request(

@@ -145,7 +145,7 @@ def read_probabilities(value: Any, criteria: Sequence[Criterion]) -> dict[str, f
 def scored_criteria(text: str) -> frozenset[str]:
     """The criteria that a reply scores, those of the answer as `answer.<key>`, and `claims` if it has them.
 
-    None if it is invalid.
+    Of an invalid reply there are none.
     """
     try:
         data = evaluation_object(text)

@@ -15,7 +15,7 @@ from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.report.viewer.run_facts import RunFacts, run_facts
 from evaluation_assets.core.scoring.panel_scores import OVERALL
-from evaluation_assets.core.sections.findings.claim_counts import CLAIMS, DETECTORS
+from evaluation_assets.core.sections.findings.claim_counts import DETECTORS, claims_of
 from evaluation_assets.core.sections.findings.summary import SEVERITIES, kinds_title
 from evaluation_assets.core.traces.trajectories.images import Image
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span, Step, Trajectory, Usage
@@ -199,10 +199,9 @@ def _claims(checked: Sequence[Row]) -> list[JsonObject]:
 def _judged_claims(verdicts: Sequence[Row]) -> Iterator[JsonObject]:
     """The claims of the final answer that judges checked; those of the first verdict of each judge."""
     for row in verdicts:
-        if row["sample"] == 0:
-            for own in row.get(CLAIMS) or ():
-                said = own["claim"] if own["quote"] is None else f'{own["claim"]} ("{own["quote"]}")'
-                yield {"by": row["judge"], "verdict": own["verdict"], "claim": said, "clip": None}
+        for own in claims_of(row):
+            said = own["claim"] if own["quote"] is None else f'{own["claim"]} ("{own["quote"]}")'
+            yield {"by": row["judge"], "verdict": own["verdict"], "claim": said, "clip": None}
 
 
 def _images(images: Sequence[Image]) -> JsonObject:

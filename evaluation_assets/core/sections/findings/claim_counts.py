@@ -1,7 +1,8 @@
 """How many claims of a drop are supported, by who checked them: the detectors, and judges that are asked for claims."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
@@ -44,8 +45,12 @@ def claim_counts(claims: Stored, verdicts: Mapping[str, Stored]) -> list[ClaimCo
 def judged_claims(verdicts: Stored) -> Iterator[Row]:
     """The claims that one judge checked, from its verdicts on whole runs: each with its `trajectory_id`."""
     for row in verdicts.rows(["trajectory_id", "sample", CLAIMS]):
-        if row["sample"] == 0:
-            yield from ({"trajectory_id": row["trajectory_id"], **claim} for claim in row.get(CLAIMS) or ())
+        yield from ({"trajectory_id": row["trajectory_id"], **claim} for claim in claims_of(row))
+
+
+def claims_of(verdict: Mapping[str, Any]) -> Sequence[Row]:
+    """The claims in a row of verdicts: those of a judge's first verdict. Tables of earlier versions have none."""
+    return (verdict.get(CLAIMS) or ()) if verdict["sample"] == 0 else ()
 
 
 def _counted(checked: Mapping[str, Iterable[Row]]) -> Iterable[ClaimCounts]:
