@@ -18,6 +18,7 @@ from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.dropped import dropped_asset, write_drop
 from evaluation_assets.defs.freshness import RAW
+from evaluation_assets.defs.shown import shown_as
 
 Translation = Annotated[
     Callable[[dg.AssetSpec, dg.AssetSpec], dg.AssetSpec],
@@ -59,7 +60,7 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
         lake: where the tables are stored (default: in the home folder).
         automation: whether sensors and schedules are added too. With false, only assets, checks and jobs are.
         inputs: assets of your project whose trajectories are evaluated.
-        translation: attributes of all assets, such as group_name, tags and owners; `spec` is the asset as it would be.
+        translation: attributes of all assets, such as key_prefix or tags; `spec` is the asset as it would be.
     """
 
     home: str = Field(description="Home folder: a path relative to the folder of defs.yaml, or an fsspec URL.")
@@ -68,13 +69,13 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
     automation: bool = Field(default=True, description="Whether sensors and schedules are added.")
     inputs: list[EvaluationInput] = Field(default=[], description="Assets whose trajectories are evaluated.")
     translation: Translation | None = Field(
-        default=None, description="Attributes of all assets, such as group_name, tags and owners."
+        default=None, description="Attributes of all assets, such as key_prefix, group_name, tags and owners."
     )
 
     def get_asset_spec(self, spec: dg.AssetSpec) -> dg.AssetSpec:
         """An asset as your project shows it. Override it to give some assets other groups, owners, tags or conditions.
 
-        The key has to stay: runs find tables by it.
+        The key may get a prefix, the same for all assets; runs find tables by the rest of it.
         """
         return spec if self.translation is None else self.translation(spec, spec)
 
@@ -101,26 +102,23 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
             )
             for given in self.inputs
         ]
-        sources = [asset.key for asset in dropped]
-
-        def shown(spec: dg.AssetSpec) -> dg.AssetSpec:
-            own = spec.replace_attributes(deps=[*spec.deps, *sources]) if spec.key == RAW else spec
-            translated = self.get_asset_spec(own)
-            if translated.key != spec.key:
-                raise dg.DagsterInvalidDefinitionError(
-                    f"{spec.key.to_user_string()} cannot be called {translated.key.to_user_string()}: runs find tables "
-                    "by the keys of assets. Use group_name, tags or owners to mark assets as yours."
-                )
-            return translated
-
-        assets = [*(made.assets or []), *dropped]
-        return dg.Definitions(
-            assets=[asset.map_asset_specs(shown) for asset in assets if isinstance(asset, dg.AssetsDefinition)],
-            asset_checks=made.asset_checks,
-            jobs=made.jobs,
-            resources=made.resources,
-            sensors=made.sensors if self.automation else None,
-            schedules=made.schedules if self.automation else None,
+        fed_by = [asset.key for asset in dropped]
+        assets = [
+            asset.map_asset_specs(
+                lambda spec: spec.replace_attributes(deps=[*spec.deps, *fed_by]) if spec.key == RAW else spec
+            )
+            for asset in (*(made.assets or []), *dropped)
+            if isinstance(asset, dg.AssetsDefinition)
+        ]
+        return shown_as(
+            dg.Definitions(
+                assets=assets,
+                jobs=made.jobs,
+                resources=made.resources,
+                sensors=made.sensors if self.automation else None,
+                schedules=made.schedules if self.automation else None,
+            ),
+            {spec.key: self.get_asset_spec(spec) for asset in assets for spec in asset.specs},
         )
 
 

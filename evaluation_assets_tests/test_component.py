@@ -10,6 +10,7 @@ import tomllib
 import traceback
 import urllib.request
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.groups import INGEST
+from evaluation_assets.defs.names import GATE, PARTITION_TAG
 from evaluation_assets.resources.parquet import TABLES_IO
 from evaluation_assets_tests.conftest import SAMPLE
 from evaluation_assets_tests.test_ui import free_port, wait_for
@@ -53,6 +55,7 @@ def defs() -> dg.Definitions:
         executor=dg.multiprocess_executor,
     )
 """
+NIGHT = datetime(2026, 1, 2, 3, tzinfo=UTC)
 OWN = {dg.AssetKey(name) for name in ("customers", "greeting", "weekly_mail")}
 
 
@@ -148,7 +151,8 @@ def test_attributes_choose_panel_tables_and_automation(project: Path, tmp_path: 
     [
         ({"panel": "judges.yaml"}, "judges.yaml; correct `panel` in defs.yaml"),
         ({"judges": []}, "judges"),
-        ({"translation": {"key_prefix": "ours"}}, "cannot be called ours/"),
+        ({"translation": {"key": "ours"}}, "cannot be called ours: runs find tables by the keys of assets."),
+        ({"translation": {"key_prefix": "{{ spec.group_name }}"}}, "all assets need the same `key_prefix`; there are"),
     ],
 )
 def test_an_attribute_that_cannot_be_used_is_named(project: Path, attributes: dict[str, object], said: str) -> None:
@@ -239,6 +243,65 @@ def test_groups_tags_and_owners_are_the_teams_own_and_jobs_stay_whole(project: P
     job = definitions.resolve_implicit_global_asset_job_def()
     assert job.execute_in_process(asset_selection=[runs, dropped]).success
     assert '"renamed"' in (folder / "home" / "drops" / "agent_runs.jsonl").read_text()
+
+
+def test_all_keys_begin_with_the_prefix_of_the_project(project: Path) -> None:
+    """Jobs, sensors, schedules, checks, tables over all drops and staleness know the keys as they are shown."""
+    folder = component(
+        with_agent(project),
+        home="home",
+        inputs=[{"asset": "my_project/agent_runs"}],
+        translation={"key_prefix": ["evals", "labels"]},
+    )
+    home = folder / "home"
+    definitions = loaded(project)
+    own = {*OWN, dg.AssetKey(["my_project", "agent_runs"]), dg.AssetKey("evaluation_report")}  # a dep of `weekly_mail`
+    keys = definitions.resolve_asset_graph().get_all_asset_keys()
+    assert {key.path[0] for key in keys - own} == {"evals"} and keys >= own
+    shutil.copy(SAMPLE, home / "drops" / "assistants.jsonl")
+    report = dg.AssetKey(["evals", "labels", "evaluation_report"])
+    with dg.DagsterInstance.local_temp() as instance:
+        assert asked_for(definitions, instance) == ["assistants"]
+        run(definitions, instance, "evaluate", "assistants")
+        made = instance.fetch_materializations(dg.AssetRecordsFilter(asset_key=report), limit=1).records
+        assert [record.partition_key for record in made] == ["assistants"]
+        checks = definitions.resolve_asset_graph().asset_check_keys
+        assert checks and {key.asset_key.path[0] for key in checks} == {"evals"}
+        assert asked_for(definitions, instance) == []
+        run(definitions, instance, "promote_baseline", "assistants")
+        run(definitions, instance, GATE, "assistants")
+        run(definitions, instance, "overview")
+        held = {key.to_user_string() for key in instance.get_asset_keys()}
+        assert held and all(key.startswith("evals/labels/") for key in held)
+        assert {f"evals/labels/{name}" for name in ("failure_groups", "labels", "baseline", "clip_scores")} <= held
+    assert (home / "lake" / "failure_groups.parquet").exists() and (home / "lake" / "labels.parquet").exists()
+
+
+def asked_for(definitions: dg.Definitions, instance: dg.DagsterInstance) -> list[str | None]:
+    """The drops that the sensor asks for once they are at rest, and the schedule as stale: the same."""
+    home = {"home": (definitions.resources or {})["home"]}
+    cursor, found = None, []
+    for _ in range(2):
+        with dg.build_sensor_context(instance=instance, cursor=cursor, resources=home) as context:
+            asked = definitions.resolve_sensor_def("new_drops")(context)
+        assert isinstance(asked, dg.SensorResult | dg.SkipReason)
+        cursor = context.cursor if isinstance(asked, dg.SkipReason) else asked.cursor
+        found = [] if isinstance(asked, dg.SkipReason) else asked.run_requests or []
+    with dg.build_schedule_context(instance=instance, resources=home, scheduled_execution_time=NIGHT) as context:
+        stale = definitions.resolve_schedule_def("nightly_stale_drops")(context)
+        assert isinstance(stale, Iterator)
+        nightly = [each.partition_key for each in stale if isinstance(each, dg.RunRequest)]
+    assert [request.partition_key for request in found] == nightly
+    return nightly
+
+
+def run(definitions: dg.Definitions, instance: dg.DagsterInstance, job: str, drop: str | None = None) -> None:
+    chosen = definitions.resolve_job_def(job)
+    if job == GATE and drop:  # it has only checks, and no partitions in which Dagster could find the key
+        done = chosen.execute_in_process(tags={PARTITION_TAG: drop}, instance=instance)
+    else:
+        done = chosen.execute_in_process(partition_key=drop, instance=instance)
+    assert done.success
 
 
 def test_a_new_judge_needs_a_reload_alone(project: Path) -> None:

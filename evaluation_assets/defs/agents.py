@@ -20,7 +20,7 @@ from evaluation_assets.defs.freshness import latest_metadata
 from evaluation_assets.defs.names import AGENT_RUNS, STOPPED
 from evaluation_assets.defs.partitions import SUITES, add_partitions
 from evaluation_assets.defs.results import explained
-from evaluation_assets.resources.asset_keys import owned_key, table_path
+from evaluation_assets.resources.asset_keys import owned_key, prefixed, table_path, unprefixed
 from evaluation_assets.resources.installation import HomeResource
 
 UNUSABLE = {STOPPED: "unusable"}
@@ -85,7 +85,8 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
     async def run_all_agents(
         context: dg.AssetExecutionContext, config: AgentRunConfig, home: HomeResource
     ):  # Dagster refuses an async annotation
-        chosen = [agent for agent in agents if run_key(agent) in context.selected_asset_keys]
+        asked = unprefixed(context.selected_asset_keys, home.key_prefix)
+        chosen = [agent for agent in agents if run_key(agent) in asked]
         stops: list[Stop] = []
         with explained(InvalidSuite, InvalidAgent, JournalInUse, metadata=UNUSABLE):
             suite = suite_named(home.home, context.partition_key)
@@ -112,7 +113,7 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
                     **tally.metadata(),
                     **report_figures(report),
                 }
-                yield dg.MaterializeResult(asset_key=run_key(agent), metadata=metadata)
+                yield dg.MaterializeResult(asset_key=prefixed(run_key(agent), home.key_prefix), metadata=metadata)
         if stops:
             stop = all_stops(stops)
             raise dg.Failure(stop.message, {STOPPED: stop.kind}, allow_retries=False)
@@ -132,7 +133,7 @@ def _agent_comparison(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
         name = context.partition_key
         with explained(InvalidSuite, metadata=UNUSABLE):
             suite = suite_named(home.home, name)
-        comparison = compare_runs(home.home, suite, _newest_runs(context.instance, name))
+        comparison = compare_runs(home.home, suite, _newest_runs(context.instance, name, home.key_prefix))
         page = write_agent_comparison(home.home.reports(name), comparison)
         return dg.MaterializeResult(
             metadata={
@@ -146,9 +147,9 @@ def _agent_comparison(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
     return agent_comparison
 
 
-def _newest_runs(instance: dg.DagsterInstance, suite: str) -> list[str]:
+def _newest_runs(instance: dg.DagsterInstance, suite: str, prefix: Sequence[str]) -> list[str]:
     """The drop of every agent's last finished run on a suite, also of agents that are not part of this run."""
-    keys = sorted(instance.get_asset_keys(prefix=[AGENT_RUNS]))  # older homes also have `agent_runs/<agent>`
-    found = ((table_path(key), latest_metadata(instance, key, suite)) for key in keys)
+    keys = sorted(instance.get_asset_keys(prefix=[*prefix, AGENT_RUNS]))  # older homes also have `agent_runs/<agent>`
+    found = ((table_path(dg.AssetKey(key.path[len(prefix) :])), latest_metadata(instance, key, suite)) for key in keys)
     newest = {agent: about["drop"] for agent, about in found if about is not None}
     return [newest[agent] for agent in sorted(newest)]

@@ -1,5 +1,6 @@
 """What may be spent in a day (UTC) on drops that nobody asked for: those of `new_drops` and `nightly_stale_drops`."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -49,7 +50,7 @@ def left_usd(instance: dg.DagsterInstance, home: Installation, limit_usd: float,
         ledger.close()
 
 
-def ask_tomorrow(instance: dg.DagsterInstance, memory: SeenDrops, now: datetime) -> None:
+def ask_tomorrow(instance: dg.DagsterInstance, memory: SeenDrops, now: datetime, prefix: Sequence[str]) -> None:
     """Remember to ask on the next day for drops that a run of today or yesterday left without some verdicts."""
     for run in _runs(instance, _midnight(now) - _DAY, {OVER_BUDGET_TAG: "true"}):
         record = instance.get_run_record_by_id(run.run_id)
@@ -57,7 +58,7 @@ def ask_tomorrow(instance: dg.DagsterInstance, memory: SeenDrops, now: datetime)
             continue
         after = _midnight(datetime.fromtimestamp(record.end_time, UTC)) + _DAY
         for drop, before in memory.read(drops_of(run)).items():
-            last = evaluated(instance, drop)
+            last = evaluated(instance, drop, prefix)
             if last is not None and last.run == run.run_id != before.lost_run:
                 memory.write({drop: _due(before, run.run_id, after)})
 

@@ -21,6 +21,7 @@ from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, EVALUATED, OVE
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import explained
 from evaluation_assets.defs.storage_outage import is_outage
+from evaluation_assets.resources.asset_keys import unprefixed, unprefixed_checks
 from evaluation_assets.resources.dagster_private import CHECKS_MISSED
 from evaluation_assets.resources.data_versions import DropRecords
 from evaluation_assets.resources.drop_lock import alone
@@ -75,10 +76,11 @@ def drop_step(
                 key=name,
                 run_id=context.run.run_id,
                 log=context.log,
-                assets=context.selected_asset_keys,
-                checks=context.selected_asset_check_keys,
+                assets=unprefixed(context.selected_asset_keys, home.key_prefix),
+                checks=unprefixed_checks(context.selected_asset_check_keys, home.key_prefix),
             )
-            records, problem, behind = DropRecords(context, name, config.ask_also), None, list[dg.AssetKey]()
+            records = DropRecords(context, name, config.ask_also, home.key_prefix)
+            problem, behind = None, list[dg.AssetKey]()
             try:
                 with home.left_with_the_run() as entered, explained(*_EXPLAINED):
                     entered.enter_context(alone(home.home, name, context.log.info))
@@ -163,7 +165,7 @@ def _evaluated(
                 if isinstance(result.value, Stream):
                     metadata |= write_table(home.home, key, drop.key, result.value)
                 if key in drop.assets:
-                    from_stale = key == REPORT and bool(records.stale_upstream(key))
+                    from_stale = key == REPORT and records.has_stale_upstream(key)
                     yield records.materialized(key, metadata, result.data_version, from_stale)
     finally:
         if drop.parts is not None:

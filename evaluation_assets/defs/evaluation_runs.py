@@ -65,9 +65,9 @@ def request(
     )
 
 
-def step_config(instance: dg.DagsterInstance, drop: str) -> str:
+def step_config(instance: dg.DagsterInstance, drop: str, prefix: Sequence[str] = ()) -> str:
     """The preprocessing settings that a drop was evaluated with the last time, as JSON; `{}` for the defaults."""
-    ops = run_config_of(instance, drop).get("ops", {})
+    ops = run_config_of(instance, drop, prefix).get("ops", {})
     return json.dumps(ops.get(EVALUATE_DROP, {}).get("config", {}), sort_keys=True)
 
 

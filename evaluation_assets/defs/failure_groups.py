@@ -72,11 +72,11 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
     rows = group_rows(found, states | resolved_by_hand)
     members, counted = tables.GROUPED_FINDINGS, tables.FAILURE_GROUPS
     yield dg.MaterializeResult(
-        asset_key=members.name,
+        asset_key=[*home.key_prefix, members.name],
         value=Stream(members, batched(member_rows(found), members), lambda: damaged_tables(damaged)),
     )
     yield dg.MaterializeResult(
-        asset_key=counted.name,
+        asset_key=[*home.key_prefix, counted.name],
         value=Stream(
             counted,
             batched(rows, counted),

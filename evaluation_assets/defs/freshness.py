@@ -10,7 +10,11 @@ from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.intake.triggers.new_drops import Evaluated
 from evaluation_assets.core.intake.triggers.stale_drops import has_changed
 from evaluation_assets.defs.names import EVALUATE_DROP
+from evaluation_assets.resources.asset_keys import prefixed
 from evaluation_assets.resources.data_versions import code_version_of
+
+_Prefix = Sequence[str]
+"""What the keys of our assets begin with in the project that they are part of."""
 
 REPORT = dg.AssetKey("evaluation_report")
 RAW = dg.AssetKey("raw_trajectories")
@@ -26,28 +30,30 @@ def latest_metadata(instance: dg.DagsterInstance, asset: dg.AssetKey, drop: str)
     return None if found is None else _metadata(found)
 
 
-def run_config_of(instance: dg.DagsterInstance, drop: str) -> dict[str, Any]:
+def run_config_of(instance: dg.DagsterInstance, drop: str, prefix: _Prefix = ()) -> dict[str, Any]:
     """The preprocessing settings a drop was evaluated with the last time; a re-run keeps them."""
-    settings = (latest_metadata(instance, PREPROCESSED, drop) or {}).get("settings")
+    settings = (latest_metadata(instance, prefixed(PREPROCESSED, prefix), drop) or {}).get("settings")
     return {"ops": {EVALUATE_DROP: {"config": dict(settings)}}} if settings else {}
 
 
-def stale(instance: dg.DagsterInstance, drops: Iterable[Drop], evaluation_key: str) -> Iterator[Drop]:
+def stale(
+    instance: dg.DagsterInstance, drops: Iterable[Drop], evaluation_key: str, prefix: _Prefix = ()
+) -> Iterator[Drop]:
     """The drops that were never reported, have changed, or would be evaluated differently now, in their order."""
     remaining = iter(drops)
     while some := list(islice(remaining, _AT_ONCE)):
-        reports = _latest_of_many(instance, REPORT, [drop.key for drop in some])
+        reports = _latest_of_many(instance, prefixed(REPORT, prefix), [drop.key for drop in some])
         same = [key for key, report in reports.items() if code_version_of(report) == evaluation_key]
-        read = _latest_of_many(instance, RAW, same)
+        read = _latest_of_many(instance, prefixed(RAW, prefix), same)
         for drop in some:
             reading = read.get(drop.key)
             if reading is None or has_changed(drop, _metadata(reports[drop.key]), _metadata(reading)):
                 yield drop
 
 
-def evaluated(instance: dg.DagsterInstance, drop: str) -> Evaluated | None:
+def evaluated(instance: dg.DagsterInstance, drop: str, prefix: _Prefix = ()) -> Evaluated | None:
     """A drop's last report; `None` when there was none."""
-    found = _latest(instance, REPORT, drop)
+    found = _latest(instance, prefixed(REPORT, prefix), drop)
     return None if found is None else Evaluated(str(_metadata(found).get("content")), found.run_id)
 
 

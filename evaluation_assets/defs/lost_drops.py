@@ -21,6 +21,7 @@ from evaluation_assets.defs.names import (
     SENSOR_TAG,
     WILL_RETRY_TAG,
 )
+from evaluation_assets.resources.asset_keys import prefixed
 from evaluation_assets.resources.drops_done import drops_done
 from evaluation_assets.resources.seen_drops import SeenDrops
 
@@ -35,7 +36,7 @@ _CURSOR = "evaluation_assets/lost_drops"
 HOW_TO_RUN_AGAIN = "`evaluation-assets overview` shows the command that runs it again."
 
 
-def give_back(instance: dg.DagsterInstance, memory: SeenDrops) -> None:
+def give_back(instance: dg.DagsterInstance, memory: SeenDrops, prefix: Sequence[str]) -> None:
     """Remember of each drop that a killed run had not finished when to ask for it again.
 
     Runs that Dagster itself retries are left to it, and looked at again until it has. What was looked at is kept at the
@@ -54,15 +55,17 @@ def give_back(instance: dg.DagsterInstance, memory: SeenDrops) -> None:
         if _is_undecided(instance, record):
             undecided.append(run_id)
         elif _was_killed(record.dagster_run):
-            _give_back(instance, record.dagster_run, memory)
+            _give_back(instance, record.dagster_run, memory, prefix)
     now = {"failures": failures.cursor, "undecided": undecided}
     if now != kept:
         storage.set_cursor_values({_CURSOR: json.dumps(now)})
 
 
-def given_up(instance: dg.DagsterInstance, seen: Mapping[str, Seen]) -> list[str]:
+def given_up(instance: dg.DagsterInstance, seen: Mapping[str, Seen], prefix: Sequence[str] = ()) -> list[str]:
     """The drops that are not asked for again although they were not evaluated."""
-    return [drop for drop, memory in seen.items() if memory.given_up and not _is_evaluated(instance, drop, memory)]
+    return [
+        drop for drop, memory in seen.items() if memory.given_up and not _is_evaluated(instance, drop, memory, prefix)
+    ]
 
 
 def explained(drops: Sequence[str]) -> str:
@@ -91,7 +94,7 @@ def _was_killed(run: dg.DagsterRun) -> bool:
     return run.tags.get(FAILURE_REASON_TAG) != STEP_FAILURE or run.tags.get(RETRY_FAILURE_TAG) == "true"
 
 
-def _give_back(instance: dg.DagsterInstance, run: dg.DagsterRun, memory: SeenDrops) -> None:
+def _give_back(instance: dg.DagsterInstance, run: dg.DagsterRun, memory: SeenDrops, prefix: Sequence[str]) -> None:
     done, clock, drops = drops_done(instance, run.run_id), time.time(), drops_of(run)
     before = memory.read(drops)
     after = {
@@ -107,13 +110,13 @@ def _give_back(instance: dg.DagsterInstance, run: dg.DagsterRun, memory: SeenDro
     }
     memory.write(after)
     for drop, now in after.items():
-        if now.given_up and not _is_evaluated(instance, drop, now):
-            instance.report_runless_asset_event(_failure(drop, now))
+        if now.given_up and not _is_evaluated(instance, drop, now, prefix):
+            instance.report_runless_asset_event(_failure(drop, now, prefix))
 
 
-def _failure(drop: str, now: Seen) -> dg.AssetCheckEvaluation:
+def _failure(drop: str, now: Seen, prefix: Sequence[str]) -> dg.AssetCheckEvaluation:
     return dg.AssetCheckEvaluation(
-        asset_key=REPORT,
+        asset_key=prefixed(REPORT, prefix),
         check_name=EVALUATED,
         passed=False,
         partition=drop,
@@ -123,7 +126,7 @@ def _failure(drop: str, now: Seen) -> dg.AssetCheckEvaluation:
     )
 
 
-def _is_evaluated(instance: dg.DagsterInstance, drop: str, memory: Seen) -> bool:
+def _is_evaluated(instance: dg.DagsterInstance, drop: str, memory: Seen, prefix: Sequence[str]) -> bool:
     """Whether a run other than the killed one has evaluated the drop as it is."""
-    last = evaluated(instance, drop)
+    last = evaluated(instance, drop, prefix)
     return last is not None and last.content == memory.content and last.run != memory.lost_run

@@ -54,12 +54,15 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
             yield dg.SkipReason(f"too little is left of ${of_day:g} for the day (UTC), or a run may still spend it")
             return
         drops = scan(home.home.drops).drops.values()
-        found = list(islice(stale(context.instance, drops, evaluation_key), limit))
+        found = list(islice(stale(context.instance, drops, evaluation_key, home.key_prefix), limit))
         if not found:
             yield dg.SkipReason("no drop is stale")
         add_partitions(context.instance, DROPS, [drop.key for drop in found])
         most = DROPS_PER_RUN if len(found) > _RUNS_OF_ONE else 1
-        groups = {drop.key: (step_config(context.instance, drop.key), tuple(run_tags(drop).items())) for drop in found}
+        groups = {
+            drop.key: (step_config(context.instance, drop.key, home.key_prefix), tuple(run_tags(drop).items()))
+            for drop in found
+        }
         runs = batches(groups, drops_per_run(list(past_evaluations(context.instance)), most))
         budget = None if left is None else left / max(1, len(runs))
         for some in runs:
@@ -90,7 +93,8 @@ def weekly_schedule(cron: str, not_everyday: Sequence[str]) -> dg.ScheduleDefini
         if not newest:
             yield dg.SkipReason("no drop is evaluated yet")
         for drop in newest:
-            config = json.loads(step_config(context.instance, drop)) | {"ask_also": list(not_everyday)}
+            config = json.loads(step_config(context.instance, drop, home.key_prefix))
+            config |= {"ask_also": list(not_everyday)}
             yield request(
                 [drop], [f"weekly {context.scheduled_execution_time:%Y-%m-%d}:{drop}"], json.dumps(config), {}
             )

@@ -24,6 +24,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
+from evaluation_assets.resources.asset_keys import prefixed
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
@@ -75,7 +76,9 @@ def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> lis
                     batched(summary.over(rows), table),
                     lambda: {
                         "scores": dg.MetadataValue.md(summary.markdown()),
-                        "dagster/column_lineage": _columns_of(table, inputs, judge_keys([verdicts], judges)),
+                        "dagster/column_lineage": _columns_of(
+                            table, inputs, judge_keys([verdicts], judges), home.key_prefix
+                        ),
                         **summary.figures(),
                     },
                 )
@@ -128,17 +131,22 @@ def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> lis
     ]
 
 
-def _columns_of(table: Table, inputs: Sequence[str], verdicts: Sequence[dg.AssetKey]) -> dg.TableColumnLineage:
+def _columns_of(
+    table: Table, inputs: Sequence[str], verdicts: Sequence[dg.AssetKey], prefix: Sequence[str]
+) -> dg.TableColumnLineage:
     """Where the columns come from: statistics from scores, the others from those of the same name in the inputs."""
-    scores = [dg.TableColumnDep(key, "scores") for key in verdicts]
+    scores = [dg.TableColumnDep(prefixed(key, prefix), "scores") for key in verdicts]
     if tables.CLIP_SCORES.name in inputs:
-        scores.append(dg.TableColumnDep(dg.AssetKey(tables.CLIP_SCORES.name), "mean"))
-    own = [(name, {column.name for column in tables.TABLES[name].columns}) for name in inputs]
+        scores.append(dg.TableColumnDep(prefixed(dg.AssetKey(tables.CLIP_SCORES.name), prefix), "mean"))
+    own = [
+        (prefixed(dg.AssetKey(name), prefix), {column.name for column in tables.TABLES[name].columns})
+        for name in inputs
+    ]
     return dg.TableColumnLineage(
         {
             column.name: scores
             if column.name in _STATISTICS
-            else [dg.TableColumnDep(dg.AssetKey(name), column.name) for name, columns in own if column.name in columns]
+            else [dg.TableColumnDep(key, column.name) for key, columns in own if column.name in columns]
             for column in table.columns
         }
     )

@@ -1,7 +1,7 @@
 """The sensor that evaluates new and changed drops."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -55,10 +55,10 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
     instance = context.instance
     memory = SeenDrops(instance)
     memory.write(from_cursor(context.cursor))
-    give_back(instance, memory)
+    give_back(instance, memory, home.key_prefix)
     limit, left = load_settings(home.home.gate_file).sensors.budget_usd_per_day, None
     if limit is not None:
-        ask_tomorrow(instance, memory, now := datetime.now(UTC))
+        ask_tomorrow(instance, memory, now := datetime.now(UTC), home.key_prefix)
         left = left_usd(instance, home.home, limit, now)
     seen = memory.read(found.drops)
     size = drops_per_run(list(past_evaluations(instance)), DROPS_PER_RUN)
@@ -72,13 +72,15 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         seen,
         Limits(new=runs * size, waiting=room * size),
         time.time(),
-        lambda drop: evaluated(instance, drop),
+        lambda drop: evaluated(instance, drop, home.key_prefix),
     )
-    requests, later = _requests(instance, found.drops, look, size, runs, left)
+    requests, later = _requests(
+        found.drops, look, size, runs, left, lambda drop: step_config(instance, drop, home.key_prefix)
+    )
     look = look.leaving(seen, later)
     memory.write(look.to_remember)
     cursor = to_cursor(look.to_run)
-    if lost := given_up(instance, seen):
+    if lost := given_up(instance, seen, home.key_prefix):
         context.log.warning(explained(lost))
     if not requests:
         context.update_cursor(cursor)
@@ -92,18 +94,18 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
 
 
 def _requests(
-    instance: dg.DagsterInstance,
     drops: Mapping[str, Drop],
     look: Look,
     size: int,
     runs: int,
     budget_usd: float | None,
+    config_of: Callable[[str], str],
 ) -> tuple[list[dg.RunRequest], set[str]]:
     """At most so many requests, and the drops that are left. A run of many drops has what all have in common."""
     is_backlog = len(look.to_run) > runs
     groups = {
         drop: (
-            step_config(instance, drop),
+            config_of(drop),
             tuple(run_tags(drops[drop]).items()),
             tuple(_NEW_FIRST.items()) if drop in look.new else (),
             drop if after.alone or not is_backlog else "",

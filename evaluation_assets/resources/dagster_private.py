@@ -26,7 +26,7 @@ from dagster._core.definitions.data_version import (
     get_input_event_pointer_tag,
 )
 
-# The type of what `define_asset_job` returns.
+# The type of what `define_asset_job` returns, and the way to change its selection: keys with a prefix are other keys.
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 # An instance with a storage that no `dagster.yaml` names, and its run launcher: `DagsterInstance.get` reads only files.
@@ -46,6 +46,7 @@ from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import (
 )
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
+from dagster_shared.record import replace as replace_record
 
 CHECKS_MISSED = "did not yield or return expected outputs"
 """What Dagster logs at the end of a step whose checks were reported drop by drop; no setting leaves it out."""

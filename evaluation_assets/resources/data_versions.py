@@ -9,6 +9,7 @@ from typing import Any
 
 import dagster as dg
 
+from evaluation_assets.resources.asset_keys import prefixed, prefixed_check
 from evaluation_assets.resources.dagster_private import (
     CODE_VERSION_TAG,
     DATA_VERSION_IS_USER_PROVIDED_TAG,
@@ -30,10 +31,13 @@ class DropRecords:
         context: of the step.
         drop: a partition of the run.
         settings: what the run makes of the same inputs in another way than most, which makes other versions of data.
+        prefix: what the keys of the step begin with; those that are asked for are without.
     """
 
-    def __init__(self, context: dg.AssetExecutionContext, drop: str, settings: Sequence[str]) -> None:
-        self._context, self._drop, self._settings = context, drop, settings
+    def __init__(
+        self, context: dg.AssetExecutionContext, drop: str, settings: Sequence[str], prefix: Sequence[str]
+    ) -> None:
+        self._context, self._drop, self._settings, self._prefix = context, drop, settings, prefix
         self._latest: dict[dg.AssetKey, dg.EventLogRecord | None] = {}
 
     def materialized(
@@ -43,6 +47,7 @@ class DropRecords:
 
         One that is made from stale tables gets a code version that no code has: to Dagster its inputs are up to date.
         """
+        key = prefixed(key, self._prefix)
         spec = self._context.assets_def.specs_by_key[key]
         code_version = f"{spec.code_version or self._context.run.run_id}{' from stale tables' if from_stale else ''}"
         inputs = {dep.asset_key: self._record(dep.asset_key) for dep in spec.deps}
@@ -61,12 +66,17 @@ class DropRecords:
 
     def behind(self, key: dg.AssetKey) -> list[dg.AssetKey]:
         """The stale assets that make one of the drop out of date, itself among them; none if it was not made."""
+        key = prefixed(key, self._prefix)
         if self._record(key) is None:
             return []
         own = [key] if self._is_stale(self._context.assets_def.specs_by_key[key]) else []
-        return [*self.stale_upstream(key), *own]
+        return [*self._stale_upstream(key), *own]
 
-    def stale_upstream(self, key: dg.AssetKey) -> list[dg.AssetKey]:
+    def has_stale_upstream(self, key: dg.AssetKey) -> bool:
+        """Whether an asset of the drop upstream of this one is stale."""
+        return bool(self._stale_upstream(prefixed(key, self._prefix)))
+
+    def _stale_upstream(self, key: dg.AssetKey) -> list[dg.AssetKey]:
         """The assets of the drop upstream of one that other code or other data would make now.
 
         Dagster calls only the assets stale that read them themselves.
@@ -82,6 +92,7 @@ class DropRecords:
 
     def evaluated(self, key: dg.AssetCheckKey, result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
         """The record of a check, with the materialization that it looked at."""
+        key = prefixed_check(key, self._prefix)
         record = self._record(key.asset_key)
         spec = self._context.assets_def.get_spec_for_check_key(key)
         return dg.AssetCheckEvaluation(

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Self
 
 import dagster as dg
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.system.installation import Installation
@@ -13,10 +13,14 @@ from evaluation_assets.resources.heartbeat import beating
 
 
 class HomeResource(dg.ConfigurableResource):
-    """Where drops, lake and reports of this code location lie. A run that has it says that it is alive."""
+    """Where drops, lake and reports of this code location lie, and what its asset keys begin with.
+
+    A run that has it says that it is alive.
+    """
 
     url: str
     lake_url: str | None = None
+    key_prefix: list[str] = Field(default=[])
     _entered: set[ExitStack] = PrivateAttr(default_factory=set)
 
     @property

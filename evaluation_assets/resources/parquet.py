@@ -5,6 +5,7 @@ from typing import Any
 
 import dagster as dg
 import pyarrow as pa
+from pydantic import Field
 
 from evaluation_assets.core.lake.stored import Stored, Stream, Written, write
 from evaluation_assets.core.lake.tables import Table
@@ -25,6 +26,7 @@ class ParquetIOManager(dg.ConfigurableIOManager):
 
     home_url: str
     lake_url: str | None = None
+    key_prefix: list[str] = Field(default=[])
 
     def handle_output(self, context: dg.OutputContext, obj: Stream) -> None:
         """Write the stream and describe what was written."""
@@ -36,7 +38,7 @@ class ParquetIOManager(dg.ConfigurableIOManager):
         return self._stored(context)
 
     def _stored(self, context: dg.OutputContext | dg.InputContext) -> Stored:
-        return Installation.at(self.home_url, self.lake_url).whole_table(context.asset_key.path[0])
+        return Installation.at(self.home_url, self.lake_url).whole_table(context.asset_key.path[len(self.key_prefix)])
 
 
 def write_table(home: Installation, key: dg.AssetKey, drop: str, stream: Stream) -> dict[str, Any]:
