@@ -54,7 +54,7 @@ def _prefix_of(keys: Mapping[dg.AssetKey, dg.AssetKey]) -> Sequence[str]:
     return prefixes.pop()
 
 
-def _selecting(made: dg.Definitions, prefix: Sequence[str]) -> list[object]:
+def _selecting(made: dg.Definitions, prefix: Sequence[str]) -> list[dg.JobDefinition | UnresolvedAssetJobDefinition]:
     """The jobs, whose selections name assets and checks."""
     graph = made.resolve_asset_graph()
 
