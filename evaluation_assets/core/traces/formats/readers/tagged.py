@@ -63,7 +63,14 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per record; all other fields of a record are kept."""
-    return each_record(files, trajectory_of)
+
+    def confirmed(record: Record) -> Trajectory:
+        run = trajectory_of(record)
+        counted = _number((as_object(run.extra.get("tool_call_statistics")) or {}).get("tool_use"))
+        unmapped.stated.compare("call", counted, len(run.calls))
+        return run
+
+    return each_record(files, confirmed)
 
 
 def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) -> Trajectory:

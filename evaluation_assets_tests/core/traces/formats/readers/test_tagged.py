@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -39,10 +40,12 @@ from evaluation_assets.core.traces.formats.base import Record, Rejection, Sample
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.readers import canonical
 from evaluation_assets.core.traces.formats.readers.tagged import detect, trajectory_of, without_evaluations
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory, from_json, to_json
 from evaluation_assets.core.traces.trajectories.recorded import recorded_verdicts
 from evaluation_assets.core.traces.trajectories.trajectory_rows import trajectory_row
 from evaluation_assets_tests.core.making import answer, call, record, result, tagged_texts, trajectory
+from evaluation_assets_tests.core.traces.formats.reading import trajectories
 
 FIRST, SECOND = call("first"), call("second", "research", "deepsearch")
 
@@ -89,6 +92,18 @@ def test_sft_data_output_is_the_text_and_its_input_the_task() -> None:
     (step,) = run.calls
     assert step.call is not None
     assert (step.call.name, step.call.server, run.arguments(step.call)) == ("search", None, {"q": 1})
+
+
+@pytest.mark.parametrize(("tool_use", "differs"), [(1, False), (3, True), (0, True), ("many", False), (None, False)])
+def test_a_count_of_calls_that_the_record_states_is_compared(tmp_path: Path, tool_use: object, differs: bool) -> None:
+    output = '<think>x</think><tool_call>{"name": "search", "arguments": {}}</tool_call>' + result("r") + answer("a")
+    line = {"sft_data": {"instruction": "Where?", "output": output}, "tool_call_statistics": {"tool_use": tool_use}}
+    path = tmp_path / "d.jsonl"
+    path.write_text(json.dumps(line))
+    unmapped = UnmappedFields()
+    (run,) = trajectories(path, unmapped=unmapped)
+    assert (run.task, len(run.calls)) == ("Where?", 1)
+    assert [(each.what, each.stated, each.read) for each in unmapped.stated] == [("call", tool_use, 1)] * differs
 
 
 @pytest.mark.parametrize(
