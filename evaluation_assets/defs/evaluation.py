@@ -69,7 +69,7 @@ def evaluation_of(
         coding_work.coding_work,
         constraints.constraint_results(rules),
         sessions.session_analyses(judges, panel, home.ledger_url),
-        findings.findings,
+        findings.findings(judges),
         outcomes.predicted_outcomes,
         regression.task_metrics(judges, rubrics, panel.quorum, settings),
         regression.score_history,

@@ -7,6 +7,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from evaluation_assets.core.intake.facts import FindingsFacts
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets_tests.conftest import KEY, call, record
 from evaluation_assets_tests.model_judging import Judged, installed, judge
@@ -68,6 +69,25 @@ def test_a_judge_lists_the_claims_of_answers(
     assert judged.run("d").success
     assert len(server.requests()) == asked, "all replies are in the ledger"
     assert claims_of(judged)["a trajectory"] == CLAIMS[:3]
+
+
+def test_what_a_judge_finds_contradicted_is_a_finding(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    telling(server, [{"claim": "It is free", "verdict": "contradicted", "quote": "berth 7: taken"}])
+    settings = judge(server, claims=True, levels=["trajectory"])
+    judged = installed(tmp_path, instance, settings)
+    judged.drop("d", record("a", call("berths", "berth 7: taken") + "<answer>It is free.</answer>"))
+    assert judged.run("d").success
+    (found,) = [row for row in judged.rows("d", "findings") if row["detector"] == "judge one"]
+    assert (found["trajectory_id"], found["kind"], found["clip_index"]) == ("a", "contradicted_answer", 1)
+    assert found["evidence"] == "It is free [the run has: berth 7: taken]"
+    assert "It is free" in (judged.home.reports("d") / "report.md").read_text()
+    assert FindingsFacts.of(judged.table("d", "findings")).detectors.endswith("|claims of one")
+
+    silent = installed(tmp_path, instance, settings | {"claims": False})
+    assert silent.run("d").success
+    assert not [row for row in silent.rows("d", "findings") if row["detector"] == "judge one"]
 
 
 def test_without_the_setting_nothing_is_asked(

@@ -2,16 +2,17 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from evaluation_assets.core.intake.facts import FindingsFacts
 from evaluation_assets.core.lake.stored import Aligned, Spool, Stored, Stream, batched
 from evaluation_assets.core.lake.tables import FINDINGS
+from evaluation_assets.core.sections.findings.claim_counts import judged_claims
 from evaluation_assets.core.sections.findings.detecting import detected_and_claimed
 from evaluation_assets.core.sections.findings.finding_rows import Row, claim_rows, finding_rows, process_score_row
-from evaluation_assets.core.sections.findings.gathering import findings_of
+from evaluation_assets.core.sections.findings.gathering import JudgedClaim, findings_of
 from evaluation_assets.core.sections.findings.process_score import process_score
-from evaluation_assets.core.sections.findings.versions import DETECTOR_VERSIONS
+from evaluation_assets.core.sections.findings.versions import versions_with
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
@@ -31,12 +32,15 @@ def drop_findings(
     coding_work: Stored,
     scores: Spool,
     claims: Spool,
+    judged: Mapping[str, Stored],
 ) -> Stream:
     """Rows of `findings`: of all trajectories, also those that rules keep from the judges.
 
-    The rows of `process_scores` are set aside in `scores`, those of `claims` in `claims`.
+    The rows of `process_scores` are set aside in `scores`, those of `claims` in `claims`. `judged` are the verdicts on
+    whole runs of the judges that check claims of the final answer, by judge.
     """
     counts: Counter[str] = Counter()
+    contradicted = _contradicted(judged)
 
     def rows() -> Iterator[Row]:
         analyses = Aligned(sessions.rows(["session_id", "analyst", "analysis"]), "session_id")
@@ -60,6 +64,7 @@ def drop_findings(
                 case_issues=cases.get(trajectory.id, []),
                 constraints=constrained,
                 coding_work=work.at(trajectory.id),
+                contradicted=contradicted.get(trajectory.id, ()),
             )
             counts.update(finding.kind for finding in found)
             scored = process_score(trajectory, found, has_rules=bool(constrained))
@@ -70,8 +75,18 @@ def drop_findings(
         FINDINGS,
         batched(rows(), FINDINGS),
         lambda: {"findings": counts.total(), **dict(counts)},
-        FindingsFacts(detectors=DETECTOR_VERSIONS).footer,
+        FindingsFacts(detectors=versions_with(judged)).footer,
     )
+
+
+def _contradicted(judged: Mapping[str, Stored]) -> dict[str, list[JudgedClaim]]:
+    """The claims that judges found contradicted, by trajectory."""
+    found: dict[str, list[JudgedClaim]] = {}
+    for judge, verdicts in judged.items():
+        for claim in judged_claims(verdicts):
+            if claim["verdict"] == "contradicted":
+                found.setdefault(claim["trajectory_id"], []).append((judge, claim["claim"], claim["quote"]))
+    return found
 
 
 def _issues(analyses: Sequence[Row]) -> list[JsonObject]:

@@ -29,7 +29,7 @@ FINDINGS = Table(
         _CLIP,
         *_SPAN,
         Column("evidence", TEXT, "Quotation of the run, or a message about what is missing; at most 300 characters."),
-        Column("detector", NAME, "Who says so: a detector, or the table that the finding is taken from."),
+        Column("detector", NAME, "Who says so: a detector, a judge, or the table that the finding is taken from."),
         Column("detector_version", NAME, "Version of the detector."),
         Column(
             "false_alarm_rate",

@@ -1,6 +1,7 @@
 """Findings of other sections, translated into the vocabulary."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.sections.findings.course import Course
@@ -10,6 +11,9 @@ from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 Row = Mapping[str, Any]
+
+JudgedClaim = tuple[str, str, str]
+"""A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
 GATHERING_VERSION = "2"
 
@@ -87,6 +91,7 @@ def findings_of(
     case_issues: Sequence[Row] = (),
     constraints: Sequence[Row] = (),
     coding_work: Sequence[Row] = (),
+    contradicted: Sequence[JudgedClaim] = (),
 ) -> list[Finding]:
     """All findings of a run, each once: what a detector says of a step, other sections need not say again.
 
@@ -99,6 +104,7 @@ def findings_of(
         *_of_case(case_issues),
         *_of_constraints(trajectory, constraints),
         *_of_coding_work(coding_work),
+        *_of_claims(trajectory, contradicted),
     )
     return list(_once(gathered))
 
@@ -171,6 +177,14 @@ def _of_coding_work(rows: Sequence[Row]) -> Iterator[Finding]:
         for kind, message in told.items():
             if message:
                 yield _finding(kind, "coding_work", Place(), str(message))
+
+
+def _of_claims(trajectory: Trajectory, contradicted: Sequence[JudgedClaim]) -> Iterator[Finding]:
+    """What judges found in the final answer that the run says otherwise."""
+    said = Course(trajectory).messages if contradicted else []
+    place = replace(said[-1].place(0, 0), span=None) if said else Place()
+    for judge, claim, quote in contradicted:
+        yield _finding("contradicted_answer", f"judge {judge}", place, f"{claim} [the run has: {quote}]")
 
 
 def _finding(kind: str, source: str, place: Place, evidence: str, severity: Severity | None = None) -> Finding:
