@@ -89,7 +89,7 @@ def fit(sessions: Sequence[Session]) -> np.ndarray:
     scaled = traits / scale
     lengths = [len(session.traits) for session in sessions]
     starts = np.cumsum([0, *lengths[:-1]])
-    decisive_traits = scaled[starts + [session.step for session in sessions]].sum(axis=0)
+    decisive_traits = np.sum([session.traits[session.step] for session in sessions], axis=0) / scale
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         sums = scaled @ weights
