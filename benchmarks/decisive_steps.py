@@ -83,17 +83,21 @@ def main() -> None:
 
 def fit(sessions: Sequence[Session]) -> np.ndarray:
     """Weights of the traits. The ridge is on traits in standard deviations."""
-    everything = np.concatenate([session.traits for session in sessions])
-    deviations = everything.std(axis=0)
+    traits = np.concatenate([session.traits for session in sessions])
+    deviations = traits.std(axis=0)
     scale = np.where(deviations > 0, deviations, np.inf)
-    scaled = [session.traits / scale for session in sessions]
+    scaled = traits / scale
+    lengths = [len(session.traits) for session in sessions]
+    starts = np.cumsum([0, *lengths[:-1]])
+    decisive_traits = np.sum([session.traits[session.step] for session in sessions], axis=0) / scale
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        value, slope = RIDGE * weights @ weights, 2 * RIDGE * weights
-        for session, traits in zip(sessions, scaled, strict=True):
-            sums = traits @ weights
-            value += scipy.special.logsumexp(sums) - sums[session.step]
-            slope = slope + scipy.special.softmax(sums) @ traits - traits[session.step]
+        sums = scaled @ weights
+        highest = np.maximum.reduceat(sums, starts)
+        shares = np.exp(sums - np.repeat(highest, lengths))
+        totals = np.add.reduceat(shares, starts)
+        value = RIDGE * weights @ weights + (highest + np.log(totals)).sum() - decisive_traits @ weights
+        slope = 2 * RIDGE * weights + (shares / np.repeat(totals, lengths)) @ scaled - decisive_traits
         return float(value), slope
 
     found = scipy.optimize.minimize(loss, np.zeros(len(TRAITS)), jac=True, method="BFGS")

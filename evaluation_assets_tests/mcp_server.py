@@ -8,14 +8,9 @@ With `--log FILE` it notes there what it was asked to measure.
 import argparse
 import asyncio
 import base64
-import contextlib
 import json
 import os
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,9 +18,6 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from evaluation_assets.core.suites.agents.calculator import calculator
-
-ROOT = str(Path(__file__).parent.parent)
-COMMAND = [sys.executable, "-m", "evaluation_assets_tests.mcp_server"]
 
 server = MCPServer("test tools", log_level="ERROR")
 _counted = 0
@@ -108,31 +100,6 @@ def greet() -> str:
 def die() -> str:
     """End the server without an answer."""
     os._exit(1)
-
-
-@contextlib.contextmanager
-def http_server(log: str = os.devnull, *, sse: bool = False) -> Iterator[str]:
-    """The server over HTTP, for the length of a block; its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen(
-        [*COMMAND, "--http", str(port), "--log", log, *(["--sse"] if sse else [])],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-            if process.poll() is not None:
-                raise RuntimeError(f"the MCP server ended with {process.returncode}")
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}/{'sse' if sse else 'mcp'}"
-    finally:
-        process.kill()
-        process.wait()
 
 
 def main() -> None:

@@ -11,11 +11,8 @@ from typing import Any
 
 import dagster as dg
 import httpx
-import mlflow
 import pytest
 import yaml
-from mlflow.entities import AssessmentSource
-from phoenix.client import Client
 
 from evaluation_assets.core.intake.drops import find, scan
 from evaluation_assets.core.intake.sources.store import StoreError
@@ -47,12 +44,17 @@ class Kind:
 
 
 def annotate_in_mlflow(store: "Store", trace: str) -> None:
+    import mlflow
+    from mlflow.entities import AssessmentSource
+
     mlflow.set_tracking_uri(store.url)
     person = AssessmentSource(source_type="HUMAN", source_id="me")
     mlflow.log_feedback(trace_id=trace, name="helpful", value=True, source=person, rationale="It says where.")
 
 
 def annotate_in_phoenix(store: "Store", trace: str) -> None:
+    from phoenix.client import Client
+
     def annotated() -> bool | None:
         try:
             Client(base_url=store.url).traces.add_trace_annotation(
@@ -66,6 +68,8 @@ def annotate_in_phoenix(store: "Store", trace: str) -> None:
 
 
 def scores_in_mlflow(store: "Store", recorded: dict[str, str]) -> list[tuple[str, str | None, Any]]:
+    import mlflow
+
     mlflow.set_tracking_uri(store.url)
     found = mlflow.MlflowClient().get_trace(recorded["trace"]).info.assessments
     return [(each.name, each.span_id, each.feedback.value) for each in found if each.feedback is not None]

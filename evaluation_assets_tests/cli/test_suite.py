@@ -19,8 +19,8 @@ from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.core.suites.agents.running import DONE, errors, results, steps
 from evaluation_assets_tests.installed_agents import answering, installed
-from evaluation_assets_tests.mcp_server import COMMAND, ROOT
 from evaluation_assets_tests.model_server import ModelServer, rule
+from evaluation_assets_tests.started_mcp_server import COMMAND, ROOT
 
 
 def commanded(home: Path, *arguments: str) -> tuple[int, str]:

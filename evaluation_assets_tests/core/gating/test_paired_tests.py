@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import stats
 
 from evaluation_assets.core.gating.paired_tests import (
     Noise,
@@ -21,9 +21,9 @@ from evaluation_assets.core.gating.paired_tests import (
 def test_scores_are_compared_by_students_t(differences: np.ndarray) -> None:
     assume(differences.std() > 1e-6)
     found = compare_scores(differences, 0.05, 0.05)
-    assert found.p_regression == pytest.approx(stats.ttest_1samp(differences, 0, alternative="less")[1])
-    assert found.p_non_inferior == pytest.approx(stats.ttest_1samp(differences, -0.05, alternative="greater")[1])
-    wanted = stats.ttest_1samp(differences, 0).confidence_interval(0.9)
+    assert found.p_regression == pytest.approx(scipy.stats.ttest_1samp(differences, 0, alternative="less")[1])
+    assert found.p_non_inferior == pytest.approx(scipy.stats.ttest_1samp(differences, -0.05, alternative="greater")[1])
+    wanted = scipy.stats.ttest_1samp(differences, 0).confidence_interval(0.9)
     assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
 
 
@@ -35,7 +35,7 @@ def chances(tasks: int, lost: float, gained: float) -> tuple[np.ndarray, np.ndar
     """Every outcome of this many tasks as numbers lost and gained, with its probability."""
     grid = np.array([(x, y) for x in range(tasks + 1) for y in range(tasks + 1 - x)])
     thirds = np.column_stack([grid, tasks - grid.sum(axis=1)])
-    return grid[:, 0], grid[:, 1], stats.multinomial.pmf(thirds, tasks, [lost, gained, 1 - lost - gained])
+    return grid[:, 0], grid[:, 1], scipy.stats.multinomial.pmf(thirds, tasks, [lost, gained, 1 - lost - gained])
 
 
 @settings(max_examples=30, deadline=None)
@@ -60,7 +60,10 @@ def test_the_test_of_outcomes_keeps_its_level_and_finds_more_than_mcnemars(tasks
     x, y, _ = chances(tasks, 0.1, 0.1)
     significant = compare_outcomes(x, y, tasks, 0.05, 0.05).p_regression <= 0.05
     conditional = np.array(
-        [lost > 0 and stats.binom.sf(lost - 1, lost + gained, 0.5) <= 0.05 for lost, gained in zip(x, y, strict=True)]
+        [
+            lost > 0 and scipy.stats.binom.sf(lost - 1, lost + gained, 0.5) <= 0.05
+            for lost, gained in zip(x, y, strict=True)
+        ]
     )
     for share in np.linspace(0.01, 1, 100):
         assert chances(tasks, share / 2, share / 2)[2][significant].sum() <= 0.0505
@@ -81,14 +84,14 @@ def test_the_detectable_decrease_of_scores_is_alphas_and_powers_quantiles(values
     assume(values.std() > 1e-6)
     found = compare_scores(values, 0.05, 0.05, 0.8, metrics=metrics)
     degrees = len(values) - 1
-    quantiles = stats.t.ppf(1 - 0.05 / metrics, degrees) + stats.t.ppf(0.8, degrees)
-    assert found.detectable == pytest.approx(quantiles * stats.sem(values))
+    quantiles = scipy.stats.t.ppf(1 - 0.05 / metrics, degrees) + scipy.stats.t.ppf(0.8, degrees)
+    assert found.detectable == pytest.approx(quantiles * scipy.stats.sem(values))
 
 
 def test_the_interval_of_outcomes_is_agresti_and_mins() -> None:
     found = compare_outcomes(3, 6, 20, 0.05, 0.05)
     error = (3.5 + 6.5 - 3**2 / 22) ** 0.5 / 22
-    assert found.low == pytest.approx(3 / 22 - stats.norm.ppf(0.95) * error)
+    assert found.low == pytest.approx(3 / 22 - scipy.stats.norm.ppf(0.95) * error)
     assert found.effect == pytest.approx(3 / 20)
 
 
@@ -112,7 +115,7 @@ def test_as_many_tasks_as_are_said_to_be_needed_let_an_unchanged_run_pass(change
     for tasks in (needed, needed - 12):
         flips = np.arange(tasks + 1)
         found = compare_outcomes(flips / 2, flips / 2, tasks, 0.05, 0.05, 0.8).detectable <= 0.25
-        passes.append(float(stats.binom.pmf(flips, tasks, changed)[found].sum()))
+        passes.append(float(scipy.stats.binom.pmf(flips, tasks, changed)[found].sum()))
     assert passes[0] >= 0.9
     assert needed == 51 or passes[1] < 0.9, "and not many more"
 

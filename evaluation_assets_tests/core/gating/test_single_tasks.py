@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import stats
 
 from evaluation_assets.core.gating.single_tasks import benjamini_hochberg, p_outcomes, p_scores
 
 
 @given(arrays(float, st.integers(1, 60), elements=st.floats(0, 1)))
 def test_the_adjustment_is_scipys(p_values: np.ndarray) -> None:
-    assert benjamini_hochberg(p_values) == pytest.approx(stats.false_discovery_control(p_values))
+    assert benjamini_hochberg(p_values) == pytest.approx(scipy.stats.false_discovery_control(p_values))
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.data())
@@ -20,7 +20,7 @@ def test_outcomes_of_trials_are_compared_by_fishers_exact_test(before: int, now:
     passed, then = draw.draw(st.integers(0, before)), draw.draw(st.integers(0, now))
     table = [[then, now - then], [passed, before - passed]]
     found = p_outcomes(np.array([passed / before]), np.array([before]), np.array([then / now]), np.array([now]))
-    assert found[0] == pytest.approx(stats.fisher_exact(table, "less")[1])
+    assert found[0] == pytest.approx(scipy.stats.fisher_exact(table, "less")[1])
 
 
 def test_one_trial_on_each_side_shows_nothing() -> None:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from evaluation_assets.core.scoring.intervals import (
     Interval,
@@ -23,7 +23,7 @@ shares = st.floats(0, 1, width=32)
 def test_wilsons_interval_holds_the_rate_and_stays_a_rate(n: int, data: st.DataObject) -> None:
     successes = data.draw(st.integers(0, n))
     low, high = wilson(successes, n)
-    wanted = stats.binomtest(successes, n).proportion_ci(0.95, "wilson")
+    wanted = scipy.stats.binomtest(successes, n).proportion_ci(0.95, "wilson")
     assert (low, high) == pytest.approx((wanted.low, wanted.high), abs=1e-9)
     assert 0 <= low <= successes / n <= high <= 1
 
@@ -32,7 +32,7 @@ def test_wilsons_interval_holds_the_rate_and_stays_a_rate(n: int, data: st.DataO
 def test_clusters_of_one_give_the_usual_standard_error(values: list[float]) -> None:
     mean, error, degrees = clustered(values, range(len(values)))
     assert (mean, degrees) == (pytest.approx(np.mean(values)), len(values) - 1)
-    assert error == pytest.approx(stats.sem(values), abs=1e-9)
+    assert error == pytest.approx(scipy.stats.sem(values), abs=1e-9)
 
 
 @given(st.lists(shares, min_size=2, max_size=20))

@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from langsmith import get_current_run_tree
-from langsmith.utils import get_env_var
 
 from evaluation_assets.core.judging.evaluators.asked_model import NoModel, Said
 from evaluation_assets.core.judging.evaluators.case import case_of
@@ -117,12 +115,16 @@ class Watching(NoModel):
     traced = True
 
     async def ask(self, messages: Sequence[Said], schema: Mapping[str, Any] | None = None) -> str:
+        from langsmith import get_current_run_tree
+
         self.traced = get_current_run_tree() is not None
         return '{"reasoning": "It is right.", "score": true}'
 
 
 def test_nothing_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
     """LangSmith's own variables do not make openevals send the texts of runs there."""
+    from langsmith.utils import get_env_var
+
     monkeypatch.setenv("LANGSMITH_TRACING", "true")
     monkeypatch.setenv("LANGSMITH_API_KEY", "any")
     monkeypatch.setenv("LANGSMITH_ENDPOINT", "http://127.0.0.1:9")

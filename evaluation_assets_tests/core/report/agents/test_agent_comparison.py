@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from upath import UPath
 
 from evaluation_assets.core.gating.paired_tests import compare_outcomes
@@ -97,7 +97,7 @@ def test_intervals_rest_on_cases_and_trials_are_averaged_first() -> None:
     assert (a.passed.ci_low, a.passed.ci_high) == wilson(1.5, 3)
     assert [(rate.k, rate.pass_hat) for rate in a.trials] == [(1, 0.5), (2, pytest.approx(1 / 3))]
     (pair,) = found.pairs
-    expected = stats.ttest_rel([0, 1, 1], [1, 0.5, 0]).pvalue
+    expected = scipy.stats.ttest_rel([0, 1, 1], [1, 0.5, 0]).pvalue
     assert pair.method == "paired t-test" and pair.p == pytest.approx(expected)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from evaluation_assets_tests.core.suites.agents.running import Running
-from evaluation_assets_tests.mcp_server import COMMAND, ROOT, http_server
 from evaluation_assets_tests.model_server import ModelServer, model_server
+from evaluation_assets_tests.started_mcp_server import COMMAND, ROOT, http_server
 
 
 @pytest.fixture(scope="module")

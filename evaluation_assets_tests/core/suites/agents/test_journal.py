@@ -22,8 +22,8 @@ from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.core.suites.agents.running import DONE, Running, agent, call, results, steps
-from evaluation_assets_tests.mcp_server import ROOT
 from evaluation_assets_tests.model_server import ModelServer, rule
+from evaluation_assets_tests.started_mcp_server import ROOT
 
 pytestmark = pytest.mark.slow
 

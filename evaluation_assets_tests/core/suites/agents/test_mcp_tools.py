@@ -17,8 +17,8 @@ from evaluation_assets_tests.core.suites.agents.running import (
     steps,
     suite,
 )
-from evaluation_assets_tests.mcp_server import COMMAND, ROOT
 from evaluation_assets_tests.model_server import ModelServer
+from evaluation_assets_tests.started_mcp_server import COMMAND, ROOT
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])

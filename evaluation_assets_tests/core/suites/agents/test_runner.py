@@ -18,8 +18,8 @@ from evaluation_assets_tests.core.suites.agents.running import (
     steps,
     suite,
 )
-from evaluation_assets_tests.mcp_server import COMMAND, ROOT
 from evaluation_assets_tests.model_server import ModelServer, rule
+from evaluation_assets_tests.started_mcp_server import COMMAND, ROOT
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
