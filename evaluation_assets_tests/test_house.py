@@ -154,7 +154,8 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_the_documentation_names_every_format() -> None:
     page = (ROOT / "docs" / "formats.md").read_text("utf-8")
     assert FORMATS
-    assert [name for name in FORMATS if f"`{name}`" not in page] == []
+    missing = [name for name in FORMATS if f"`{name}`" not in page]
+    assert not missing, f"add a row for {', '.join(missing)} to the table of docs/formats.md"
 
 
 @pytest.mark.parametrize(
