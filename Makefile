@@ -33,7 +33,7 @@ test-again: .venv/.dev  ## run what failed once more, one after the other, and n
 check: .venv/.dev  ## lint with ruff and run the fast tests of what changed since main
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/python -m evaluation_assets_tests.changed main | xargs --no-run-if-empty $(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m evaluation_assets_tests.changed $(IN_PARALLEL) -m "not slow"
 
 test-stores: .venv/.dev  ## run the tests on real servers of trace stores, installed below ~/.cache/evaluation-assets
 	$(BIN)/python -m evaluation_assets_tests.trace_servers

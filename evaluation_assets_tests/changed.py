@@ -1,7 +1,9 @@
-"""Print the test files of what changed since a commit: `python -m evaluation_assets_tests.changed main`.
+"""Run the tests of what changed since main, before a pull request: `python -m evaluation_assets_tests.changed`.
 
-A changed test file is itself printed. For a module it is the test file of the same name; without one, all test files
-in the folder of tests of the same name. Files of other kinds have no tests of their own.
+What follows is passed on to pytest. A changed test file is itself run. For a module, or another file of the package, it
+is the test file of the same name; without one, all test files in the folder of tests of the same name. A change of the
+package also runs what notices a generated page, a version string or a row that was forgotten; a change of the package
+or of a page, what reads both.
 """
 
 import subprocess
@@ -11,6 +13,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGE, TESTS = Path("evaluation_assets"), Path("evaluation_assets_tests")
+OF_THE_PACKAGE = ("test_house.py", "test_versions.py")
+OF_PAGES = ("test_documentation.py", "test_language.py", "test_links.py")
+
+
+def start_of_change(root: Path) -> str:
+    """The branch that changes are compared with: main of the repository that was cloned, else the local one."""
+    for branch in ("origin/main", "main"):
+        known = ["git", "rev-parse", "--verify", "--quiet", f"{branch}^{{commit}}"]
+        if subprocess.run(known, cwd=root, capture_output=True, check=False).returncode == 0:
+            return branch
+    raise SystemExit("There is no branch main to compare with; run `git fetch origin main:main`.")
 
 
 def changed_files(since: str, root: Path) -> list[Path]:
@@ -19,7 +32,7 @@ def changed_files(since: str, root: Path) -> list[Path]:
         ["git", "diff", "--name-only", "--merge-base", since],
         ["git", "ls-files", "--others", "--exclude-standard"],
     )
-    listed = (subprocess.run(each, cwd=root, capture_output=True, text=True, check=True).stdout for each in commands)
+    listed = (subprocess.run(each, cwd=root, stdout=subprocess.PIPE, text=True, check=True).stdout for each in commands)
     return [Path(line) for lines in listed for line in lines.splitlines()]
 
 
@@ -27,17 +40,27 @@ def files_with_tests(changed: Iterable[Path], root: Path) -> list[Path]:
     """The existing test files of changed files, in order."""
     found: set[Path] = set()
     for path in changed:
-        if path.suffix != ".py":
-            continue
-        if path.is_relative_to(TESTS):
-            found |= {path} if path.name.startswith("test_") and (root / path).exists() else set()
-        elif path.is_relative_to(PACKAGE):
+        if path.is_relative_to(PACKAGE):
             folder = TESTS / path.parent.relative_to(PACKAGE)
-            own = folder / f"test_{path.name}"
+            own = folder / f"test_{path.stem}.py"
             beside = (each.relative_to(root) for each in (root / folder).glob("test_*.py"))
             found |= {own} if (root / own).exists() else set(beside)
-    return sorted(found)
+            found |= {TESTS / name for name in (*OF_THE_PACKAGE, *OF_PAGES)}
+        elif path.suffix == ".md":
+            found |= {TESTS / name for name in OF_PAGES}
+        elif path.is_relative_to(TESTS) and path.match("test_*.py"):
+            found.add(path)
+    return sorted(path for path in found if (root / path).exists())
+
+
+def main(arguments: list[str]) -> int:
+    """Run the tests, and return the exit status of pytest."""
+    since = start_of_change(ROOT)
+    files = [str(path) for path in files_with_tests(changed_files(since, ROOT), ROOT)]
+    print(f"== changed since {since}: {' '.join(files) or 'nothing that has tests'}", flush=True)
+    command = [sys.executable, "-m", "pytest", *arguments, *files]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode if files else 0
 
 
 if __name__ == "__main__":
-    print(*files_with_tests(changed_files(sys.argv[1], ROOT), ROOT), sep="\n")
+    raise SystemExit(main(sys.argv[1:]))

@@ -124,11 +124,14 @@ def _of_a_run() -> Iterator[tuple[str, Any]]:
         (home / "checks.yaml").write_bytes((EXAMPLES / "constraints" / "checks.yaml").read_bytes())
         weather = [EXAMPLES / "tool_use" / "weather.jsonl", "--suite", EXAMPLES / "suites" / "weather.yaml"]
         others = [EXAMPLES / "constraints" / "support.jsonl", EXAMPLES / "sessions" / "teams.json", inputs]
+        said: list[str] = []
         for arguments in (weather, others):
             command = ["evaluate", *map(str, arguments), "--home", str(home), "--quiet"]
-            CliRunner().invoke(main, command, catch_exceptions=False)
+            said.append(CliRunner().invoke(main, command, catch_exceptions=False).output)
         made = Installation.at(str(home))
         drops = ("coding", "support", "teams", "weather")
+        unfinished = [drop for drop in drops if not (home / "reports" / drop / "report.json").exists()]
+        assert not unfinished, "\n".join((f"not evaluated: {', '.join(unfinished)}", *said))
         for name, tables in TABLES.items():
             yield name, [list(made.table(drop, *table.split("/")).rows()) for table in tables for drop in drops]
         found = read_runs(made, str)

@@ -90,8 +90,7 @@ def test_contributors_are_pointed_to_files_that_exist(page: Path) -> None:
         r"`((?:core|defs|runs|cli|evaluation_assets|evaluation_assets_tests|docs)/[\w./]*)", page.read_text()
     )
     assert len(named) > 2
-    gone = [path for path in named if not any((ROOT / top / path).exists() for top in ("", "evaluation_assets"))]
-    assert [path for path in gone if path != "core/judging/providers"] == []  # named as what it was called once
+    assert [path for path in named if not any((ROOT / top / path).exists() for top in ("", "evaluation_assets"))] == []
 
 
 @pytest.mark.parametrize("page", WELCOME, ids=lambda page: page.name)
@@ -116,7 +115,7 @@ def test_commits_that_serve_as_examples_exist() -> None:
     if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
         pytest.skip("the history is not here")
     commits = re.findall(r"`git show ([0-9a-f]{7})`", WELCOME[0].read_text())
-    assert len(commits) >= 5
+    assert commits
     assert [commit for commit in commits if git("cat-file", "-e", f"{commit}^{{commit}}").returncode] == []
 
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Collection
 from pathlib import Path
 
 import dagster as dg
@@ -15,6 +16,9 @@ import yaml
 import evaluation_assets
 from evaluation_assets import core, definitions
 from evaluation_assets.core.lake.tables import TABLES, documentation
+from evaluation_assets.core.models.providers.capabilities import PROVIDERS
+from evaluation_assets.core.report.sinks.settings import SETTINGS as SINKS
+from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
 from evaluation_assets.core.traces.formats.registry import FORMATS
 
 ROOT = Path(__file__).parent.parent
@@ -151,10 +155,20 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert all(group_of[parent] <= group for parent in graph.get(key).parent_keys), f"{key} reads a later group"
 
 
-def test_the_documentation_names_every_format() -> None:
-    page = (ROOT / "docs" / "formats.md").read_text("utf-8")
-    assert FORMATS
-    assert [name for name in FORMATS if f"`{name}`" not in page] == []
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("formats", FORMATS),
+        ("judging", PROVIDERS),
+        ("sinks", SINKS),
+        ("findings", [kind for detector in DETECTORS for kind in detector.kinds]),
+    ],
+)
+def test_a_page_names_everything_of_its_kind(page: str, names: Collection[str]) -> None:
+    written = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
+    assert names
+    missing = [name for name in names if f"`{name}`" not in written]
+    assert not missing, f"describe in docs/{page}.md: {', '.join(missing)}"
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,7 @@ import dagster as dg
 
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.pipeline.checks.blocking import BLOCKING_CHECKS, CheckedTables
-from evaluation_assets.core.pipeline.checks.names import (
-    CONSTRAINTS_HOLD,
-    ENOUGH_SCORED,
-    JUDGES_ANSWERED,
-    SUITE_PASS_RATE,
-)
+from evaluation_assets.core.pipeline.checks.names import CONSTRAINTS_HOLD
 from evaluation_assets.core.sections.constraints.settings import Checks
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.freshness import REPORT
@@ -45,13 +40,6 @@ def report_checks(judges: Sequence[Judge], constraints: Checks) -> Stage:
             drop.key, "clips", "clip_scores", "tool_use_results", "constraint_results"
         )
         address = home.home.report_address(drop.key)
-        judges_seen = {"report": address.section("judges")}
-        links = {
-            ENOUGH_SCORED: judges_seen,
-            JUDGES_ANSWERED: judges_seen,
-            SUITE_PASS_RATE: {"report": address.section("tool-use"), "failed_runs": address.runs("outcome:fail")},
-            CONSTRAINTS_HOLD: {"report": address.section("constraints")},
-        }
         checked = CheckedTables(
             judges=judges,
             clips=clips,
@@ -61,6 +49,9 @@ def report_checks(judges: Sequence[Judge], constraints: Checks) -> Stage:
             constraint_results=constraint_results,
         )
         for check in present:
-            yield check_result(check.find(checked), check.name, REPORT, links[check.name])
+            links = {"report": address.section(check.section)}
+            if check.runs is not None:
+                links["failed_runs"] = address.runs(check.runs)
+            yield check_result(check.find(checked), check.name, REPORT, links)
 
     return checks

@@ -23,7 +23,10 @@ def installed(tmp_path: Path, instance: dg.DagsterInstance, checks: str) -> Work
     return Workspace(home, build_definitions(home, Panel()), instance)
 
 
-def test_violations_block_after_the_report_that_shows_them(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+def test_violations_block_after_the_report_that_shows_them(
+    tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVALUATION_REPORTS_URL", "https://reports.example.com/")
     workspace = installed(tmp_path, instance, (EXAMPLES / "checks.yaml").read_text())
     workspace.drop("support", (EXAMPLES / "support.jsonl").read_bytes())
     result = workspace.run("support")
@@ -32,6 +35,7 @@ def test_violations_block_after_the_report_that_shows_them(tmp_path: Path, insta
     (held,) = [c for c in result.get_asset_check_evaluations() if c.check_name == "constraints_hold"]
     assert (held.severity, held.blocking) == (dg.AssetCheckSeverity.ERROR, True)
     assert "identity_first in 1 trajectory" in (held.description or "")
+    assert held.metadata["report"].value == "https://reports.example.com/support/report.html#constraints"
     (warned,) = [c for c in result.get_asset_check_evaluations() if c.check_name == "constraint_warnings"]
     assert (warned.severity, warned.blocking) == (dg.AssetCheckSeverity.WARN, False)
 

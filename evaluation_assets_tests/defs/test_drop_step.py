@@ -11,7 +11,7 @@ from dagster._core.loader import LoadingContextForTest
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.pipeline.checks.names import CONSTRAINTS_HOLD, ENOUGH_SCORED
+from evaluation_assets.core.pipeline.checks.names import CONSTRAINTS_HOLD
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.partitions import DROPS, add_partitions
@@ -50,7 +50,9 @@ def test_a_drop_that_cannot_be_read_leaves_the_others_of_its_run_alone(installat
     assert said.startswith("1 drop of 3 failed; the others are evaluated. b: ") and "not valid JSON" in said
     assert installation.instance.get_materialized_partitions(REPORT) == {"a", "c"}
     assert not installation.home.table("b", "clips").exists
-    evaluated = {check.partition for check in result.get_asset_check_evaluations() if check.check_name == ENOUGH_SCORED}
+    evaluated = {
+        check.partition for check in result.get_asset_check_evaluations() if check.check_name == "enough_scored"
+    }
     assert evaluated == {"a", "c"}
 
 

@@ -65,11 +65,17 @@ def test_runs_are_measured_by_the_suite_of_their_drop(installation: Workspace) -
     assert {row["category"] for row in use["categories"]} == {"current", "forecast", "knowledge"}
 
 
-def test_too_few_passed_runs_block_at_the_end_when_the_report_is_there(installation: Workspace) -> None:
+def test_too_few_passed_runs_block_at_the_end_when_the_report_is_there(
+    installation: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVALUATION_REPORTS_URL", "https://reports.example.com/")
     with_suite(installation, "d", WRONG)
     result = installation.run("d")
     assert not result.success
     assert failed_checks(result) == {"suite_pass_rate"}
+    (check,) = [each for each in result.get_asset_check_evaluations() if not each.passed]
+    assert check.metadata["report"].value == "https://reports.example.com/d/report.html#tool-use"
+    assert check.metadata["failed_runs"].value == "https://reports.example.com/d/report.html#/runs?q=outcome%3Afail"
     queue = [row for row in installation.rows("d", "review_queue") if row["reason"] == "failed_case"]
     assert [(row["task_id"], row["stratum"], row["probability"]) for row in queue] == [
         ("T002_5day_forecast", "chosen", 1.0)

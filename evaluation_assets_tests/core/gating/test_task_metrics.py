@@ -8,7 +8,14 @@ import pytest
 from upath import UPath
 
 from evaluation_assets.core.gating.participants import Participants
-from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue, case_metrics, metric_rows, read_metrics
+from evaluation_assets.core.gating.task_metrics import (
+    WITHOUT_JUDGES,
+    DropMetrics,
+    TaskValue,
+    case_metrics,
+    metric_rows,
+    read_metrics,
+)
 from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
@@ -94,6 +101,12 @@ def test_every_metric_of_the_suite_comes_from_its_results(tmp_path: Path) -> Non
     assert {row["metric"]: row["value"] for row in rows} == {
         "pass_rate": 0.0, "suite_score": 0.7, "completed": 1.0, "tool_coverage": 0.5, "efficiency": 0.25
     }  # fmt: skip
+
+
+def test_the_table_says_which_metrics_need_no_judges() -> None:
+    (column,) = (each for each in TASK_METRICS.columns if each.name == "metric")
+    missing = [name for name in sorted(WITHOUT_JUDGES) if f"`{name}`" not in column.meaning]
+    assert not missing, f"name {', '.join(missing)} in the meaning of `metric`, core/lake/tables/gating.py"
 
 
 MAIN = Agent(id="main", name="coder", model="m", version="2")

@@ -9,12 +9,7 @@ from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.pipeline.checks.constraints import constraints_hold
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.pipeline.checks.judging import MIN_SCORED, enough_scored, judges_answered
-from evaluation_assets.core.pipeline.checks.names import (
-    CONSTRAINTS_HOLD,
-    ENOUGH_SCORED,
-    JUDGES_ANSWERED,
-    SUITE_PASS_RATE,
-)
+from evaluation_assets.core.pipeline.checks.names import CONSTRAINTS_HOLD
 from evaluation_assets.core.pipeline.checks.suites import suite_pass_rate
 
 _BLOCKING = "Blocking: a failure fails the run once its report exists."
@@ -34,11 +29,16 @@ class CheckedTables:
 
 @dataclass(frozen=True, slots=True)
 class BlockingCheck:
-    """A check by name: what it demands, and its finding."""
+    """A check by name: what it demands, and its finding.
+
+    `section` of the report shows why it failed. `runs`, a query of the runs table, selects the runs that it failed for.
+    """
 
     name: str
     description: str
     find: Callable[[CheckedTables], Finding]
+    section: str
+    runs: str | None = None
 
 
 def _enough_scored(tables: CheckedTables) -> Finding:
@@ -49,24 +49,29 @@ def _enough_scored(tables: CheckedTables) -> Finding:
 
 BLOCKING_CHECKS = (
     BlockingCheck(
-        ENOUGH_SCORED,
+        "enough_scored",
         f"At least {MIN_SCORED:.0%} of the clips that a judge is asked about have a score. {_BLOCKING}",
         _enough_scored,
+        section="judges",
     ),
     BlockingCheck(
-        JUDGES_ANSWERED,
+        "judges_answered",
         f"Every judge answered at least one of its questions. {_BLOCKING}",
         lambda tables: judges_answered(tables.verdicts),
+        section="judges",
     ),
     BlockingCheck(
-        SUITE_PASS_RATE,
+        "suite_pass_rate",
         "Every case of the drop's suite was run, and enough runs passed. Passes if the drop has no suite.",
         lambda tables: suite_pass_rate(tables.tool_use_results),
+        section="tool-use",
+        runs="outcome:fail",
     ),
     BlockingCheck(
         CONSTRAINTS_HOLD,
         f"The constraints of checks.yaml with severity `error` hold. {_BLOCKING}",
         lambda tables: constraints_hold(tables.constraint_results, "error"),
+        section="constraints",
     ),
 )
 """All of them but the gate, which needs the other drops of the suite."""

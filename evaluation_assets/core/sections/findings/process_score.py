@@ -30,25 +30,22 @@ CRITERIA: Mapping[Criterion, tuple[str, ...]] = {
 }
 """What is scored, with the kinds of findings that it is scored by."""
 
+_SCORED = frozenset(kind for own in CRITERIA.values() for kind in own)
+
 _SEVERITIES: Mapping[Severity, float] = {"HIGH": 0.9, "MEDIUM": 0.5, "LOW": 0.2}
 
 _READ: Mapping[str, tuple[int, int]] = {
     "unsupported_argument": (0, 1),
-    "contradicted_argument": (0, 0),
-    "unsuitable_tool": (0, 0),
     "repeated_call": (9, 9),
     "loop": (2, 2),
     "ignored_error": (3, 5),
-    "unperformed_claim": (0, 0),
     "contradicted_answer": (3, 8),
     "unsupported_answer": (2, 6),
     "cut_off": (3, 3),
-    "missing_answer": (0, 0),
-    "unkept_promise": (0, 0),
 }
 """Findings by kind that are right, of all in the development data of `docs/findings.md`, which were read for this.
 
-What the reader could not confirm counts as wrong.
+What the reader could not confirm counts as wrong. Of other kinds no finding was read.
 """
 
 _SOURCES = frozenset({"flags", "constraint_results", *(detector.name for detector in DETECTORS)})
@@ -95,9 +92,9 @@ def _precision(kind: str) -> float | None:
     """The share of findings that are right, by Laplace's rule: 1/2 if none was read. A rule of the user always is."""
     if kind in CRITERIA["rules"]:
         return 1.0
-    if kind not in _READ:
+    if kind not in _SCORED:
         return None
-    right, read = _READ[kind]
+    right, read = _READ.get(kind, (0, 0))
     return (right + 1) / (read + 2)
 
 

@@ -38,7 +38,7 @@ STRANGE = (
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_a_format_has_a_fixture(name: str) -> None:
-    assert name in NAMES
+    assert name in NAMES, f"add a file that you wrote yourself to fixtures/formats/{name}/"
 
 
 @pytest.mark.parametrize("name", NAMES)
