@@ -61,15 +61,14 @@ class Evaluation:
 
     def finish(self, outcome: RunOutcome) -> None:
         """Print the outcome of a drop that was evaluated, and keep it."""
-        self._print(
-            outcome, _lines(self.asked.home, outcome, self._before[outcome.drop.key], verbose=self.asked.verbose)
-        )
+        before = self._before[outcome.drop.key]
+        self._print(outcome, _lines(self.asked.home, outcome, before, verbose=self.asked.verbose))
         if self.last is not None:
             self.last.keep(outcome, self.contents[outcome.drop], self._lines_again)
 
     def _lines_again(self, outcome: RunOutcome, *, verbose: bool = False) -> Iterator[Line]:
         """What is printed of an outcome that is as it was."""
-        return _lines(self.asked.home, outcome, self._report(outcome.drop), verbose=verbose)
+        return _lines(self.asked.home, outcome, verbose=verbose, again=True)
 
     def _report(self, drop: Drop) -> bytes | None:
         return report_files(self.asked.home.reports(drop.key), drop.key).data
@@ -81,10 +80,12 @@ class Evaluation:
             _copy_files(self.asked.home, outcome.drop, self.asked.output)
 
 
-def _lines(home: Installation, outcome: RunOutcome, before: bytes | None, *, verbose: bool) -> Iterator[Line]:
+def _lines(
+    home: Installation, outcome: RunOutcome, before: bytes | None = None, *, verbose: bool, again: bool = False
+) -> Iterator[Line]:
     from evaluation_assets.cli.outcomes import outcome_lines
 
-    return outcome_lines(home, outcome, before, verbose=verbose)
+    return outcome_lines(home, outcome, before, verbose=verbose, again=again)
 
 
 def prepared(asked: RequestedEvaluation) -> Evaluation:
@@ -152,7 +153,12 @@ def _stale(asked: RequestedEvaluation, last: LastOutcomes | None) -> list[Drop]:
     from evaluation_assets.runs.jobs import stale_drops
 
     drops = list(scan(asked.home.drops).drops.values())
-    changed = [drop for drop in drops if last is None or last.of(drop) is None]
+    known = [] if last is None else [known for drop in drops if (known := last.of(drop)) is not None]
+    unchanged = {each.outcome.drop.key for each in known}
+    changed = [drop for drop in drops if drop.key not in unchanged]
+    if unreadable := [each.outcome.drop.key for each in known if each.outcome.status == "unusable"]:
+        told = f"{counted(len(unreadable), 'drop')} could not be read, and did not change since"
+        warn(f"{told}: {first_of(unreadable, 3)}; `evaluate DROP` says why")
     stale = stale_drops(asked.home, asked.panel, changed)
     new = sum(_has_changed(asked.home, drop) for drop in stale)
     why = {"new or changed": new, "last with another panel, other settings or another version": len(stale) - new}

@@ -20,17 +20,17 @@ _LISTED = 8
 
 
 def outcome_lines(
-    home: Installation, outcome: RunOutcome, before: bytes | None = None, *, verbose: bool = False
+    home: Installation, outcome: RunOutcome, before: bytes | None = None, *, verbose: bool = False, again: bool = False
 ) -> Iterator[Line]:
     """Yield the lines about a drop's evaluation: five lines and what is wrong; all figures if `verbose`.
 
-    `before` is the data of its last report.
+    `before` is the data of its last report. `again` tells of an outcome that is as it was.
     """
     files = report_files(home.reports(outcome.drop.key), outcome.drop.key)
     data = files.data if "evaluation_report" in outcome.metadata else None
     report = None if data is None else DropReport.model_validate_json(data)
     used = model_use(outcome.metadata)
-    is_unchanged = data is not None and data == before and not ModelUse.total(used).calls
+    is_unchanged = again or (data is not None and data == before and not ModelUse.total(used).calls)
     yield Line("")
     yield Line(f"{outcome.drop.key}{': unchanged since its last evaluation' if is_unchanged else ''}")
     if outcome.message:

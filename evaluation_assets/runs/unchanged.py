@@ -44,9 +44,9 @@ Metadata = Mapping[str, Mapping[str, Any]]
 class LastOutcomes:
     """What the last evaluation of each drop told, with a digest of all that it was made from.
 
-    It is kept only for evaluations in which every judge answered, so that a re-run asks again where one did not. What
-    cannot be seen from here is evaluated every time: code of the user's own, installations in object stores, embeddings
-    and sinks, which other servers take part in.
+    It is kept for drops that could not be read, and for evaluations in which every judge answered, so that a re-run
+    asks again where one did not. What cannot be seen from here is evaluated every time: code of the user's own,
+    installations in object stores, embeddings and sinks, which other servers take part in.
     """
 
     def __init__(self, home: Installation, panel: Panel, settings: Settings) -> None:
@@ -77,9 +77,7 @@ class LastOutcomes:
         """Keep an outcome of a drop whose content was that before the run, and the lines that `tell` it again."""
         drop, file = outcome.drop, self._file(outcome.drop.key)
         file.unlink(missing_ok=True)
-        if self._made_from is None or outcome.status not in ("passed", "check_failed"):
-            return
-        if "evaluation_report" not in outcome.metadata or not _has_all_verdicts(outcome.metadata):
+        if self._made_from is None or not _is_complete(outcome):
             return
         metadata = _from_ledger(outcome.metadata)
         kept = {
@@ -145,6 +143,14 @@ def _stamps(files: Iterable[Path]) -> dict[str, list[int] | None]:
         except OSError:
             found[str(file)] = None
     return found
+
+
+def _is_complete(outcome: RunOutcome) -> bool:
+    """Whether a re-run could add nothing."""
+    if outcome.status == "unusable":
+        return True
+    reported = outcome.status in ("passed", "check_failed") and "evaluation_report" in outcome.metadata
+    return reported and _has_all_verdicts(outcome.metadata)
 
 
 def _has_all_verdicts(metadata: Metadata) -> bool:

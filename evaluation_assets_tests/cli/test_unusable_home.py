@@ -60,6 +60,15 @@ def test_a_path_that_the_system_refuses_is_named(tmp_path: Path) -> None:
     assert "File name too long. Choose another --home." in done.stderr
 
 
+@pytest.mark.parametrize("refused", ["?", "%20", "%fF"])
+def test_a_path_that_is_no_address_of_a_database_is_refused(tmp_path: Path, refused: str) -> None:
+    """Tables were created in another folder than they were read from."""
+    done = CliRunner().invoke(main, ["evaluate", str(SAMPLE), "--home", str(tmp_path / f"a{refused}b" / "home")])
+    assert done.exit_code == 2
+    assert f" has {refused} in its path, which addresses of databases cannot have. Choose another" in done.stderr
+    assert not [*tmp_path.iterdir()]
+
+
 @pytest.mark.parametrize("home", ["/proc/x", "/sys/x/deeper"])
 @pytest.mark.parametrize("arguments", [*commands_with_home(main)], ids=lambda arguments: " ".join(arguments[:2])[:20])
 def test_a_folder_that_nobody_can_create_is_named(arguments: tuple[str, ...], home: str) -> None:

@@ -112,13 +112,16 @@ def test_a_quick_judge_lists_them_in_its_call(
     assert told["a trajectory"] is not None and told["a answer"] is None, "made up quotations count for nothing"
 
 
-@pytest.mark.parametrize("claims", ["none", None, [7], [{"claim": "\ud800", "verdict": "not_found", "quote": None}]])
+@pytest.mark.parametrize(
+    ("claims", "read"),
+    [("none", None), ([7], []), ([{"claim": "\ud800", "verdict": "not_found", "quote": None}], [])],
+)
 def test_a_slip_in_the_list_costs_no_verdict(
-    claims: object, tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+    claims: object, read: object, tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
 ) -> None:
     telling(server, claims)
     judged = installed(tmp_path, instance, judge(server, claims=True, levels=["trajectory"]))
     judged.drop("d", run_of("a"))
     assert judged.run("d").success
     (row,) = judged.verdicts("trajectory")
-    assert (row["outcome"], row["claims"]) == ("scored", [])
+    assert (row["outcome"], row["claims"]) == ("scored", read)

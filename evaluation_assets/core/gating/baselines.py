@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from upath import UPath
 
-from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.gating.settings import GateSettings, check_value
 from evaluation_assets.core.gating.task_metrics import (
     COMPLETED,
     PASS_RATE,
@@ -79,6 +79,14 @@ class Baseline(_Model):
     metrics: dict[str, BaselineMetric]
     canaries: dict[str, dict[str, list[float]]] = {}
     detectors: str = ""
+
+    @field_validator("metrics")
+    @classmethod
+    def _have_their_values(cls, metrics: dict[str, BaselineMetric]) -> dict[str, BaselineMetric]:
+        for name, metric in metrics.items():
+            for value in (metric.mean, *metric.values.values()):
+                check_value(name, value)
+        return metrics
 
     @property
     def name(self) -> str:

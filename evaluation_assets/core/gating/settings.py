@@ -17,6 +17,18 @@ _UNBOUNDED = ("cost_usd", "latency_s")
 """Metrics that are no shares."""
 
 
+def check_value(metric: str, value: float) -> None:
+    """Check that a metric can have a value.
+
+    Raises:
+        ValueError: it cannot; the message says which it can have.
+    """
+    if not (isfinite(value) and value >= 0):
+        raise ValueError(f"{metric} is {value}; it has to be a number, not negative")
+    if value > 1 and metric not in _UNBOUNDED:
+        raise ValueError(f"{metric} is {value}; it has to be from 0 to 1")
+
+
 class HeadlineSettings(Section):
     """What the headline of a report counts. Process quality stands beside it.
 
@@ -87,10 +99,7 @@ class GateSettings(Section):
     @classmethod
     def _are_limits(cls, floors: dict[str, float]) -> dict[str, float]:
         for name, limit in floors.items():
-            if not (isfinite(limit) and limit >= 0):
-                raise ValueError(f"{name} is {limit}; it has to be a number, not negative")
-            if limit > 1 and name not in _UNBOUNDED:
-                raise ValueError(f"{name} is {limit}; it has to be from 0 to 1")
+            check_value(name, limit)
         return floors
 
     @field_validator("metrics", "floors")

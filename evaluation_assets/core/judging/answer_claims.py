@@ -4,6 +4,7 @@ A claim is a quotation of the answer. What supports or contradicts it is a quota
 without one, the claim does not count.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,8 @@ from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.well_formed import well_formed
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-CLAIMS_VERSION = "1"
-"""Increment when the request for claims changes."""
+CLAIMS_VERSION = "2"
+"""Increment when the request for claims changes, or how replies to it are read."""
 
 CLAIMS = "claims"
 """Field of a reply with the list."""
@@ -24,6 +25,9 @@ CLAIMS_TOKENS = 400
 """Output tokens that are assumed for it."""
 
 _MOST = 20
+
+_UNCUT = ("[0-9]", "[A-Za-z]")
+"""What a quotation does not cut: the digits of a number, the letters of a word."""
 
 _RULE = f"""
 The object also has "claims": a list of what the final answer states as fact, at most {_MOST}, the most important ones
@@ -78,18 +82,29 @@ def with_claims_schema(schema: dict[str, Any], *, with_claims: bool) -> dict[str
     }
 
 
-def read_claims(value: Any, trajectory: Trajectory) -> tuple[tuple[AnswerClaim, ...], tuple[str, ...]]:
-    """The claims in a reply on a run, and a note on entries that do not count.
+def read_claims(value: Any, trajectory: Trajectory) -> tuple[tuple[AnswerClaim, ...] | None, tuple[str, ...]]:
+    """The claims in a reply on a run, and notes on what does not count; `None` if the reply has no list of claims.
 
     An entry counts if its claim stands in the answer, and its quotation in a result or in what the user wrote. Spaces
-    do not matter. A slip in a list that gives no score is not worth a second call.
+    do not matter. Of entries with the same claim the first counts. A slip in a list that gives no score is not worth a
+    second call.
     """
-    given = value if isinstance(value, list) else []
+    if not isinstance(value, list):
+        return None, ("The reply has no list of claims.",)
     answer, shown = _Text("\n".join(_answer(trajectory))), _Text("\n".join(_evidence(trajectory)))
-    found = [claim for entry in given[:_MOST] if (claim := _claim(entry, answer, shown)) is not None]
-    distinct = tuple({claim.claim: claim for claim in found}.values())
-    left = len(given) - len(found)
-    return distinct, (f"Ignored: {counted(left, 'claim')} whose quotations do not stand in the run.",) if left else ()
+    entries = [entry for entry in map(_entry, value[:_MOST]) if entry is not None]
+    quoted = [entry for entry in entries if _is_quoted(entry, answer, shown)]
+    distinct: dict[str, AnswerClaim] = {}
+    for entry in quoted:
+        distinct.setdefault(_plain(entry.claim), entry)
+    ignored = (
+        (len(value[:_MOST]) - len(entries), "not of the form that was asked for"),
+        (len(entries) - len(quoted), "whose quotations do not stand in the run"),
+        (len(quoted) - len(distinct), "listed before"),
+        (len(value[_MOST:]), f"after the first {_MOST}"),
+    )
+    notes = tuple(f"Ignored: {counted(count, 'claim')} {why}." for count, why in ignored if count)
+    return tuple(distinct.values()), notes
 
 
 class _Text:
@@ -99,21 +114,41 @@ class _Text:
         self._forms = {_plain(text), _plain(neutral(text))}
 
     def has(self, quotation: str) -> bool:
+        """Whether the quotation stands in the text, and neither begins nor ends within a number or a word."""
         plain = _plain(quotation)
-        return bool(plain) and any(plain in form for form in self._forms)
+        if not plain or not any(plain in form for form in self._forms):
+            return False
+        whole = re.compile(f"{_uncut(plain[0], '<')}{re.escape(plain)}{_uncut(plain[-1], '')}")
+        return any(whole.search(form) for form in self._forms)
 
 
-def _claim(entry: Any, answer: _Text, shown: _Text) -> AnswerClaim | None:
-    if not isinstance(entry, dict):
+def _uncut(edge: str, behind: str) -> str:
+    """A pattern that refuses more digits, or letters, on the other side of the edge of a quotation.
+
+    Only Latin letters: other scripts may write words without spaces.
+    """
+    for kind in _UNCUT:
+        if re.match(kind, edge):
+            return f"(?{behind}!{kind})"
+    return ""
+
+
+def _entry(given: Any) -> AnswerClaim | None:
+    """The claim that an entry states, if it has the form that was asked for."""
+    if not isinstance(given, dict):
         return None
-    claim, verdict, quote = (entry.get(name) for name in ("claim", "verdict", "quote"))
-    if not isinstance(claim, str) or not answer.has(claim):
+    claim, verdict, quote = (given.get(name) for name in ("claim", "verdict", "quote"))
+    if not isinstance(claim, str):
         return None
     if verdict == "not_found":
         return AnswerClaim(claim, "not_found", None)
-    if verdict not in ("supported", "contradicted") or not isinstance(quote, str) or not shown.has(quote):
+    if verdict not in ("supported", "contradicted") or not isinstance(quote, str):
         return None
     return AnswerClaim(claim, verdict, quote)
+
+
+def _is_quoted(entry: AnswerClaim, answer: _Text, shown: _Text) -> bool:
+    return answer.has(entry.claim) and (entry.quote is None or shown.has(entry.quote))
 
 
 def _answer(trajectory: Trajectory) -> Iterator[str]:

@@ -97,22 +97,35 @@ class Selection:
         return (chosen for chain in chains if (chosen := self.chain(chain)) is not None)
 
     def described(self, levels: Sequence[Level] = EVERY_LEVEL) -> str:
-        """What distinguishes it from asking about everything at these levels; empty where nothing does."""
+        """What distinguishes it from asking about everything at these levels; empty where nothing does.
+
+        Digests and comparability keys are made of it.
+        """
+        return "; ".join(key for key, _ in self._differences(levels))
+
+    @property
+    def in_words(self) -> str:
+        """The same at all levels, for people: without versions of the requests."""
+        return "; ".join(words for _, words in self._differences(EVERY_LEVEL))
+
+    def _differences(self, levels: Sequence[Level]) -> Iterator[tuple[str, str]]:
+        """What differs from asking about everything, each with its words for people."""
         asked = [level for level in levels if level in self.levels]
-        parts = [] if len(asked) == len(levels) else [f"levels {', '.join(asked) or 'none'}"]
         if asked and self.is_quick:
-            parts = [f"quick {QUICK_VERSION}"]
+            yield f"quick {QUICK_VERSION}", "preset quick"
+        elif len(asked) < len(levels):
+            named = f"levels {', '.join(asked) or 'none'}"
+            yield named, named
         if asked and self.share < 1:
-            parts.append(f"sample {self.share:g}")
+            yield f"sample {self.share:g}", f"sample {self.share:g}"
         if asked and self.sees_images:
-            parts.append(f"images {IMAGES_VERSION}")
+            yield f"images {IMAGES_VERSION}", "images"
         if asked and self.asks_probability:
-            parts.append(f"probability {PROBABILITY_VERSION}")
+            yield f"probability {PROBABILITY_VERSION}", "probabilities"
         if "trajectory" in asked and self.asks_claims:
-            parts.append(f"claims {CLAIMS_VERSION}")
+            yield f"claims {CLAIMS_VERSION}", "claims of the final answer"
         if "trajectory" in asked and self.score_map:
-            parts.append(f"map {self.score_map}")
-        return "; ".join(parts)
+            yield f"map {self.score_map}", f"map {self.score_map}"
 
 
 EVERYTHING = Selection()

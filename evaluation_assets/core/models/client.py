@@ -315,7 +315,7 @@ class Client:
         if refused and self.circuit.is_open and self._others_are_answered():
             self.circuit.answered(now)
         if self.circuit.is_open:
-            todo = "does not answer ({}); check that it runs and can be reached, then re-run; paid replies are kept"
+            todo = "gives no replies ({}); check that it runs and can be reached, then re-run; paid replies are kept"
             self._stop(Stopped("unavailable", f"the endpoint {self._settings.endpoint} {todo.format(problem)}"))
 
     def _others_are_answered(self) -> bool:

@@ -53,6 +53,12 @@ class ProviderError(Exception):
         self.refuses: Feature | Literal["unclear"] | None = refuses
 
 
+def unreadable(problem: Exception, *, is_billed: bool) -> ProviderError:
+    """The error for a response that arrived and cannot be read."""
+    message = f"unreadable response: {type(problem).__name__}"
+    return ProviderError("server", message, retryable=True, endpoint_failed=True, is_billed=is_billed)
+
+
 class Stopped(Exception):
     """No more questions are asked in this run: `kind` and the message say why."""
 

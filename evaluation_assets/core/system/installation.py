@@ -1,6 +1,7 @@
 """Paths of an installation."""
 
 import os
+import re
 import shlex
 import stat
 from contextlib import suppress
@@ -17,6 +18,9 @@ from evaluation_assets.core.system.regular_files import is_local, is_of_the_syst
 from evaluation_assets.core.text.report_addresses import ReportAddress
 
 _DEFAULT = ".evaluation"
+
+_READ_IN_ADDRESSES = re.compile(r"\?|%[0-9A-Fa-f]{2}")
+"""What SQLAlchemy does not take as it stands in the address of an SQLite file: parameters, and escaped characters."""
 
 
 class UnusableHome(InvalidConfiguration):
@@ -64,6 +68,8 @@ class Installation:
     @property
     def problem(self) -> str | None:
         """Why its folders cannot be used, `None` if they can be read or created. Nothing is created."""
+        if changed := _READ_IN_ADDRESSES.search(str(self.local_folder)):
+            return f"{self.local_folder} has {changed[0]} in its path, which addresses of databases cannot have"
         apart = [] if self.lake == self.root / "lake" else [self.lake]
         found = (_problem_of(folder) for folder in (UPath(self.local_folder), self.root, *apart))
         return next((problem for problem in found if problem is not None), None)

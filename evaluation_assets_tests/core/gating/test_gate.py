@@ -394,6 +394,27 @@ def test_a_value_of_a_baseline_that_is_no_number_is_refused(tmp_path: Any, value
         read_baseline(file)
 
 
+@pytest.mark.parametrize(
+    ("metric", "value", "said"),
+    [
+        ("overall", "-5", "overall is -5.0; it has to be a number, not negative"),
+        ("overall", "1.5", "overall is 1.5; it has to be from 0 to 1"),
+        ("cost_usd", "-5", "cost_usd is -5.0; it has to be a number, not negative"),
+        ("cost_usd", "1.5", None),
+    ],
+)
+def test_a_value_that_a_metric_cannot_have_is_refused(tmp_path: Any, metric: str, value: str, said: str | None) -> None:
+    made = baseline(drop({metric: {"a": 0.25, "b": 0.5}}, "s/1"))
+    file = baseline_file(UPath(tmp_path), made.suite)
+    write_baseline(file, made)
+    file.write_text(file.read_text().replace('"a": 0.25', f'"a": {value}'))
+    if said is None:
+        assert read_baseline(file) is not None
+        return
+    with pytest.raises(InvalidBaseline, match=f"is not a valid baseline: metrics: {re.escape(said)}"):
+        read_baseline(file)
+
+
 def test_a_baseline_of_several_drops_is_their_mean_and_survives_its_file(tmp_path: Any) -> None:
     made = baseline(drop({"overall": {"a": 0.2, "b": 0.4}}, "s/1"), drop({"overall": {"a": 0.4, "b": 0.4}}, "s/2"))
     assert made.metrics["overall"].values == pytest.approx({"a": 0.3, "b": 0.4})

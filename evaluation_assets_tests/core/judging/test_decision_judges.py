@@ -420,7 +420,7 @@ def test_a_refused_key_is_the_cause_although_another_request_got_no_answer(url: 
 
     class Stops(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            if "does not answer" in record.getMessage():
+            if "gives no replies" in record.getMessage():
                 gone.set()
 
     async def answer(made: Endpoint, writer: asyncio.StreamWriter) -> None:

@@ -71,6 +71,9 @@ def test_every_request_has_the_headers_and_the_address_of_the_first(provider: st
         Reply(200, text="no JSON"),
         Reply(200, text='{"choices": [{"message": {"content": NaN}}], "content": 1}'),
         Reply(hang_up=True),
+        Reply(headers={"content-encoding": "gzip"}, text="no gzip"),
+        Reply(headers={"Content-Length": "100", "Connection": "close"}, text="half"),
+        Reply(headers={"content-length": "100"}, text="two lengths"),
     ],
     ids=lambda reply: f"{reply.status} {(reply.text or '')[:9]}",
 )
@@ -80,3 +83,21 @@ def test_later_requests_fail_as_the_first_does(provider: str, failing: Reply) ->
 
     answers = iter([Reply(body=ANSWERS[provider]), failing])
     assert asked(provider, lambda _: next(answers), 2) == ["yes", first]
+
+
+@PROVIDERS
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize(
+    ("headers", "problem"),
+    [
+        ({"content-encoding": "gzip"}, "DecodingError"),
+        ({"Content-Length": "100", "Connection": "close"}, "ReadError"),
+        ({"content-length": "100"}, "ClientResponseError"),
+    ],
+    ids=["no gzip", "half a body", "two lengths"],
+)
+def test_what_has_answered_is_not_said_to_have_no_connection(
+    provider: str, status: int, headers: dict[str, str], problem: str
+) -> None:
+    broken = Reply(status, headers=headers, text="half")
+    assert asked(provider, lambda _: broken, 2) == [f"server unreadable response: {problem} None True"] * 2

@@ -126,7 +126,8 @@ TRAJECTORY_VERDICTS = Table(
             "claims",
             records(claim=TEXT, verdict=NAME, quote=TEXT),
             "What the final answer states, for judges with `claims: true`: quotations of it, each `supported`, "
-            "`contradicted` or `not_found`, and the quotation of a result or of the user that shows it.",
+            "`contradicted` or `not_found`, and the quotation of a result or of the user that shows it. "
+            "Null where there is no final answer, as in dialogues of several turns, and where a reply has no list.",
         ),
     ),
     per_judge=True,

@@ -2,14 +2,16 @@
 
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import aiohttp
 import httpx2
 
 from evaluation_assets.core.models.allowed_hosts import refusal_of
-from evaluation_assets.core.models.errors import ProviderError
+from evaluation_assets.core.models.errors import ProviderError, unreadable
 from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to
 
 LARGEST_REPLY = 32 * 2**20
@@ -37,8 +39,11 @@ def bounded(client: type[httpx2.AsyncClient], base_url: str) -> httpx2.AsyncClie
                 response = await super().send(request, **options)
             except httpx2.TooManyRedirects:
                 raise _circle() from None
+            except aiohttp.ClientResponseError as problem:  # the transport lets it through: this is not HTTP
+                raise unreadable(problem, is_billed=True) from None
             try:
-                return await _in_full(response)
+                with _reading(response):
+                    return await _in_full(response)
             except BaseException:
                 await response.aclose()
                 raise
@@ -64,13 +69,14 @@ def bounded_in_threads(client: type[httpx2.Client], base_url: str, seconds: floa
             until = time.monotonic() + seconds
             parts, size = [], 0
             try:
-                for part in response.iter_bytes():
-                    size += len(part)
-                    if size > LARGEST_REPLY:
-                        raise _too_long()
-                    if time.monotonic() > until:
-                        raise httpx2.ReadTimeout("the answer takes too long", request=request)
-                    parts.append(part)
+                with _reading(response):
+                    for part in response.iter_bytes():
+                        size += len(part)
+                        if size > LARGEST_REPLY:
+                            raise _too_long()
+                        if time.monotonic() > until:
+                            raise httpx2.ReadTimeout("the answer takes too long", request=request)
+                        parts.append(part)
             finally:
                 response.close()
             return _rebuilt(response, parts)
@@ -97,6 +103,15 @@ def _check_of(base_url: str) -> Callable[[httpx2.Request], None]:
             raise ProviderError("auth", f"the endpoint {problem}", retryable=False) from None
 
     return check
+
+
+@contextmanager
+def _reading(response: httpx2.Response) -> Iterator[None]:
+    """What goes wrong while a body is read, as a `ProviderError`: to SDKs it is as if nobody had answered."""
+    try:
+        yield
+    except (httpx2.DecodingError, httpx2.ReadError, httpx2.RemoteProtocolError) as problem:
+        raise unreadable(problem, is_billed=response.is_success) from None
 
 
 async def _in_full(response: httpx2.Response) -> httpx2.Response:

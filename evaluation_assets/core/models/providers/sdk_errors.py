@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from evaluation_assets.core.models.errors import ErrorKind, ProviderError
+from evaluation_assets.core.models.errors import ErrorKind, ProviderError, unreadable
 from evaluation_assets.core.models.providers.base import parsed
 from evaluation_assets.core.models.providers.refusals import is_too_long, reason_in, refused_feature, texts_in
 
@@ -80,8 +80,7 @@ def in_our_words(
             raise problem.__cause__ from None
         raise connection_error(problem, timed_out=isinstance(problem, timeout)) from None
     except (other, ValueError, OverflowError, RecursionError) as problem:
-        message = f"unreadable response: {type(problem).__name__}"
-        raise ProviderError("server", message, retryable=True, endpoint_failed=True, is_billed=True) from None
+        raise unreadable(problem, is_billed=True) from None
 
 
 def status_error(status: int, headers: Mapping[str, str], body: Any, mask: Callable[[str], str]) -> ProviderError:

@@ -154,8 +154,7 @@ class AgentSettings(EndpointSettings):
         if self.provider == PYTHON:
             return self.own_function().digest
         files = (Path(self.folder or ".") / part for part in self.command)
-        contents = (hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file())
-        return digest(*self.command, *contents)
+        return digest(*self.command, *filter(None, map(_digest_of, files)))
 
     @property
     def identity(self) -> str:
@@ -210,3 +209,11 @@ def load_agents(paths: Iterable[UPath]) -> list[AgentSettings]:
 def agent_files(folder: UPath) -> list[UPath]:
     """The agent files of an installation."""
     return sorted(folder.glob("*.yaml"), key=lambda path: path.path) if folder.exists() else []
+
+
+def _digest_of(file: Path) -> str | None:
+    """The digest of a file; `None` where an argument is no file that can be read, but perhaps a program."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
+    except OSError:
+        return None

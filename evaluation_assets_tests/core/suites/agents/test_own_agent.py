@@ -196,6 +196,12 @@ def test_changed_code_is_another_version(tmp_path: Path, kind: Any) -> None:
     assert kind(tmp_path, source.replace("'a'", "'b'")).identity != first
 
 
+def test_a_program_in_the_command_itself_is_run(tmp_path: Path, running: Running) -> None:
+    program = "import json; print(json.dumps({'answer': 'a'}))" + " " * 5000
+    file = written(tmp_path, "", provider="command", command=[sys.executable, "-c", program])
+    assert ran(running, load_agent(UPath(file))).final_answer == "a"
+
+
 def test_an_installation_finds_the_code_where_it_was(tmp_path: Path, running: Running) -> None:
     code = tmp_path / "code"
     code.mkdir()
