@@ -16,6 +16,8 @@ from evaluation_assets.core.traces.formats.base import (
     UnreadableDrop,
 )
 from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
+from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
+from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
@@ -145,6 +147,8 @@ _SHIPPED: dict[str, Format] = {
             autogen,
             smolagents,
             AGENTBENCH,
+            CHATGPT,
+            CLAUDE_AI,
             LIVEKIT,
             N8N,
             VAPI,
