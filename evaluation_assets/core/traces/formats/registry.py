@@ -24,6 +24,7 @@ from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
 from evaluation_assets.core.traces.formats.envelopes.toolbench import TOOLBENCH
 from evaluation_assets.core.traces.formats.envelopes.trials import TRIALS
 from evaluation_assets.core.traces.formats.envelopes.vapi import VAPI
+from evaluation_assets.core.traces.formats.envelopes.vscode_chat import VSCODE_CHAT
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
@@ -154,6 +155,7 @@ _SHIPPED: dict[str, Format] = {
             VAPI,
             TOOLBENCH,
             TRIALS,
+            VSCODE_CHAT,
             anthropic_messages,
             openai_messages,
             dialogue,

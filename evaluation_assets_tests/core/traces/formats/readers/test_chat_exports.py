@@ -1,4 +1,4 @@
-"""Conversations as the data exports of chat programs have them: ChatGPT, claude.ai."""
+"""Conversations as the exports of chat programs have them: ChatGPT, claude.ai, VS Code."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, trajectories
 
-CHATGPT, CLAUDE_AI = FIXTURES / "chatgpt", FIXTURES / "claude_ai"
+CHATGPT, CLAUDE_AI, VSCODE = FIXTURES / "chatgpt", FIXTURES / "claude_ai", FIXTURES / "vscode_chat"
 
 
 def node(parent: str | None, role: str, content: JsonObject, recipient: str = "all") -> JsonObject:
@@ -93,3 +93,36 @@ def test_answers_of_claude_ai_that_were_generated_again_are_left_out(tmp_path: P
     assert (run.final_answer, calls_of(run)) == ("A guess: Mill.", [])
     summary = summary_of(path)
     assert (summary.trust, summary.rewound_branches, summary.rewound_calls) == ("partial", 1, 2)
+
+
+def test_a_chat_of_vscode_has_what_copilot_kept_of_each_round() -> None:
+    (run,) = trajectories(VSCODE)
+    first, _ = run.turns
+    assert calls_of(run)[:2] == [
+        ("fetch_webpage", {"urls": ["https://example.org/4"]}, "9 buses an hour"),
+        ("read_file", {"filePath": "lines.md"}, "line 4: 9 an hour"),
+    ]
+    assert (first.user_message, first.interactions[-1].response) == (
+        "How often does line 4 run?",
+        "Every 6 to 7 minutes.",
+    )
+    assert run.piece(run.calls[0].thought) == "The page or the file has it."
+    assert (run.id, run.started_at, run.agents[0].model) == (
+        "5e55-bus",
+        "2025-10-02T15:16:51.241000+00:00",
+        "copilot/gpt-4.1",
+    )
+    assert summary_of(VSCODE).trust == "complete"
+
+
+def test_a_response_of_vscode_without_rounds_is_read_as_it_is_shown(tmp_path: Path) -> None:
+    (run,) = trajectories(VSCODE)
+    assert calls_of(run)[2:] == [("find_line_internal", {"line": 4}, "no index")]
+    assert [step.result.error for step in run.calls if step.result is not None] == [None, None, "no index"]
+    assert run.turns[1].interactions[-1].response == "It is `lines.md`."
+    chat = json.loads((VSCODE / "chat.json").read_bytes())
+    del chat["requests"][1]["response"][3]["resultDetails"]
+    chat["requests"][1]["response"].append({"kind": "treeData", "treeData": {"label": "src"}})
+    summary = summary_of(written(tmp_path, chat))
+    assert (summary.trust, dict(summary.unknown_parts)) == ("doubtful", {"treeData": 1})
+    assert (summary.calls, summary.results, summary.unanswered_calls) == (3, 2, 1)
