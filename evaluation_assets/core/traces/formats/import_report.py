@@ -46,8 +46,9 @@ class ImportSummary(BaseModel):
     and arguments of an earlier call of their trajectory. `repeated_beginnings` are trajectories that begin with all of
     another one, or are such a beginning. `earlier_calls` are in the history of a trace whose earlier traces are not in
     the drop. `unknown_parts` are kinds of message parts or events that no reader understands. `calls_as_text` are
-    trajectories without calls whose text or fields name some. `guessed_speakers` are names in texts that may be
-    something else. `spans_without_content` are spans of models or tools that recorded no messages, `content_settings`
+    trajectories without calls whose text or fields name some. `guessed_speakers` are names in texts, and roles of
+    messages, that may be something else. `spans_without_content` are spans of models or tools that recorded no
+    messages, `content_settings`
     would make their instrumentations record them. `orphan_spans` and `orphan_sessions`, of sub-agents, have a parent
     that is not in the drop. `failed_attempts` were repeated by the source, which keeps only their ends.
     `rewound_branches`, with their calls, were taken back by the user. `copied_histories` are sessions that begin with
@@ -120,7 +121,10 @@ class ImportSummary(BaseModel):
             (self.calls_not_read, f"{counted(self.calls_not_read, 'call')} in the source could not be read"),
             (self.results_not_read, f"{counted(self.results_not_read, 'result')} in the source could not be read"),
             (unknown, f"{counted(unknown, 'part')} of messages could not be read: {kinds}"),
-            (self.guessed_speakers, f"speakers of a text were guessed: {names}; record messages with their roles"),
+            (
+                self.guessed_speakers,
+                f"speakers were guessed: {names}; record messages with the roles user, assistant and tool",
+            ),
             (self.repeated_calls, f"{counted(self.repeated_calls, 'repeated call')} with the ID of an earlier one"),
             (
                 self.repeated_beginnings,

@@ -16,6 +16,7 @@ from evaluation_assets.core.traces.formats.base import (
     UnreadableDrop,
 )
 from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
+from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
 from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
@@ -148,6 +149,7 @@ _SHIPPED: dict[str, Format] = {
             autogen,
             smolagents,
             AGENTBENCH,
+            AGNO,
             CHATGPT,
             CLAUDE_AI,
             LIVEKIT,
