@@ -168,11 +168,8 @@ def calls_of(message: Fields) -> Iterator[Call]:
 
 
 def _named(call: Fields) -> str:
-    """The name of the tool that is called; a call without one is not understood."""
-    name = call.text("name", *_TOOLS)
-    if name is None:
-        call.note_unknown("call without a name")
-    return name or "unnamed"
+    """The name of the tool that is called."""
+    return call.text("name", *_TOOLS) or "unnamed"
 
 
 def result_of(message: Fields) -> Result:

@@ -245,3 +245,36 @@ def test_tokens_of_agno_that_its_messages_lack_are_told(tmp_path: Path) -> None:
     session["runs"][0]["metrics"]["input_tokens"] += 40
     summary = summary_of(written(tmp_path, session))
     assert (summary.trust, summary.gaps) == ("partial", ("290 input tokens stated by the source, 250 read",))
+
+
+BEEAI = [
+    {"role": "system", "content": "You know the weather."},
+    {"role": "user", "content": [{"type": "text", "text": ASKED}]},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "text", "text": LOOKS},
+            {"type": "tool-call", "id": "c1", "tool_name": "wind", "args": json.dumps(PLACE)},
+        ],
+    },
+    {
+        "role": "tool",
+        "content": [{"type": "tool-result", "result": FOUND, "tool_name": "wind", "tool_call_id": "c1"}],
+    },
+    {"role": "assistant", "content": [{"type": "text", "text": SAID}]},
+]
+
+
+def test_calls_of_beeai_have_their_names_and_results(tmp_path: Path) -> None:
+    path = written(tmp_path, {"messages": BEEAI})
+    (run,) = trajectories(path)
+    assert (run.task, calls_of(run), run.final_answer) == (ASKED, [("wind", PLACE, FOUND)], SAID)
+    assert run.calls[0].call is not None and run.calls[0].call.id == "c1"
+    assert summary_of(path).trust == "complete"
+
+
+def test_a_call_without_the_name_of_its_tool_makes_the_reading_doubtful(tmp_path: Path) -> None:
+    messages = json.loads(json.dumps(BEEAI))
+    del messages[2]["content"][1]["tool_name"]
+    summary = summary_of(written(tmp_path, {"messages": messages}))
+    assert (summary.trust, summary.doubts) == ("doubtful", ("1 call whose tool has no name",))
