@@ -35,6 +35,8 @@ _WRITTEN_CALL = re.compile(
 
 _KINDS_NAMED = 5
 """Kinds of message parts that a sentence names."""
+_UNNAMED = "unnamed"
+"""What readers call a tool without a name."""
 
 
 class ImportSummary(BaseModel):
@@ -43,11 +45,12 @@ class ImportSummary(BaseModel):
     `calls_in_source` and `results_in_source` count calls and results by their shape, without the reader (lower bounds);
     `rejected_calls` and `rejected_results` are those in rejected records. `unanswered_calls` have no result, calls that
     hand in the answer and a last call not counted. `stray_results` answer no call. `repeated_calls` have the id, tool
-    and arguments of an earlier call of their trajectory. `repeated_beginnings` are trajectories that begin with all of
-    another one, or are such a beginning. `earlier_calls` are in the history of a trace whose earlier traces are not in
-    the drop. `unknown_parts` are kinds of message parts or events that no reader understands. `calls_as_text` are
-    trajectories without calls whose text or fields name some. `guessed_speakers` are names in texts that may be
-    something else. `spans_without_content` are spans of models or tools that recorded no messages, `content_settings`
+    and arguments of an earlier call of their trajectory, `unnamed_calls` no name of a tool. `repeated_beginnings` are
+    trajectories that begin with all of another one, or are such a beginning. `earlier_calls` are in the history of a
+    trace whose earlier traces are not in the drop. `unknown_parts` are kinds of message parts or events that no reader
+    understands. `calls_as_text` are trajectories without calls whose text or fields name some. `guessed_speakers` are
+    names in texts, and roles of messages, that may be something else. `spans_without_content` are spans of models or
+    tools that recorded no messages, `content_settings`
     would make their instrumentations record them. `orphan_spans` and `orphan_sessions`, of sub-agents, have a parent
     that is not in the drop. `failed_attempts` were repeated by the source, which keeps only their ends.
     `rewound_branches`, with their calls, were taken back by the user. `copied_histories` are sessions that begin with
@@ -73,6 +76,7 @@ class ImportSummary(BaseModel):
     unanswered_calls: int = 0
     stray_results: int = 0
     repeated_calls: int = 0
+    unnamed_calls: int = 0
     earlier_calls: int = 0
     repeated_beginnings: int = 0
     calls_as_text: int = 0
@@ -120,7 +124,11 @@ class ImportSummary(BaseModel):
             (self.calls_not_read, f"{counted(self.calls_not_read, 'call')} in the source could not be read"),
             (self.results_not_read, f"{counted(self.results_not_read, 'result')} in the source could not be read"),
             (unknown, f"{counted(unknown, 'part')} of messages could not be read: {kinds}"),
-            (self.guessed_speakers, f"speakers of a text were guessed: {names}; record messages with their roles"),
+            (
+                self.guessed_speakers,
+                f"speakers were guessed: {names}; record messages with the roles user, assistant and tool",
+            ),
+            (self.unnamed_calls, f"{counted(self.unnamed_calls, 'call')} whose tool has no name"),
             (self.repeated_calls, f"{counted(self.repeated_calls, 'repeated call')} with the ID of an earlier one"),
             (
                 self.repeated_beginnings,
@@ -216,6 +224,7 @@ class CallCounts:
     unanswered: int
     stray_results: int
     repeated: int
+    unnamed: int
 
 
 def call_counts(trajectory: Trajectory) -> CallCounts:
@@ -234,6 +243,7 @@ def call_counts(trajectory: Trajectory) -> CallCounts:
         unanswered=open_calls,
         stray_results=sum(step.call is None and step.result is not None for step in steps),
         repeated=sum(times - 1 for times in identified.values()),
+        unnamed=sum(step.call is not None and step.call.name == _UNNAMED for step in made),
     )
 
 
@@ -343,6 +353,7 @@ class ImportReport:
             unanswered_calls=found.unanswered,
             stray_results=found.stray_results,
             repeated_calls=found.repeated,
+            unnamed_calls=found.unnamed,
             repeated_beginnings=self._repeats(trajectory),
             calls_as_text=not found.calls and (self._lists_tools or _WRITTEN_CALL.search(trajectory.text) is not None),
         )

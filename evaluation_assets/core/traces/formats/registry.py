@@ -16,12 +16,16 @@ from evaluation_assets.core.traces.formats.base import (
     UnreadableDrop,
 )
 from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
+from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
+from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
+from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
 from evaluation_assets.core.traces.formats.envelopes.toolbench import TOOLBENCH
 from evaluation_assets.core.traces.formats.envelopes.trials import TRIALS
 from evaluation_assets.core.traces.formats.envelopes.vapi import VAPI
+from evaluation_assets.core.traces.formats.envelopes.vscode_chat import VSCODE_CHAT
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
@@ -51,6 +55,7 @@ from evaluation_assets.core.traces.formats.readers import (
     kimi_code,
     langchain,
     langfuse,
+    managed_agents,
     mini_swe_agent,
     mlflow,
     openai_agents,
@@ -111,6 +116,7 @@ _SHIPPED: dict[str, Format] = {
             qwen_code,
             claude_code,
             cline,
+            managed_agents,
             codex,
             aider,
             gemini_cli,
@@ -145,11 +151,15 @@ _SHIPPED: dict[str, Format] = {
             autogen,
             smolagents,
             AGENTBENCH,
+            AGNO,
+            CHATGPT,
+            CLAUDE_AI,
             LIVEKIT,
             N8N,
             VAPI,
             TOOLBENCH,
             TRIALS,
+            VSCODE_CHAT,
             anthropic_messages,
             openai_messages,
             dialogue,

@@ -92,6 +92,7 @@ class UnmappedFields:
 
     def _take_notes(self, fields: "Fields") -> None:
         self.notes.update({("unknown_part", kind): times for kind, times in fields.unknown_parts.items()})
+        self.notes.update({("guessed_speaker", name): times for name, times in fields.speakers.items()})
         self.note("estimated_usage", "tokens", fields.estimates)
         self.stated.update(fields.stated)
 
@@ -115,6 +116,7 @@ class _Shared:
 
     objects: dict[int, _Object] = field(default_factory=dict)
     unknown_parts: Counter[str] = field(default_factory=Counter)
+    speakers: Counter[str] = field(default_factory=Counter)
     estimates: int = 0
     stated: Comparisons = field(default_factory=Comparisons)
 
@@ -280,6 +282,15 @@ class Fields:
         kind = kind or next(self.filled(), "empty")
         self._shared.unknown_parts[kind] += 1
         return kind
+
+    def note_speaker(self, name: str) -> None:
+        """Note that a role that is not known was read as the name of an agent."""
+        self._shared.speakers[name] += 1
+
+    @property
+    def speakers(self) -> Counter[str]:
+        """How often which role was read as a name, here and in the whole record."""
+        return self._shared.speakers
 
     def note_estimate(self) -> None:
         """Note that the source only estimates the tokens of this request."""

@@ -27,7 +27,12 @@ class Stream:
         self._unmapped = unmapped
         self._text: list[str] = []
         self._calls: list[Call] = []
-        for event in events:
+        first = next((place for place, event in enumerate(events) if is_init(event)), 0)
+        is_asked = any(event.get("role") == "user" for event in events[first:])
+        for place, event in enumerate(events):
+            if place < first and is_asked:  # the prompt, as the program wrote it that started Gemini CLI
+                unmapped.count("events[] (before init)")
+                continue
             with unmapped.reading(event) as fields:
                 self._event(fields)
         self._flush()

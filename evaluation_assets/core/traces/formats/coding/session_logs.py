@@ -16,6 +16,7 @@ from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 _CALLS = ("tool_use", "tool_call", "toolCall")
@@ -104,6 +105,9 @@ def _pieces(message: Fields) -> Iterator[Piece]:
             yield Call(name=part.text("name") or "unnamed", arguments=arguments, id=part.name("id"))
         elif kind in _RESULTS:
             yield _result(part)
+        elif kind == "document" and at(part.peek("source"), "type") == "text":
+            part.set_aside("title", "context", "citations")
+            yield as_text(part.object("source").rest().get("data"))
         elif kind == "image":
             part.rest()
             yield image_text(part)

@@ -3,8 +3,8 @@ as `openai_messages`.
 """
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -26,12 +26,14 @@ class Chat:
 
     The record has `messages` and fields that `context_of` reads; other fields keep the names that the program gives
     them, and are counted as unmapped. `requests` is how many times a model was asked, as the program states it: a
-    search asks it more often than there are answers on the way that it chose.
+    search asks it more often than there are answers on the way that it chose. `rewound` is how many branches, and
+    calls in them, the user left behind.
     """
 
     record: JsonObject
     failure: str | None = None
     requests: int | None = None
+    rewound: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,11 @@ class Envelope:
         if not self.holds(record.data):
             yield record.rejected(UnusableRecord("not_this_format", f"the record is not in format {self.name}"))
             return
-        chats = list(self.conversations(record.data))
+        try:
+            chats = list(self.conversations(record.data))
+        except UnusableRecord as problem:
+            yield record.rejected(problem)
+            return
         for chat in chats:
             read = partial(self._trajectory, chat, unmapped, group)
             yield usable(record, lambda _, read=read: read(), is_whole=len(chats) == 1)
@@ -84,6 +90,8 @@ class Envelope:
         if chat.requests is not None:
             answers = sum(role_of(message) == "assistant" for message in chat.record["messages"])
             unmapped.stated.compare("request", chat.requests, answers)
+        for what, times in chat.rewound.items():
+            unmapped.note("rewound", what, times)
         return replace(trajectory_of(unmapped, [data], known), format=self.name)
 
 

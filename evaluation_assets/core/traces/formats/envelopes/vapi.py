@@ -25,7 +25,8 @@ _STOPPED = {"exceeded-max-duration": "time_limit"}
 
 
 def _is_call(data: Any) -> bool:
-    return any(at(message, "role") in _SPOKEN for message in _messages_in(_report_in(data)))
+    messages = _messages_in(_report_in(data))
+    return any(at(message, "role") in _SPOKEN and "content" not in message for message in messages)
 
 
 def _report_in(data: Any) -> JsonObject:

@@ -15,9 +15,10 @@ ROLES = {
     "ai": "assistant", "AIMessageChunk": "assistant", "gpt": "assistant", "model": "assistant", "tool": "tool",
     "function": "tool", "observation": "tool", "function_call": "assistant", "tool_call": "assistant",
     "tool_response": "tool", "tool_result": "tool", "tool_output": "tool", "function_response": "tool",
-    "ipython": "tool", "environment": "tool",
+    "ipython": "tool", "environment": "tool", "bot": "assistant", "chatbot": "assistant", "customer": "user",
+    "client": "user",
 }  # fmt: skip
-"""Meaning of a message's role or type. Any other role is the name of an agent."""
+"""Meaning of a message's role or type, in lower case too. Any other role may be the name of an agent."""
 
 _THOUGHT = re.compile(r"\s*(?:<(think|thinking)>)?(.*?)</(?:think|thinking)>", re.DOTALL)
 _OPEN_THOUGHT = re.compile(r"\s*<(?:think|thinking)>(.*)\Z", re.DOTALL)
@@ -27,7 +28,11 @@ _MEDIA = {
     "media": "media",
 }  # fmt: skip
 
+TEXTS = ("content", "value", "text", "message")
+"""Fields of a message that hold what it says."""
+
 _FAILED = ("error", "failed", "failure", "incomplete")
+_CALL_IDS, _TOOLS = ("tool_call_id", "toolCallId"), ("tool_name", "toolName")
 _CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
 """Content parts that are tool calls. LangChain also lists them in `tool_calls`."""
 
@@ -41,7 +46,12 @@ def role_of(message: Any) -> str | None:
     if not isinstance(message, dict):
         return None
     recorded = next((role for key in ("role", "type", "from") if isinstance(role := message.get(key), str)), None)
-    return None if recorded is None else ROLES.get(recorded, recorded)
+    return None if recorded is None else meaning_of(recorded)
+
+
+def meaning_of(role: str) -> str:
+    """What a role or type means; the role itself if it is not known."""
+    return ROLES.get(role) or ROLES.get(role.lower(), role)
 
 
 def part_kinds(messages: Iterable[Any]) -> set[str]:
@@ -72,11 +82,14 @@ def events_of(
 ) -> Iterator[Event]:
     """Convert messages to events. System prompts are not events; see `system_of`.
 
-    `usages` holds the usage of answers by message index, for sources that record it outside the message.
+    `usages` holds the usage of answers by message index, for sources that record it outside the message. A role that
+    is not known is read as the name of an agent, which is a guess.
     """
     for index, message in enumerate(messages):
         role = message.text("role", "type", "from") or ""
-        meaning = ROLES.get(role, role)
+        meaning = meaning_of(role)
+        if not meaning:
+            message.note_unknown("message without a role")
         if meaning in ("system", ""):
             continue
         message.set_aside("type", "from", "id", "example")
@@ -90,13 +103,17 @@ def events_of(
         else:
             said = said_of(message, agent if meaning == "assistant" else role, usage=(usages or {}).get(index))
             if said is not None:
+                if meaning != "assistant":
+                    message.note_speaker(role)
                 yield said
 
 
 def system_of(messages: Iterable[Fields]) -> str | None:
     """All system prompts, at the beginning and later, joined into one text."""
     prompts = [
-        content_of(message) for message in messages if ROLES.get(message.text("role", "type", "from") or "") == "system"
+        content_of(message)
+        for message in messages
+        if meaning_of(message.text("role", "type", "from") or "") == "system"
     ]
     return "\n\n".join(prompt for prompt in prompts if prompt.strip()) or None
 
@@ -133,7 +150,7 @@ def calls_of(message: Fields) -> Iterator[Call]:
         yield Call(
             name=named or function.text("name") or _named(call),
             arguments=beside if inside is None else inside,
-            id=call.recorded_id("id", "call_id", "tool_call_id"),
+            id=call.recorded_id("id", "call_id", *_CALL_IDS),
         )
     for call in message.objects("invalid_tool_calls"):
         call.set_aside("type", "error")
@@ -151,11 +168,8 @@ def calls_of(message: Fields) -> Iterator[Call]:
 
 
 def _named(call: Fields) -> str:
-    """The name of the tool that is called; a call without one is not understood."""
-    name = call.text("name")
-    if name is None:
-        call.note_unknown("call without a name")
-    return name or "unnamed"
+    """The name of the tool that is called."""
+    return call.text("name", *_TOOLS) or "unnamed"
 
 
 def result_of(message: Fields) -> Result:
@@ -163,8 +177,8 @@ def result_of(message: Fields) -> Result:
     content = content_of(message)
     return Result(
         content=content,
-        call_id=message.recorded_id("tool_call_id", "call_id", "id"),
-        tool=message.text("name", "tool_name"),
+        call_id=message.recorded_id(*_CALL_IDS, "call_id", "id"),
+        tool=message.text("name", *_TOOLS),
         error=stated_error(message, content),
     )
 
@@ -189,7 +203,7 @@ def content_of(fields: Fields) -> str:
     """The content of a message as text; other media are named in brackets and counted as unmapped."""
     if fields.is_object("content") and "type" not in (content := fields.object("content")) and "text" not in content:
         return as_text(content.rest())  # a tool's output as JSON
-    pieces = [part if isinstance(part, str) else part_text(part) for part in fields.parts("content", "value")]
+    pieces = [part if isinstance(part, str) else part_text(part) for part in fields.parts(*TEXTS)]
     return "\n".join(piece for piece in pieces if piece)
 
 
@@ -206,6 +220,8 @@ def part_text(part: Fields) -> str:
         part.set_aside("signature", "id", "summary")
         return f"<think>{found}</think>\n"
     part.set_aside("index", "id")
+    if isinstance(found, dict) and isinstance(found.get("value"), str):
+        return found["value"]  # a text of the Assistants API, with its citations
     return as_text(found) if found is not None else f"[{part.note_unknown(part.text('type'))}]"
 
 

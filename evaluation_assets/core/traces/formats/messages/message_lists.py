@@ -3,6 +3,7 @@
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -10,7 +11,20 @@ LISTS = ("messages", "traj", "conversation", "conversations", "trajectory")
 """Fields of a record whose value are its messages."""
 
 _ASKED_AND_SAID = (("prompt", "completion"), ("query", "response"))
+_STORES = ("chat_message_store_state", "storeState")
+"""Fields of a thread of Microsoft Agent Framework that hold its messages."""
 _STEPS, _CALLS = "intermediate_steps", "tool_calls"
+
+
+_THREAD = "thread.message"
+"""The object of a message of OpenAI's Assistants API, which lists the newest first."""
+
+
+def in_order(messages: list[Any]) -> list[Any]:
+    """The messages from the first to the last."""
+    if not messages or not all(at(message, "object") == _THREAD for message in messages):
+        return messages
+    return sorted(messages, key=lambda message: message.get("created_at") or 0)
 
 
 def with_messages(data: JsonObject) -> JsonObject:
@@ -26,7 +40,16 @@ def with_messages(data: JsonObject) -> JsonObject:
             return data
         if any(isinstance(at(message, _CALLS), str) for message in messages):
             messages = [_with_calls(message) for message in messages]
+        if any(map(is_of_framework, messages)):
+            messages = as_chat_messages(messages)
+        messages = in_order(messages)
         return data if messages is data[name] else {**data, name: messages}
+    if any(at(message, "object") == _THREAD for message in list_in(data.get("data"))):
+        return {**{key: value for key, value in data.items() if key != "data"}, LISTS[0]: in_order(data["data"])}
+    for name in _STORES:
+        if isinstance(messages := at(data.get(name), "messages"), list):
+            others = {key: value for key, value in data.items() if key != name}
+            return {**others, LISTS[0]: as_chat_messages(messages)}
     if are_messages(data.get(_STEPS)):
         return {**{key: value for key, value in data.items() if key != _STEPS}, LISTS[0]: data[_STEPS]}
     for names in _ASKED_AND_SAID:

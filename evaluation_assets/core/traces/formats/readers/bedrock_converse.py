@@ -58,7 +58,12 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 def _is_message(data: Any) -> bool:
     message = _unwrapped(data)
-    return isinstance(message, dict) and message.get("role") in ("user", "assistant") and _has_parts(message)
+    return (
+        isinstance(message, dict)
+        and message.get("role") in ("user", "assistant")
+        and _has_parts(message)
+        and "meta" not in message
+    )
 
 
 def _unwrapped(data: Any) -> Any:

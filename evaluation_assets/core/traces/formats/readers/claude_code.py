@@ -373,7 +373,7 @@ def _is_entry(record: Any) -> bool:
         isinstance(record, dict)
         and record.get("type") in _ENTRIES
         and (_session_of(record) is not None or _is_unnamed(record))
-        and ("uuid" in record or "subtype" in record)
+        and any(name in record for name in ("uuid", "subtype", "cwd"))
         and "systemPayload" not in record  # lines of Qwen Code
         and "parts" not in object_in(record.get("message"))
     )
@@ -385,8 +385,9 @@ def _is_of_journal(record: Any) -> bool:
 
 
 def _is_unnamed(record: Any) -> bool:
-    """Whether a line has a session without an ID, as lines have that were made anonymous."""
-    return _is_null(record) and record.get("type") in ("user", "assistant") and isinstance(record.get("message"), dict)
+    """Whether a line has a session without an ID, as lines have that were made anonymous, or names a folder alone."""
+    is_of_none = _is_null(record) or ("cwd" in record and _session_of(record) is None)
+    return is_of_none and record.get("type") in ("user", "assistant") and isinstance(record.get("message"), dict)
 
 
 def _is_null(record: Any) -> bool:

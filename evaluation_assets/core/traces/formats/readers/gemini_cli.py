@@ -46,12 +46,20 @@ def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
         elif not isinstance(record.data, dict):
             yield record.rejected(UnusableRecord("wrong_type", "expected an object"))
         else:
-            if unit and (is_init(record.data) or (_is_header(record.data) and _id(record.data) != _id(unit[0].data))):
+            if unit and (
+                (is_init(record.data) and not _is_prompt(unit))
+                or (_is_header(record.data) and _id(record.data) != _id(unit[0].data))
+            ):
                 yield unit
                 unit = []
             unit.append(record)
     if unit:
         yield unit
+
+
+def _is_prompt(unit: Sequence[Record]) -> bool:
+    """Whether all that stands before a stream is its prompt, as the program that started Gemini CLI wrote it."""
+    return all(at(record.data, "type") == "message" and at(record.data, "role") == "user" for record in unit)
 
 
 def _link_of(records: Sequence[Any]) -> Link:

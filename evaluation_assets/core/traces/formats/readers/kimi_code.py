@@ -1,6 +1,7 @@
 """Sessions of Kimi Code: its `wire.jsonl`, with the messages of the user and the events of the agent's loop.
 
-Kimi CLI, which came before, keeps its messages in `context.jsonl`, between marks whose roles begin with `_`.
+Kimi CLI, which came before, keeps its messages in `context.jsonl`, between marks whose roles begin with `_`, and what
+it showed in another `wire.jsonl`.
 """
 
 import re
@@ -9,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.text.nullable import sum_of
+from evaluation_assets.core.traces.formats.coding.kimi_wire import EXIT_CODE, is_wire_line, read_wire
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, content_text
 from evaluation_assets.core.traces.formats.messages.chat import first_line
@@ -20,10 +22,10 @@ from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Usage
 
 NAME = "kimi_code"
-DESCRIPTION = "Kimi Code sessions (wire.jsonl), and those of Kimi CLI (context.jsonl)"
+DESCRIPTION = "Kimi Code sessions (wire.jsonl), and those of Kimi CLI (context.jsonl, wire.jsonl)"
 DETECTION = (
     "lines of type context.append_loop_event with an event, or context.append_message with a message; "
-    "or of the role _system_prompt, _checkpoint or _usage"
+    "or of the role _system_prompt, _checkpoint or _usage; or with a timestamp and a message that has a payload"
 )
 
 _LOOP, _MESSAGE, _COMPACTED = "context.append_loop_event", "context.append_message", "context.apply_compaction"
@@ -36,7 +38,6 @@ _MARKS = {"_system_prompt": ("content", str), "_checkpoint": ("id", int), "_usag
 
 _CHECKPOINT = re.compile(r"\s*<system>CHECKPOINT \d+</system>\s*")
 _FAILED = "<system>ERROR"
-_EXIT_CODE = re.compile(r"Command failed with exit code: (\d{1,9})\.?\s*\Z")
 
 
 def is_mark(data: Any) -> bool:
@@ -52,6 +53,7 @@ def _is_line(data: Any) -> bool:
     kind = at(data, "type")
     return (
         is_mark(data)
+        or is_wire_line(data)
         or (kind == _LOOP and isinstance(at(data, "event"), dict))
         or (kind == _MESSAGE and isinstance(at(data, "message"), dict))
     )
@@ -60,6 +62,9 @@ def _is_line(data: Any) -> bool:
 def _session(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> CodingSession:
     session = CodingSession(Agent(id="kimi-code", name="Kimi Code"))
     spent: list[Usage | None] = []
+    if any(map(is_wire_line, lines)):
+        read_wire(session, lines, unmapped)
+        return session
     for line in lines:
         with unmapped.reading(line) as fields:
             if fields.text("type") == _USED:
@@ -156,7 +161,7 @@ def _loop(session: CodingSession, event: Fields) -> None:
         content = _output(result)
         failed = result.flag("isError") is True
         error = first_line(content) if failed else None
-        code = _EXIT_CODE.search(content) if failed else None
+        code = EXIT_CODE.search(content) if failed else None
         session.answered(
             Result(
                 content=content,

@@ -22,7 +22,16 @@ from evaluation_assets.core.traces.formats.conversation import (
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
-from evaluation_assets.core.traces.formats.messages.chat import ROLES, events_of, has_parts_of_others, system_of
+from evaluation_assets.core.traces.formats.messages.chat import (
+    ROLES,
+    TEXTS,
+    events_of,
+    has_parts_of_others,
+    meaning_of,
+    role_of,
+    system_of,
+)
+from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS, messages_in, with_messages
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import WrittenMessages, with_written_calls
@@ -45,6 +54,9 @@ DETECTION = (
 _CONVERSATIONS = ("conversation_id", "conversationId", "thread_id", "threadId", "session_id", "sessionId", "chat_id")
 _REQUESTS, _RESPONSES = ("request", "body", "request_body"), ("response", "response_body")
 """Fields of logs of requests; Helicone names them bodies."""
+
+_MEANINGS = frozenset(ROLES.values())
+_CALLS = ("tool_calls", "function_call")
 
 _OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermediate_steps", "run_type", "samples")
 """Fields of more specific formats whose records also have messages."""
@@ -178,7 +190,7 @@ def _belongs(earlier: Any, later: Any) -> bool:
 
 def _holds_messages(record: Any) -> bool:
     if isinstance(record, list):
-        return _are_messages(record)
+        return _are_messages(as_chat_messages(record))
     record = with_messages(object_in(record))
     if not isinstance(record, dict) or any(key in record for key in _OTHERS) or is_anthropic(record):
         return False
@@ -202,12 +214,12 @@ def _are_messages(messages: list[Any]) -> bool:
 
 
 def _is_message(data: Any) -> bool:
-    return (
+    return is_of_framework(data) or (
         isinstance(data, dict)
         and isinstance(role := data.get("role"), str)
-        and role in ROLES
+        and meaning_of(role) in _MEANINGS
         and not any(key in data for key in (*LISTS, *_OTHERS))
-        and (isinstance(data.get("content"), str | list) or any(key in data for key in ("tool_calls", "function_call")))
+        and (any(isinstance(data.get(key), str | list) for key in TEXTS) or any(key in data for key in _CALLS))
         and not is_anthropic({"messages": [data]})
         and not has_parts_of_others([data])
     )
@@ -215,7 +227,7 @@ def _is_message(data: Any) -> bool:
 
 def _is_shared(data: Any) -> bool:
     """Whether a message is in the ShareGPT form."""
-    return isinstance(data, dict) and data.get("from") in ROLES and isinstance(data.get("value"), str)
+    return isinstance(data, dict) and role_of(data) in _MEANINGS and isinstance(data.get("value"), str)
 
 
 def _request_messages(data: Any) -> list[Any]:

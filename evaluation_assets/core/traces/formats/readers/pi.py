@@ -7,7 +7,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, add_time, content_text
 from evaluation_assets.core.traces.formats.messages.chat import first_line
-from evaluation_assets.core.traces.formats.transcript import Result, as_text, one_line
+from evaluation_assets.core.traces.formats.transcript import Asked, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
@@ -39,11 +39,37 @@ def _session(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> CodingSes
             session.used(_usage(fields))
     shown = {first_text(line, "id") for line in lines if id(line) in current}
     unmapped.note("rewound", "branch", sum(line.get("parentId") is None or line["parentId"] in shown for line in left))
+    told = ""
     for line in lines:
-        if id(line) in current:
-            with unmapped.reading(line) as fields:
+        if id(line) not in current:
+            continue
+        role = first_text(line.get("message"), "role")
+        if told and role in ("user", "assistant"):
+            if role == "user" or (session.events and isinstance(session.events[-1], Asked)):
+                unmapped.count("lines[] (context of an extension)")
+            else:
+                session.asked(told)
+            told = ""
+        with unmapped.reading(line) as fields:
+            if _is_of_extension(line):
+                told = _told(session, fields)
+            else:
                 _add(session, fields, unmapped)
     return session
+
+
+def _is_of_extension(line: JsonObject) -> bool:
+    """Whether a line has a message of an extension: the prompt if the agent goes on after it, else context of one."""
+    return line.get("type") == "custom_message" or first_text(line.get("message"), "role") == "custom"
+
+
+def _told(session: CodingSession, fields: Fields) -> str:
+    add_time(session, fields)
+    message = fields if "content" in fields else fields.object("message")
+    text = content_text(message)
+    fields.set_aside("type", "id", "parentId", "version", "customType", "display", "details")
+    message.set_aside("role", "timestamp", "customType", "display", "details")
+    return text
 
 
 def _branch(lines: Sequence[JsonObject]) -> set[int]:

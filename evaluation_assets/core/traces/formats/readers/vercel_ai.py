@@ -26,6 +26,9 @@ DETECTION = (
 )
 
 _ROLES = ("system", "user", "assistant", "tool", "data")
+_NAMES, _IDS = ("toolName", "tool_name"), ("toolCallId", "tool_call_id", "id")
+"""Fields with the name and the ID of a call; BeeAI has the parts of the AI SDK with names of its own."""
+
 _MODEL_PARTS = ("tool-call", "tool-result", "tool-approval-request", "tool-approval-response")
 _UI_TOOLS = ("tool-invocation", "dynamic-tool")
 _SHOWN = {"file": "file", "image": "image", "reasoning-file": "file", "source-document": "document"}
@@ -83,7 +86,7 @@ def _pieces(message: Fields, *, of_step: bool = False) -> Iterator[Piece]:
             part.set_aside("details", "signature", "data")
             yield Thought(part.text("text", "reasoning") or "[redacted]")
         elif kind == "tool-call":
-            yield _call(part, part.text("toolName"))
+            yield _call(part, part.text(*_NAMES))
         elif kind == "tool-result":
             yield _returned(part) if of_step else _result(part)
         elif kind == "tool-error":
@@ -102,13 +105,13 @@ def _pieces(message: Fields, *, of_step: bool = False) -> Iterator[Piece]:
 
 def _call(part: Fields, name: str | None) -> Call:
     part.set_aside("type", "title", "dynamic", "invalid", "error")
-    return Call(name=name or "unnamed", arguments=part.value("input", "args", "rawInput"), id=part.name("toolCallId"))
+    return Call(name=name or "unnamed", arguments=part.value("input", "args", "rawInput"), id=part.name(*_IDS))
 
 
 def _result(part: Fields) -> Result:
     """The result in a tool message: an output that says what it is, or in version 4 any value."""
-    part.set_aside("toolName", "input", "dynamic")
-    call_id = part.name("toolCallId")
+    part.set_aside(*_NAMES, "input", "dynamic")
+    call_id = part.name(*_IDS)
     output = part.object("output") if part.is_object("output") else None
     kind = None if output is None else output.text("type")
     if output is None or kind is None:
@@ -126,16 +129,16 @@ def _result(part: Fields) -> Result:
 
 def _returned(part: Fields) -> Result:
     """The result in a step: what the tool returned, as it is."""
-    part.set_aside("type", "toolName", "input", "args", "dynamic", "preliminary", "title", "toolMetadata")
-    return Result(content=as_text(part.value("output", "result")), call_id=part.name("toolCallId"))
+    part.set_aside("type", *_NAMES, "input", "args", "dynamic", "preliminary", "title", "toolMetadata")
+    return Result(content=as_text(part.value("output", "result")), call_id=part.name(*_IDS))
 
 
 def _failure(part: Fields) -> Result:
     """The error of a call, in a step; one that is an object of JavaScript is empty in JSON."""
-    part.set_aside("toolName", "input", "dynamic", "title", "toolMetadata")
+    part.set_aside(*_NAMES, "input", "dynamic", "title", "toolMetadata")
     error = part.value("error")
     content = as_text(error) if error else ""
-    return Result(content=content, call_id=part.name("toolCallId"), error=first_line(content))
+    return Result(content=content, call_id=part.name(*_IDS), error=first_line(content))
 
 
 def _step_pieces(step: Fields) -> Iterator[Piece]:
@@ -167,13 +170,13 @@ def _summed_up(step: Fields) -> Iterator[Piece]:
         part.set_aside("type")
         yield Thought(part.text("text") or "")
     yield step.text("text") or ""
-    yield from (_call(call, call.text("toolName")) for call in step.objects("toolCalls"))
+    yield from (_call(call, call.text(*_NAMES)) for call in step.objects("toolCalls"))
     yield from (_returned(result) for result in step.objects("toolResults"))
 
 
 def _shown_call(part: Fields, kind: str) -> Iterator[Call | Result]:
     """A call in a UI message, with its result once there is one."""
-    name = part.text("toolName") if kind == "dynamic-tool" else kind.removeprefix("tool-")
+    name = part.text(*_NAMES) if kind == "dynamic-tool" else kind.removeprefix("tool-")
     state = part.text("state") or ""
     call = _call(part, name)
     part.set_aside("approval", "preliminary", "resultProviderMetadata", "toolMetadata")
@@ -189,7 +192,7 @@ def _shown_call(part: Fields, kind: str) -> Iterator[Call | Result]:
 
 def _invoked(call: Fields) -> Iterator[Call | Result]:
     """A call of version 4, with its result once there is one."""
-    made = _call(call, call.text("toolName"))
+    made = _call(call, call.text(*_NAMES))
     call.set_aside("step")
     yield made
     if call.text("state") == "result" or "result" in call:

@@ -1,7 +1,8 @@
 """Spans with one record each, with their attributes as an object.
 
 OpenTelemetry's console exporter and Phoenix (JSON, or rows of a table) have the IDs in `context`; ADOT, CloudWatch and
-programs that write the spans of an in-memory exporter have them beside the attributes, in snake or camel case.
+programs that write the spans of an in-memory exporter have them beside the attributes, in snake or camel case. The
+exporter of Go's SDK that prints spans has names of its own.
 """
 
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import list_in
+from evaluation_assets.core.traces.formats.untyped import list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _DEEPEST = 12
@@ -33,6 +34,8 @@ def spans_in(data: Any) -> list[JsonObject]:
         return [data]
     if not isinstance(data, dict):
         return []
+    if _names_a_span_of_go(data):
+        return [_of_go(data)]
     if is_span(row := _unflattened(data)):
         return [row]
     return [item for key in _LISTS for item in list_in(data.get(key)) if is_span(item)]
@@ -51,6 +54,38 @@ def is_span(data: Any) -> bool:
 
 def _names_a_span(data: JsonObject) -> bool:
     return any(all(isinstance(data.get(key), str) for key in keys) for keys in _IDS)
+
+
+def _names_a_span_of_go(data: JsonObject) -> bool:
+    context = object_in(data.get("SpanContext"))
+    return all(isinstance(context.get(key), str) for key in ("TraceID", "SpanID")) and "Name" in data
+
+
+def _of_go(data: JsonObject) -> JsonObject:
+    """A span that Go's SDK has printed, as the console exporter of Python's SDK writes it."""
+    context, parent = object_in(data["SpanContext"]), object_in(data.get("Parent"))
+    status = object_in(data.get("Status"))
+    scope = object_in(data.get("InstrumentationScope") or data.get("InstrumentationLibrary"))
+    return {
+        "name": data["Name"],
+        "context": {"trace_id": context["TraceID"], "span_id": context["SpanID"]},
+        "parent_id": None if set(parent.get("SpanID") or "0") == {"0"} else parent["SpanID"],
+        "start_time": data.get("StartTime"),
+        "end_time": data.get("EndTime"),
+        "attributes": _attributes_of_go(data),
+        "events": [
+            {"name": event.get("Name"), "attributes": _attributes_of_go(event)}
+            for event in objects_in(data.get("Events"))
+        ],
+        "status": {"code": status.get("Code"), "description": status.get("Description")},
+        "resource": {"attributes": _attributes_of_go({"Attributes": data.get("Resource")})},
+        "scope": {"name": scope.get("Name")},
+    }
+
+
+def _attributes_of_go(data: JsonObject) -> JsonObject:
+    given = objects_in(data.get("Attributes"))
+    return {str(one.get("Key")): object_in(one.get("Value")).get("Value") for one in given}
 
 
 def _unflattened(row: JsonObject) -> JsonObject:

@@ -174,7 +174,7 @@ def test_a_call_without_a_name_is_doubted(tmp_path: Path) -> None:
     call = {"id": "c1", "type": "function", "action": "look_up", "arguments": {"order": 17}}
     messages = [*ASKED, {**SAID[0], "tool_calls": [call]}, *SAID[1:]]
     summary = summary_of(written(tmp_path, {"messages": messages}))
-    assert (summary.trust, dict(summary.unknown_parts)) == ("doubtful", {"call without a name": 1})
+    assert (summary.trust, summary.unnamed_calls) == ("doubtful", 1)
 
 
 def test_calls_and_responses_have_roles_of_their_own(tmp_path: Path) -> None:

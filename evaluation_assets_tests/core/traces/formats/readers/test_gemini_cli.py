@@ -13,6 +13,7 @@ from evaluation_assets.core.traces.formats.import_report import ImportReport
 from evaluation_assets.core.traces.formats.registry import FORMATS
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
+from evaluation_assets_tests.core.traces.formats.readers.summaries import written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, files_of, trajectories
 
 FIXTURE = FIXTURES / "gemini_cli"
@@ -82,6 +83,18 @@ def test_a_printed_stream_is_read() -> None:
     assert run.piece(next(run.steps).message) == "I list."
     assert (run.task, run.final_answer) == ("Look at the project", "All done.")
     assert run.usage == Usage(input_tokens=306, cached_tokens=6, output_tokens=36)
+
+
+@pytest.mark.parametrize("is_printed", [True, False])
+def test_a_prompt_before_a_printed_stream_is_that_of_the_stream(tmp_path: Path, is_printed: bool) -> None:
+    init, prompt, *events = [orjson.loads(line) for line in STREAM.read_bytes().splitlines()]
+    assert (prompt["role"], prompt["content"]) == ("user", "Look at the project")
+    before = {"type": "message", "role": "user", "content": "Look"}
+    unmapped = UnmappedFields()
+    path = written(tmp_path, before, init, *([prompt] if is_printed else []), *events)
+    (run,) = trajectories(path, unmapped=unmapped)
+    assert (run.task, len(run.turns)) == ("Look at the project" if is_printed else "Look", 1)
+    assert unmapped.counts["events[] (before init)"] == is_printed
 
 
 def test_the_reading_is_complete() -> None:

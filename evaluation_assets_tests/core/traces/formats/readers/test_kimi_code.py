@@ -1,5 +1,6 @@
 """Sessions of Kimi Code."""
 
+import json
 from pathlib import Path
 
 import orjson
@@ -9,6 +10,7 @@ from evaluation_assets_tests.core.traces.formats.readers.summaries import summar
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, trajectories
 
 FILE = FIXTURES / "kimi_code" / "wire.jsonl"
+CLI_WIRE = FIXTURES / "kimi_code" / "cli_wire.jsonl"
 CONTEXT = FIXTURES / "kimi_code" / "context.jsonl"
 
 
@@ -78,3 +80,27 @@ def test_checkpoints_of_other_programs_are_no_context_of_kimi_cli(tmp_path: Path
     path = written(tmp_path, {"messages": [*told, {"role": "_checkpoint", "content": {"id": "c-1"}}]})
     (run,) = trajectories(path)
     assert run.format == "openai_messages"
+
+
+def test_what_kimi_cli_showed_is_put_together_from_its_pieces() -> None:
+    (run,) = trajectories(CLI_WIRE)
+    assert (run.task, run.final_answer) == ("Mend the sum in app.py.", "The sum is mended; one test fails.")
+    assert calls_of(run) == [
+        ("ReadFile", {"path": "app.py"}, "total = 1\n"),
+        ("Shell", {"command": "pytest -q"}, "1 failed"),
+        ("Task", {"prompt": "Run the tests."}, "One test fails."),
+    ]
+    assert run.piece(next(iter(run.steps)).thought) == "I read it first."
+    assert [agent.id for agent in run.agents] == ["kimi-code", "sub-agent"]
+    assert run.usage is not None
+    assert (run.usage.input_tokens, run.usage.cached_tokens, run.usage.output_tokens) == (355, 230, 30)
+    assert run.extra["exit_codes"] == {"Shell:0": 1}
+    assert summary_of(CLI_WIRE).trust == "complete"
+
+
+def test_a_message_of_kimi_cli_that_is_not_known_is_doubted(tmp_path: Path) -> None:
+    path = tmp_path / "wire.jsonl"
+    event = {"timestamp": 1762000100.0, "message": {"type": "Hologram", "payload": {"beams": 1}}}
+    path.write_text(CLI_WIRE.read_text() + json.dumps(event) + "\n")
+    summary = summary_of(path)
+    assert (summary.trust, dict(summary.unknown_parts)) == ("doubtful", {"Hologram": 1})

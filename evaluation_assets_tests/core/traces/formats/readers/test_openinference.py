@@ -149,6 +149,51 @@ def test_spans_of_the_console_exporter_are_read_and_counted_once(tmp_path: Path)
     assert summary_of(path).trust == "complete"
 
 
+@pytest.mark.parametrize("indent", [None, "\t"])
+def test_spans_that_the_sdk_of_go_prints_are_read(tmp_path: Path, indent: str | None) -> None:
+    """`stdouttrace` of opentelemetry-go, one object a line or `WithPrettyPrint`."""
+
+    def attributes(given: dict[str, Any]) -> list[dict[str, Any]]:
+        return [{"Key": key, "Value": {"Type": "STRING", "Value": value}} for key, value in given.items()]
+
+    def printed(name: str, parent: str, given: dict[str, Any], second: int, status: str = "Unset") -> str:
+        span = {
+            "Name": name,
+            "SpanContext": {"TraceID": "4bf9", "SpanID": name, "TraceFlags": "01"},
+            "Parent": {"TraceID": "0000" if parent == "0000" else "4bf9", "SpanID": parent},
+            "SpanKind": 1,
+            "StartTime": f"2026-01-05T10:00:0{second}.123456789Z",
+            "EndTime": f"2026-01-05T10:00:0{second + 1}.123456789Z",
+            "Attributes": attributes(given),
+            "Events": None,
+            "Status": {"Code": status, "Description": "no shop" if status == "Error" else ""},
+            "Resource": attributes({"service.name": "shop"}),
+            "InstrumentationScope": {"Name": "shop", "Version": ""},
+        }
+        return json.dumps(span, indent=indent)
+
+    asked = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": json.dumps([{"role": "user", "parts": [{"type": "text", "content": "Find it"}]}]),
+        "gen_ai.output.messages": json.dumps(
+            [{"role": "assistant", "parts": [{"type": "tool_call", "id": "c", "name": "find", "arguments": {}}]}]
+        ),
+    }
+    found = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "find",
+        "gen_ai.tool.call.id": "c",
+        "gen_ai.tool.call.result": "It",
+    }
+    spans = [printed("a1", "f0", asked, 1), printed("b1", "f0", found, 3, "Error"), printed("f0", "0000", {}, 0)]
+    path = tmp_path / "spans.json"
+    path.write_text("\n".join(spans) + "\n")
+    (run,) = trajectories(path)
+    assert (run.id, run.task, calls_of(run)) == ("4bf9", "Find it", [("find", {}, "It")])
+    assert [step.result.error for step in run.calls if step.result is not None] == ["no shop"]
+    assert (run.calls[0].latency_ms, summary_of(path).trust) == (2000.0, "complete")
+
+
 PHOENIX: list[dict[str, Any]] = [
     {
         "name": "ask",

@@ -1,0 +1,159 @@
+"""Messages of agent frameworks that have a role and a list of parts, as OpenAI chat messages.
+
+Haystack, LlamaIndex, Semantic Kernel (Python and .NET), Microsoft Agent Framework, Microsoft.Extensions.AI and
+LangChain4j name the list, the kind of a part and its fields differently, and mean the same.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from evaluation_assets.core.traces.formats.untyped import first_text, object_in, objects_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_LISTS = ("contents", "items", "blocks", "content", "_content")
+_KINDS = ("type", "$type", "content_type", "block_type")
+_WRAPPED = ("tool_call", "tool_call_result", "reasoning", "image", "file")
+"""Parts of Haystack: objects under the name of their kind."""
+_MEANINGS = {
+    "text": "text", "textcontent": "text", "functioncall": "call", "functioncallcontent": "call", "toolcall": "call",
+    "functionresult": "result", "functionresultcontent": "result", "toolcallresult": "result", "thinking": "thought",
+    "textreasoning": "thought", "reasoning": "thought", "reasoningcontent": "thought",
+}  # fmt: skip
+_NO_LETTERS = re.compile("[^a-z]")
+_JAVA = {"SYSTEM": "system", "USER": "user", "AI": "assistant", "TOOL_EXECUTION_RESULT": "tool"}
+_IDS = ("call_id", "callId", "tool_call_id", "id")
+_PLACE = (
+    "role", "author_name", "authorName", "additional_kwargs", "additional_properties", "additionalProperties",
+    "content_type", "metadata", "message_id", "messageId", "type", "meta", "_role", "_meta", "_name",
+)  # fmt: skip
+_EMPTY = (None, "", [], {})
+
+
+def as_chat_messages(messages: Iterable[Any]) -> list[Any]:
+    """The messages, those of these frameworks as chat messages; a message with several results becomes several."""
+    return [one for message in messages for one in (_converted(message) if is_of_framework(message) else [message])]
+
+
+def is_of_framework(message: Any) -> bool:
+    """Whether a message is in the form of one of these frameworks."""
+    if not isinstance(message, dict):
+        return False
+    if message.get("type") in _JAVA:
+        return "contents" in message or "text" in message or "toolExecutionRequests" in message
+    if "Role" in message and isinstance(message.get("Items"), list):
+        return True
+    if not isinstance(_role(message), str):
+        return False
+    if "content" in message:
+        return "meta" in message and all(_wrapped(part) for part in object_list(message["content"]))
+    return any(isinstance(message.get(name), list) for name in _LISTS)
+
+
+def object_list(value: Any) -> list[JsonObject]:
+    """The value, if it is a list of objects alone; else one that is no part."""
+    return value if isinstance(value, list) and all(isinstance(part, dict) for part in value) else [{}]
+
+
+def _role(message: JsonObject) -> Any:
+    role = message.get("role", message.get("_role"))
+    return first_text(role, "value", "label", "Label") if isinstance(role, dict) else role
+
+
+def _wrapped(part: JsonObject) -> bool:
+    return "text" in part or any(isinstance(part.get(kind), dict) for kind in _WRAPPED)
+
+
+def _converted(message: JsonObject) -> Iterator[JsonObject]:
+    if message.get("type") in _JAVA:
+        yield _of_java(message)
+        return
+    if "Items" in message:
+        message = {**_in_camel_case(message), "items": list(map(_in_camel_case, objects_in(message["Items"])))}
+    name = next(name for name in _LISTS if isinstance(message.get(name), list))
+    more, meta = object_in(message.get("additional_kwargs")), object_in(message.get("meta", message.get("_meta")))
+    author = first_text(message, "author_name", "authorName", "name", "_name") or first_text(more, "name")
+    said: JsonObject = {
+        **{key: value for key, value in message.items() if key not in (*_PLACE, name, "name")},
+        "role": _role(message),
+        "name": author,
+        "finish_reason": meta.get("finish_reason"),
+        "usage": meta.get("usage"),
+        "tool_call_id": more.get("tool_call_id"),
+    }
+    texts: list[Any] = []
+    thoughts: list[str] = []
+    calls: list[Any] = list(objects_in(more.get("tool_calls")))
+    results: list[JsonObject] = []
+    for part in message[name]:
+        kind, body = _kind_of(part)
+        meaning = _MEANINGS.get(_NO_LETTERS.sub("", kind.lower()))
+        if meaning == "call":
+            calls.append(_call(body))
+        elif meaning == "result":
+            results.append(_result(body))
+        elif meaning == "thought":
+            thoughts.append(first_text(body, "text", "reasoning_text", "content") or "")
+        elif meaning == "text":
+            texts.append({"type": "text", "text": body.get("text") or ""})
+        else:
+            texts.append({**body, "type": kind} if isinstance(body, dict) else body)
+    said |= {"content": texts, "reasoning_content": "\n\n".join(filter(None, thoughts)), "tool_calls": calls}
+    if texts or not results or calls:
+        yield {key: value for key, value in said.items() if value not in _EMPTY or key == "content"}
+    yield from results
+
+
+def _kind_of(part: Any) -> tuple[str, Any]:
+    """The kind of a part, and the object that has its fields."""
+    if not isinstance(part, dict):
+        return "", part
+    if (kind := first_text(part, *_KINDS)) is not None:
+        return kind, {key: value for key, value in part.items() if key not in _KINDS}
+    kind = next((kind for kind in _WRAPPED if isinstance(part.get(kind), dict)), "text" if "text" in part else "")
+    return (kind, part[kind]) if kind in _WRAPPED else (kind or next(iter(part), ""), part)
+
+
+def _call(part: JsonObject) -> JsonObject:
+    arguments = next((part[key] for key in ("arguments", "tool_kwargs") if part.get(key) is not None), None)
+    return {"id": first_text(part, *_IDS), "name": _tool(part), "arguments": arguments}
+
+
+def _result(part: JsonObject) -> JsonObject:
+    origin = object_in(part.get("origin"))
+    failed = part.get("error") is True or bool(part.get("exception"))
+    found = {
+        "role": "tool",
+        "content": part.get("result") if part.get("result") is not None else part.get("exception"),
+        "tool_call_id": first_text(part, *_IDS) or first_text(origin, "id"),
+        "name": _tool(part) or _tool(origin),
+        "is_error": failed or None,
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _tool(part: JsonObject) -> str | None:
+    if (name := first_text(part, "name", "tool_name")) is not None:
+        return name
+    return "-".join(filter(None, (first_text(part, "pluginName"), first_text(part, "functionName")))) or None
+
+
+def _in_camel_case(data: JsonObject) -> JsonObject:
+    """An object of .NET, with the names of its fields as other programs write them."""
+    return {key[:1].lower() + key[1:]: value for key, value in data.items()}
+
+
+def _of_java(message: JsonObject) -> JsonObject:
+    """A message of LangChain4j."""
+    role = _JAVA[message["type"]]
+    texts = [{**part, "type": str(part.get("type")).lower()} for part in objects_in(message.get("contents"))]
+    found = {
+        "role": role,
+        "content": texts or message.get("text"),
+        "reasoning_content": message.get("thinking"),
+        "tool_calls": list(objects_in(message.get("toolExecutionRequests"))),
+        "tool_call_id": message.get("id"),
+        "name": message.get("toolName") or message.get("name"),
+        "is_error": message.get("isError"),
+    }
+    return {key: value for key, value in found.items() if value not in _EMPTY}
