@@ -56,7 +56,7 @@ _REQUESTS, _RESPONSES = ("request", "body", "request_body"), ("response", "respo
 """Fields of logs of requests; Helicone names them bodies."""
 
 _MEANINGS = frozenset(ROLES.values())
-_CALLS = ("tool_calls", "function_call")
+_CALLS = ("tool_calls", "toolCalls", "function_call")
 
 _OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermediate_steps", "run_type", "samples")
 """Fields of more specific formats whose records also have messages."""
@@ -210,6 +210,7 @@ def _are_messages(messages: list[Any]) -> bool:
         and not is_anthropic({"messages": messages})
         and not any(is_item(message) for message in messages)
         and not has_parts_of_others(messages)
+        and not any(map(_may_have_calls, messages))
     )
 
 
@@ -223,6 +224,14 @@ def _is_message(data: Any) -> bool:
         and not is_anthropic({"messages": [data]})
         and not has_parts_of_others([data])
     )
+
+
+def _may_have_calls(data: Any) -> bool:
+    """Whether a message in a form of its own has a list of objects beside its text, which may be calls."""
+    if not isinstance(data, dict) or is_of_framework(data) or any(key in data for key in ("content", *_CALLS)):
+        return False
+    others = (value for key, value in data.items() if key not in TEXTS and isinstance(value, list))
+    return any(key in data for key in TEXTS) and any(isinstance(each, dict) for value in others for each in value)
 
 
 def _is_shared(data: Any) -> bool:

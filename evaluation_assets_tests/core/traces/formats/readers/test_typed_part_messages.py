@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, trajectories
@@ -227,6 +228,18 @@ def test_a_message_may_have_its_text_under_another_name(tmp_path: Path) -> None:
     (run,) = trajectories(path)
     assert (run.task, calls_of(run), run.final_answer) == (ASKED, [("wind", PLACE, FOUND)], SAID)
     assert summary_of(path).trust == "complete"
+
+
+def test_messages_with_calls_in_a_form_of_their_own_are_not_read_without_them(tmp_path: Path) -> None:
+    """As in files of test conversations: they would be a dialogue in which nothing was called."""
+    call = {"request": {"api_name": "AddAlarm", "parameters": {"time": "18:30"}}, "response": {"id": 1}}
+    said = [{"role": "user", "text": "Wake me at 6:30 PM."}, {"role": "assistant", "text": "Done.", "apis": [call]}]
+    path = written(tmp_path, {"name": "alarm", "conversation": said})
+    with pytest.raises(UnreadableDrop, match="in no supported format"):
+        list(trajectories(path))
+    said[1].pop("apis")
+    (run,) = trajectories(written(tmp_path, {"conversation": said}))
+    assert run.final_answer == "Done."
 
 
 def test_a_session_of_agno_has_each_turn_once() -> None:
