@@ -24,6 +24,7 @@ WORTH_A_ROW_MB = 10
 
 EARNS = {
     "ahocorasick-rs": ("ahocorasick_rs", "finds thousands of phrases in one pass, for the embedded judge"),
+    "aiohttp": ("aiohttp", "connections to model servers"),
     "anthropic": ("anthropic", "judges and agents that speak Anthropic's protocol"),
     "click": ("click", "the command line"),
     "dagster": ("dagster", "assets, runs, sensors and checks"),

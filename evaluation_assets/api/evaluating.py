@@ -194,7 +194,7 @@ def _run(
         shown = RunProgress(quiet=not progress, verbose=False)
         (outcome,) = run_here(lambda stop: list(evaluate_drops(home, panel, [drop], options, shown, stop)))
     message = f"{drop.key}: {outcome.message}"
-    if outcome.status == "unusable":
+    if outcome.status in ("unreadable", "unusable"):
         raise UnusableInput(message)
     if outcome.status == "broken":
         raise RunFailed(message)

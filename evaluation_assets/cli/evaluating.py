@@ -156,7 +156,7 @@ def _stale(asked: RequestedEvaluation, last: LastOutcomes | None) -> list[Drop]:
     known = [] if last is None else [known for drop in drops if (known := last.of(drop)) is not None]
     unchanged = {each.outcome.drop.key for each in known}
     changed = [drop for drop in drops if drop.key not in unchanged]
-    if unreadable := [each.outcome.drop.key for each in known if each.outcome.status == "unusable"]:
+    if unreadable := [each.outcome.drop.key for each in known if each.outcome.status == "unreadable"]:
         told = f"{counted(len(unreadable), 'drop')} could not be read, and did not change since"
         warn(f"{told}: {first_of(unreadable, 3)}; `evaluate DROP` says why")
     stale = stale_drops(asked.home, asked.panel, changed)

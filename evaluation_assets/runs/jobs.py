@@ -38,6 +38,9 @@ from evaluation_assets.runs.progress import RunProgress
 from evaluation_assets.runs.selection import assets_of, missing_upstream
 from evaluation_assets.runs.stop import Stop
 
+_OF_THE_CONTENT = ("InvalidDrop", "UnreadableDrop")
+"""Errors of a drop that lie in its files: another run would meet them too."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
@@ -293,7 +296,9 @@ def _status(result: dg.ExecuteInProcessResult) -> tuple[Status, str | None]:
             stopped = failure.user_failure_data.metadata.get(STOPPED)
             if stopped is not None and stopped.value == "budget":
                 return "over_budget", failure.user_failure_data.description
-            return "unusable", failure.user_failure_data.description
+            cause = failure.error and failure.error.cause
+            is_content = cause is not None and cause.cls_name in _OF_THE_CONTENT
+            return "unreadable" if is_content else "unusable", failure.user_failure_data.description
         error = failure.error
         if error is not None and error.cls_name == "DagsterAssetCheckFailedError":
             return "check_failed", None

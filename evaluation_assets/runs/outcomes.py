@@ -6,9 +6,16 @@ from typing import Any, Literal
 
 from evaluation_assets.core.intake.drops import Drop
 
-Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
+Status = Literal["passed", "check_failed", "over_budget", "unreadable", "unusable", "broken"]
 
-EXIT_STATUS: Mapping[Status, int] = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over_budget": 3}
+EXIT_STATUS: Mapping[Status, int] = {
+    "passed": 0,
+    "check_failed": 1,
+    "broken": 1,
+    "unreadable": 2,
+    "unusable": 2,
+    "over_budget": 3,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +41,8 @@ class Line:
 class RunOutcome:
     """The outcome of a drop's run.
 
-    `unusable`: the drop cannot be read; `broken`: a step failed for another reason; `message` says why. `metadata` is
-    the metadata of each asset.
+    `unreadable`: the drop cannot be read as it is; `unusable`: something else that it needs cannot be used, such as a
+    full disk; `broken`: a step failed for another reason; `message` says why. `metadata` is that of each asset.
     """
 
     drop: Drop

@@ -147,7 +147,7 @@ def _stamps(files: Iterable[Path]) -> dict[str, list[int] | None]:
 
 def _is_complete(outcome: RunOutcome) -> bool:
     """Whether a re-run could add nothing."""
-    if outcome.status == "unusable":
+    if outcome.status == "unreadable":
         return True
     reported = outcome.status in ("passed", "check_failed") and "evaluation_report" in outcome.metadata
     return reported and _has_all_verdicts(outcome.metadata)

@@ -243,7 +243,12 @@ def call_counts(trajectory: Trajectory) -> CallCounts:
         unanswered=open_calls,
         stray_results=sum(step.call is None and step.result is not None for step in steps),
         repeated=sum(times - 1 for times in identified.values()),
-        unnamed=sum(step.call is not None and step.call.name == _UNNAMED for step in made),
+        unnamed=sum(
+            step.call is not None
+            and step.call.name == _UNNAMED
+            and trajectory.arguments(step.call) is not None  # else the agent wrote no call that could be understood
+            for step in made
+        ),
     )
 
 

@@ -39,7 +39,7 @@ def is_of_framework(message: Any) -> bool:
     """Whether a message is in the form of one of these frameworks."""
     if not isinstance(message, dict):
         return False
-    if message.get("type") in _JAVA:
+    if _is_java(message):
         return "contents" in message or "text" in message or "toolExecutionRequests" in message
     if "Role" in message and isinstance(message.get("Items"), list):
         return True
@@ -48,6 +48,10 @@ def is_of_framework(message: Any) -> bool:
     if "content" in message:
         return "meta" in message and all(_wrapped(part) for part in object_list(message["content"]))
     return any(isinstance(message.get(name), list) for name in _LISTS)
+
+
+def _is_java(message: JsonObject) -> bool:
+    return isinstance(kind := message.get("type"), str) and kind in _JAVA
 
 
 def object_list(value: Any) -> list[JsonObject]:
@@ -65,7 +69,7 @@ def _wrapped(part: JsonObject) -> bool:
 
 
 def _converted(message: JsonObject) -> Iterator[JsonObject]:
-    if message.get("type") in _JAVA:
+    if _is_java(message):
         yield _of_java(message)
         return
     if "Items" in message:
