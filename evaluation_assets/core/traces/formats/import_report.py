@@ -19,7 +19,7 @@ from evaluation_assets.core.traces.formats.stated import Difference
 from evaluation_assets.core.traces.formats.transcript import hands_in
 from evaluation_assets.core.traces.formats.unmapped_fields import Problem, UnmappedFields
 from evaluation_assets.core.traces.trajectories.calls import call_key
-from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import Trajectory, arguments_in
 
 Trust = Literal["complete", "partial", "doubtful"]
 
@@ -246,7 +246,8 @@ def call_counts(trajectory: Trajectory) -> CallCounts:
         unnamed=sum(
             step.call is not None
             and step.call.name == _UNNAMED
-            and trajectory.arguments(step.call) is not None  # else the agent wrote no call that could be understood
+            and arguments_in(trajectory.piece(step.call.raw))
+            is not None  # else the agent wrote no call that could be understood
             for step in made
         ),
     )
