@@ -77,7 +77,7 @@ class LastOutcomes:
         """Keep an outcome of a drop whose content was that before the run, and the lines that `tell` it again."""
         drop, file = outcome.drop, self._file(outcome.drop.key)
         file.unlink(missing_ok=True)
-        if self._made_from is None or not _is_complete(outcome):
+        if self._made_from is None or not _is_complete(outcome, content):
             return
         metadata = _from_ledger(outcome.metadata)
         kept = {
@@ -145,12 +145,19 @@ def _stamps(files: Iterable[Path]) -> dict[str, list[int] | None]:
     return found
 
 
-def _is_complete(outcome: RunOutcome) -> bool:
-    """Whether a re-run could add nothing."""
+def _is_complete(outcome: RunOutcome, content: str) -> bool:
+    """Whether a re-run could add nothing. A drop that was gone or half written may be back as it was."""
     if outcome.status == "unreadable":
-        return True
+        return _has_content(outcome.drop, content)
     reported = outcome.status in ("passed", "check_failed") and "evaluation_report" in outcome.metadata
     return reported and _has_all_verdicts(outcome.metadata)
+
+
+def _has_content(drop: Drop, content: str) -> bool:
+    try:
+        return drop.content_hash() == content
+    except OSError:
+        return False
 
 
 def _has_all_verdicts(metadata: Metadata) -> bool:

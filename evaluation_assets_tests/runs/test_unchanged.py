@@ -281,6 +281,18 @@ def test_a_drop_that_cannot_be_read_is_run_once(tmp_path: Path) -> None:
     assert evaluate("--all", home=home) == (2, first, True)
 
 
+@pytest.mark.parametrize("during", [deleted("drops/d.jsonl"), written("drops/d.jsonl", "half")])
+def test_a_drop_that_was_gone_or_half_written_is_run_when_it_is_back(
+    home: Installation, during: Callable[[Installation], None]
+) -> None:
+    drop, text = drop_of(home), (Path(home.drops.path) / "d.jsonl").read_text("utf-8")
+    content = drop.content_hash()
+    during(home)
+    last(home).keep(RunOutcome(drop, "unreadable", "it was changed while it was read", (), {}), content, told)
+    write(home, "drops/d.jsonl", text)
+    assert last(home).of(drop_of(home)) is None
+
+
 def test_the_states_of_failure_groups_change_no_evaluation(home: Installation) -> None:
     kept(home)
     write(home, "groups.yaml", "a: {state: acknowledged}\n")
