@@ -1,6 +1,7 @@
 """`make check` finds the tests of what changed."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from evaluation_assets_tests.changed import (
     OF_PAGES,
     OF_THE_PACKAGE,
+    ROOT,
     changed_files,
     files_with_tests,
     start_of_change,
@@ -87,3 +89,23 @@ def test_a_repository_without_main_is_told_how_to_get_it(repository: Path) -> No
     git(repository, "branch", "--move", "work")
     with pytest.raises(SystemExit, match="git fetch origin main:main"):
         start_of_change(repository)
+
+
+def test_what_failed_can_be_run_once_more_alone(tmp_path: Path) -> None:
+    """`make test-again` needs the cache of pytest: without it, `--last-failed` runs all tests."""
+    file = tmp_path / "test_two.py"
+    file.write_text("def test_good():\n    pass\n\n\ndef test_bad():\n    assert False\n")
+    settings = [
+        "--config-file",
+        str(ROOT / "pyproject.toml"),
+        "--override-ini",
+        f"cache_dir={tmp_path / 'cache'}",
+    ]
+
+    def run(*options: str) -> str:
+        command = [sys.executable, "-m", "pytest", *settings, *options, str(file)]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False).stdout
+
+    assert "1 failed, 1 passed" in run("-n", "1")
+    assert "1 failed" in (again := run("--last-failed"))
+    assert "passed" not in again

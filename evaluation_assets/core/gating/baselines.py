@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
 
 from evaluation_assets.core.gating.settings import GateSettings, check_value
@@ -79,14 +79,6 @@ class Baseline(_Model):
     metrics: dict[str, BaselineMetric]
     canaries: dict[str, dict[str, list[float]]] = {}
     detectors: str = ""
-
-    @field_validator("metrics")
-    @classmethod
-    def _have_their_values(cls, metrics: dict[str, BaselineMetric]) -> dict[str, BaselineMetric]:
-        for name, metric in metrics.items():
-            for value in (metric.mean, *metric.values.values()):
-                check_value(name, value)
-        return metrics
 
     @property
     def name(self) -> str:
@@ -281,14 +273,21 @@ def read_baseline(file: UPath) -> Baseline | None:
     """Read a baseline file; `None` if it does not exist.
 
     Raises:
-        InvalidBaseline: the file is not a baseline.
+        InvalidBaseline: the file is not a baseline, or a metric has a value that it cannot have.
     """
     if not file.exists():
         return None
     try:
-        return Baseline.model_validate_json(file.read_bytes(), strict=True)
+        found = Baseline.model_validate_json(file.read_bytes(), strict=True)
     except ValidationError as problem:
         raise InvalidBaseline(f"{file} is not a valid baseline: {faults_of(problem)[0]}") from problem
+    for name, metric in found.metrics.items():
+        for value in (metric.mean, *metric.values.values()):
+            try:
+                check_value(name, value)
+            except ValueError as problem:
+                raise InvalidBaseline(f"{file} is not a valid baseline: {problem}") from problem
+    return found
 
 
 def read_figures(file: UPath) -> dict[str, float] | None:

@@ -21,7 +21,7 @@ _PLACE = (
 
 
 def _is_conversation(data: Any) -> bool:
-    return any(message.get("sender") in _SENDERS for message in objects_in(at(data, "chat_messages")))
+    return any(first_text(message, "sender") in _SENDERS for message in objects_in(at(data, "chat_messages")))
 
 
 def _conversations(data: JsonObject) -> Iterator[Chat]:
@@ -31,7 +31,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     if any(parents.values()):
         last = first_text(data, "current_leaf_message_uuid") or str(given[-1].get("uuid"))
         path = path_to(last, parents)
-        shown = [message for message in given if message.get("uuid") in path]
+        shown = [message for message in given if str(message.get("uuid")) in path]
         left = branches_beside(path, parents)
     record = {
         **without(data, *_READ),

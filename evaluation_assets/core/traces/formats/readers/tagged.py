@@ -264,9 +264,13 @@ def _answers(blocks: tuple[Block, ...]) -> dict[int, list[int]]:
 
 
 def _thought(text: str, thoughts: list[Block], start: int, end: int) -> Span | None:
-    """The reasoning before a call: from the first reasoning tag to the last, or the text outside of any tag."""
-    if thoughts:
-        return _stripped(text, thoughts[0].inner, thoughts[-1].inner_end)
+    """The reasoning before a call: from the first reasoning tag to the last, or the text outside of any tag.
+
+    Only from `start` on, where the step starts: a call can stand within reasoning that goes on after its result.
+    """
+    own = [block for block in thoughts if block.inner_end > start]
+    if own:
+        return _stripped(text, max(start, own[0].inner), own[-1].inner_end)
     prose = _stripped(text, start, end)
     return prose if prose[0] < prose[1] and "<" not in text[prose[0] : prose[1]] else None
 

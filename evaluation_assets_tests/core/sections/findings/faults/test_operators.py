@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given, note
+from hypothesis import example, given, note
 from hypothesis import strategies as st
 
 from evaluation_assets.core.sections.findings.detecting import detected
@@ -188,6 +188,7 @@ def test_a_changed_run_goes_through_the_writers(tmp_path_factory: pytest.TempPat
 
 
 @given(text=tagged_texts.filter(str.strip))
+@example(text="<microsandbox><think><result><think></result><think>")
 def test_texts_of_tags_in_any_order_have_valid_faults(text: str) -> None:
     run = tagged(text)
     for name in OPERATORS:
