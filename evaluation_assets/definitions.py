@@ -71,7 +71,7 @@ def build_definitions(
                         *regression_assets(settings),
                         *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
                         *collecting_assets(sinks),
-                        *_agent_assets(agents),
+                        *_agent_assets(agents, panel),
                     ]
                 ),
             ],
@@ -117,12 +117,12 @@ def current_key(home: Installation, panel: Panel) -> str:
     return evaluation_of(home, panel.asking(), settings_of(home, panel), {}).key
 
 
-def _agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:
+def _agent_assets(agents: Sequence[AgentSettings], panel: Panel) -> list[dg.AssetsDefinition]:
     if not agents:
         return []
     from evaluation_assets.defs.agents import agent_assets  # noqa: PLC0415  (evaluations need not wait for agents)
 
-    return agent_assets(agents)
+    return agent_assets(agents, panel.judges)
 
 
 @dg.definitions

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from evaluation_assets.core.models.budget import NO_LIMIT
 from evaluation_assets.core.pipeline.recorded_tasks import runs_of_drop
 from evaluation_assets.core.suites.agents.runner import bound, user_bound
 from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
+from evaluation_assets.core.suites.agents.simulated_user import played_by
 from evaluation_assets.core.suites.formats.registry import (
     SUITE_FORMATS,
     LoadedSuite,
@@ -160,7 +162,7 @@ def run_suite_command(
     SUITE is a file, or the name of a suite of the installation. Re-run the same command to resume a stopped run.
     """
     try:
-        loaded, name = _runnable(home, suite)
+        loaded, name = _runnable(home, suite, panel)
         agents = _agents(home, given)
     except (InvalidSuite, InvalidAgent) as problem:
         refuse(str(problem))
@@ -194,7 +196,7 @@ def run_suite_command(
 
     config = {"trials": trials, "fresh": fresh, "budget_usd": budget, "budget_calls": budget_calls}
     with resumable(home) as stop:
-        ran = run_suite(home, agents, name, config, RunProgress(quiet=quiet, verbose=verbose), stop)
+        ran = run_suite(home, panel, agents, name, config, RunProgress(quiet=quiet, verbose=verbose), stop)
         status = EXIT_STATUS[ran.status]
         runs = [about for asset, about in sorted(ran.metadata.items()) if asset.startswith(f"{AGENT_RUNS}/")]
         for about in runs:
@@ -212,14 +214,14 @@ def run_suite_command(
         sys.exit(status)
 
 
-def _runnable(home: Installation, suite: Path) -> tuple[LoadedSuite, str]:
-    """A suite with cases, by its file or its name; its skipped tasks are told."""
+def _runnable(home: Installation, suite: Path, panel: Panel) -> tuple[LoadedSuite, str]:
+    """A suite with cases, by its file or its name, and who plays its users; its skipped tasks are told."""
     loaded, name = _suite_named(home, suite)
     for task in loaded.incomplete:
         echo(f"{task.place}: {task.task} is skipped: {task.reason}", err=True)
     if not loaded.suite.cases:
         raise InvalidSuite(f"the suite {name} has no case that agents can be run on")
-    return loaded, name
+    return replace(loaded, suite=played_by(loaded.suite, panel.judges)), name
 
 
 def _suite_named(home: Installation, suite: Path) -> tuple[LoadedSuite, str]:

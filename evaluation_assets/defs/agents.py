@@ -6,12 +6,14 @@ import dagster as dg
 from pydantic import Field
 
 from evaluation_assets.core.intake.drops import find
+from evaluation_assets.core.models.endpoints import EndpointSettings
 from evaluation_assets.core.report.agents.agent_comparison import as_markdown as comparison_as_markdown
 from evaluation_assets.core.report.agents.agent_comparison import write_agent_comparison
 from evaluation_assets.core.report.agents.agent_report import as_markdown, write_agent_report
 from evaluation_assets.core.report.agents.agent_runs import compare_runs, report_figures, report_of
 from evaluation_assets.core.suites.agents.journal import JournalInUse
 from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent
+from evaluation_assets.core.suites.agents.simulated_user import played_by
 from evaluation_assets.core.suites.agents.suite_run import Stop, SuiteRun, all_stops, stop_of, suite_named
 from evaluation_assets.core.suites.formats.registry import load_suites, suite_figures
 from evaluation_assets.core.suites.suite import InvalidSuite
@@ -38,9 +40,9 @@ class AgentRunConfig(dg.Config):
     fresh: bool = False
 
 
-def agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:
-    """Assets for the suites, for each agent and for their comparison."""
-    return [task_suites, _agent_runs(agents), _agent_comparison(agents)]
+def agent_assets(agents: Sequence[AgentSettings], judges: Sequence[EndpointSettings]) -> list[dg.AssetsDefinition]:
+    """Assets for the suites, for each agent and for their comparison; the model of a judge may play users."""
+    return [task_suites, _agent_runs(agents, judges), _agent_comparison(agents)]
 
 
 def run_key(agent: AgentSettings) -> dg.AssetKey:
@@ -62,7 +64,7 @@ def task_suites(context: dg.AssetExecutionContext, home: HomeResource) -> dg.Mat
     return dg.MaterializeResult(metadata={**suite_figures(usable), "problems": len(problems)})
 
 
-def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
+def _agent_runs(agents: Sequence[AgentSettings], judges: Sequence[EndpointSettings]) -> dg.AssetsDefinition:
     """One subsettable multi-asset: all agents run concurrently in one event loop."""
 
     @dg.multi_asset(
@@ -89,7 +91,7 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
         chosen = [agent for agent in agents if run_key(agent) in asked]
         stops: list[Stop] = []
         with explained(InvalidSuite, InvalidAgent, JournalInUse, metadata=UNUSABLE):
-            suite = suite_named(home.home, context.partition_key)
+            suite = played_by(suite_named(home.home, context.partition_key), judges)
             run = SuiteRun(
                 suite=suite,
                 suite_name=context.partition_key,

@@ -121,6 +121,7 @@ class SuiteOutcome:
 
 def run_suite(
     home: Installation,
+    panel: Panel,
     agents: Sequence[AgentSettings],
     suite: str,
     config: Mapping[str, Any],
@@ -129,12 +130,14 @@ def run_suite(
 ) -> SuiteOutcome:
     """Run agents on a suite of the installation, concurrently. `config` is the run config of the assets.
 
+    The model of a judge of the panel plays the users of the suite, where it says so.
+
     Raises:
         KeyboardInterrupt: a signal to stop was received; the run is canceled.
     """
     from evaluation_assets.defs.agents import run_key  # noqa: PLC0415  (evaluations need not wait for agents)
 
-    definitions = build_definitions(home, Panel(), progress.loggers(), agents)
+    definitions = build_definitions(home, panel, progress.loggers(), agents)
     runs = [run_key(agent) for agent in agents]
     keys = [dg.AssetKey("task_suites"), *runs, dg.AssetKey("agent_comparison")]
     with instance_of(home) as instance, progress.over(1):

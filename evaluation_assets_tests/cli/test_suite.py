@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from evaluation_assets.cli.main import main as command_line
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.report.agents.agent_comparison import AgentComparison
+from evaluation_assets.core.suites.agents.simulated_user import END
 from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
@@ -60,6 +61,32 @@ def test_agents_of_a_suite_are_put_side_by_side(tmp_path: Path, server: ModelSer
     ]
     assert [rate.pass_hat for rate in renewed.agents[0].trials] == [1.0, 1.0]
     assert renewed.agents[0].drop != found.agents[0].drop and renewed.agents[1].drop == found.agents[1].drop
+
+
+def test_a_judge_of_the_panel_plays_the_users_of_a_suite(tmp_path: Path, server: ModelServer) -> None:
+    home = installed(tmp_path, server, "solver")
+    judge = {"name": "haiku", "provider": "openai_compatible", "model": "u", "base_url": server.openai_url}
+    judges = [{"name": "rules", "provider": "rules"}, {**judge, "api_key_env": "TEST_KEY"}]
+    Path(home.panel_file.path).write_text(yaml.safe_dump({"judges": judges}))
+    case = {"id": "flight", "message": "Cancel my flight.", "keywords": ["cancelled"], "user": {"goal": "Cancelled"}}
+    talk = {"user_judge": "haiku", "cases": [case]}
+    Path(home.suites.path, "flights.json").write_bytes(orjson.dumps(talk))
+    said_by_user = [{"text": each} for each in (case["message"], "LX 12", END)]
+    server.script(
+        [
+            rule("steps", model="u", contains="You play a person", steps=said_by_user),
+            rule("steps", model="solver", steps=[{"text": "Which flight?"}, {"text": "It is cancelled."}]),
+        ]
+    )
+    status, said = commanded(Path(home.root.path), "flights", "--dry-run")
+    assert status == 0 and "the simulated user: with each agent at most 10 model calls" in said
+    status, said = commanded(Path(home.root.path), "flights")
+    assert status == 0 and "passed             1 of 1 attempt" in said
+    asked = [request.body["model"] for request in server.requests()]
+    assert asked[:4] == ["solver", "u", "solver", "u"], "then it judges"
+    Path(home.suites.path, "flights.json").write_bytes(orjson.dumps({**talk, "user_judge": "opus"}))
+    status, said = commanded(Path(home.root.path), "flights")
+    assert status == 2 and "user_judge: there is no judge opus in the panel; choose one of: rules, haiku" in said
 
 
 def test_a_suite_without_a_case_is_refused(tmp_path: Path, server: ModelServer) -> None:

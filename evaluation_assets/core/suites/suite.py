@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from evaluation_assets.core.models.endpoints import EndpointSettings
 from evaluation_assets.core.text.field_meanings import describe
@@ -219,7 +226,7 @@ class Case(_Model):
         id: ID, unique in the suite. A run belongs to the case with its `task_id`, else to that with its message.
         message: What the user asks. `null`: what `messages` say.
         messages: The conversation the case starts with, in place of `message`.
-        user: A user who goes on with the conversation when agents are run; `user_model` of the suite plays it.
+        user: A user who goes on with the conversation when agents are run; a model that the suite names plays it.
         expected_calls: The calls the agent should make.
         match: How the calls must agree with the expected ones: `exact` (in this order and no others), `in_order`
             (others may be in between), `any_order` (no others), `superset` (others are allowed), `subset` (no others,
@@ -312,6 +319,7 @@ class Suite(_Model):
         wrong_value_credit: Credit, 0 to 1, that `wrong_value: credit` gives for a wrong value.
         tools: The tools that agents are given and calls are checked against. `null`: those that a run recorded.
         user_model: The model that plays the `user` of cases, with the fields of an agent's model.
+        user_judge: The judge of the panel whose model plays the `user` of cases, in place of `user_model`.
         cases: The test cases.
     """
 
@@ -324,6 +332,7 @@ class Suite(_Model):
     wrong_value_credit: float = Field(default=0.5, ge=0, le=1)
     tools: tuple[ToolDefinition, ...] | None = None
     user_model: EndpointSettings | None = Field(default=None, exclude_if=lambda model: model is None)
+    user_judge: str | None = Field(default=None, exclude_if=lambda judge: judge is None)
     cases: tuple[Case, ...] = ()
 
     @field_validator("weighting")
@@ -349,8 +358,11 @@ class Suite(_Model):
 
     @model_validator(mode="after")
     def _users_are_played(self) -> Self:
-        if self.user_model is None and (found := [case.id for case in self.cases if case.user is not None]):
-            raise ValueError(f"the user of case {found[0]} needs a model that plays it: give user_model")
+        if self.user_model is not None and self.user_judge is not None:
+            raise ValueError("give user_model or user_judge, not both")
+        played = self.user_model is not None or self.user_judge is not None
+        if not played and (found := [case.id for case in self.cases if case.user is not None]):
+            raise ValueError(f"the user of case {found[0]} needs a model that plays it: give user_model or user_judge")
         return self
 
     @property

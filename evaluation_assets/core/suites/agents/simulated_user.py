@@ -4,10 +4,13 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from pydantic import ValidationError
+
 from evaluation_assets.core.models.client import Answered
 from evaluation_assets.core.models.endpoints import EndpointSettings
 from evaluation_assets.core.models.messages import Message, Reply, Request
-from evaluation_assets.core.suites.suite import SimulatedUser
+from evaluation_assets.core.suites.suite import InvalidSuite, SimulatedUser, Suite
+from evaluation_assets.core.text.faults import faults_of
 
 END = "###END###"
 """What the model writes when the user has nothing more to say."""
@@ -41,6 +44,26 @@ class UserModel:
 
 class UserFailed(Exception):
     """The model that plays the user gave no message; the attempt says nothing about the agent."""
+
+
+def played_by(suite: Suite, judges: Sequence[EndpointSettings]) -> Suite:
+    """The suite with the model of the judge that its `user_judge` names as `user_model`.
+
+    Raises:
+        InvalidSuite: there is no such judge, or it has no model that writes text.
+    """
+    if suite.user_judge is None:
+        return suite
+    judge = next((judge for judge in judges if judge.name == suite.user_judge), None)
+    if judge is None:
+        names = ", ".join(judge.name for judge in judges)
+        raise InvalidSuite(f"user_judge: there is no judge {suite.user_judge} in the panel; choose one of: {names}")
+    given = judge.model_dump(include=set(EndpointSettings.model_fields), exclude_unset=True)
+    try:
+        model = EndpointSettings.model_validate(given)
+    except ValidationError as problem:
+        raise InvalidSuite(f"user_judge: {judge.name} cannot play a user: {faults_of(problem)[0]}") from None
+    return suite.model_copy(update={"user_model": model, "user_judge": None})
 
 
 def next_request(user: SimulatedUser, model: EndpointSettings, turns: Sequence[Message], cache_key: str) -> Request:

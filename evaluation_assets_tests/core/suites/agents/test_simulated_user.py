@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from evaluation_assets.core.judging.panel import panel_of
+from evaluation_assets.core.models.endpoints import EndpointSettings
 from evaluation_assets.core.suites.agents.runner import user_bound
 from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent
-from evaluation_assets.core.suites.agents.simulated_user import END
-from evaluation_assets.core.suites.suite import Suite
+from evaluation_assets.core.suites.agents.simulated_user import END, played_by
+from evaluation_assets.core.suites.suite import InvalidSuite, Suite
 from evaluation_assets_tests.core.suites.agents.running import PROTOCOLS, Running, agent, call, steps, suite
 from evaluation_assets_tests.model_server import ModelServer, rule
 
@@ -98,11 +100,30 @@ def test_a_user_who_fails_says_nothing_about_the_agent(running: Running, server:
 
 
 def test_users_need_a_model_that_plays_them_and_an_agent_that_can_answer(running: Running, server: ModelServer) -> None:
-    with pytest.raises(ValueError, match=r"the user of case flight needs a model that plays it: give user_model"):
+    with pytest.raises(
+        ValueError, match=r"the user of case flight needs a model that plays it: give user_model or user_judge"
+    ):
         suite({"id": "flight", "message": ASKED, "keywords": ["a"], "user": USER})
     own = AgentSettings.model_validate({"name": "own", "provider": "command", "command": ["true"]})
     with pytest.raises(InvalidAgent, match="answers once; cases with a user need a model"):
         running.run(own, flight(server))
+
+
+def test_a_judge_of_the_panel_plays_the_users(server: ModelServer) -> None:
+    named = flight(server).model_copy(update={"user_model": None, "user_judge": "haiku"})
+    judge = {"name": "haiku", "provider": "anthropic", "model": "m", "max_concurrency": 3, "repeats": 2}
+    panel = panel_of({"judges": [{"name": "rules", "provider": "rules"}, judge]}, "panel.yaml").judges
+    played = played_by(named, panel)
+    assert played.user_judge is None and played.user_model == EndpointSettings(
+        name="haiku", provider="anthropic", model="m", max_concurrency=3
+    )
+    assert played_by(flight(server), panel) == flight(server)
+    with pytest.raises(InvalidSuite, match="there is no judge opus in the panel; choose one of: rules, haiku"):
+        played_by(named.model_copy(update={"user_judge": "opus"}), panel)
+    with pytest.raises(InvalidSuite, match="rules cannot play a user: unknown provider 'rules'"):
+        played_by(named.model_copy(update={"user_judge": "rules"}), panel)
+    with pytest.raises(ValueError, match="give user_model or user_judge, not both"):
+        suite({"id": "a", "message": "b"}, user_judge="haiku", user_model=played.user_model)
 
 
 def test_what_users_may_cost_is_bounded(server: ModelServer) -> None:
