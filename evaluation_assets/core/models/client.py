@@ -246,6 +246,7 @@ class Client:
         if entries is None:
             self._limit.not_used(tokens)
             return None
+        self._unsaved.written()
         known = usable(entries)  # another worker may have answered meanwhile
         if known is not None:
             self._ledger.release(key)
@@ -337,9 +338,11 @@ class Client:
         entry = Entry(reply=reply, run=self.run, number=0, cost_usd=price, latency_ms=latency_ms, attempts=attempt)
         storing = self._ledger.storing(key, entry, self._settings.provider, self._settings.model)
         try:
-            return await self._writes.stored(storing, partial(self._unsaved.add, storing))
+            stored = await self._writes.stored(storing, partial(self._unsaved.add, storing))
         except LedgerError:
             return entry
+        self._unsaved.written()
+        return stored
 
     def _pay_unread(self, request: Request) -> None:
         """Count a reply that cannot be read as what it can cost at most."""

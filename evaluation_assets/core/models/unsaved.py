@@ -17,7 +17,8 @@ _log = logging.getLogger(__name__)
 class Unsaved:
     """The commits of one client that failed. `close` it before the ledger.
 
-    They are tried again for `ledger_s` at most; then `stop` is called. Nothing is sent while that goes on.
+    They are tried again for `ledger_s` at most; then `stop` is called. Nothing is sent while that goes on. An outage
+    ends when a claim or a reply is written: on a disk that is nearly full, a check may succeed where they do not.
     """
 
     def __init__(self, name: str, ledger: Ledger, ledger_s: float, stop: Callable[[Stopped], None]) -> None:
@@ -27,6 +28,7 @@ class Unsaved:
         self._stop = stop
         self._commits: deque[Work[Entry]] = deque()
         self._saving: asyncio.Task[None] | None = None
+        self._outage: Deadline | None = None
 
     def add(self, commit: Work[Entry], problem: LedgerError) -> None:
         """Try a commit again later."""
@@ -39,6 +41,12 @@ class Unsaved:
         if saving is not None:
             await asyncio.wait([saving])
 
+    def written(self) -> None:
+        """A claim or a reply was written: what fails from now on is another outage."""
+        if self._outage is not None and self._saving is None:
+            _log.warning("%s: the ledger is writable again", self._name)
+            self._outage = None
+
     def close(self) -> None:
         """Try for a last time."""
         if self._saving is not None:
@@ -49,29 +57,37 @@ class Unsaved:
             lost = f"{len(self._commits)} paid replies are not stored and will be paid for again"
             _log.warning("%s: %s: %s", self._name, lost, problem)
 
-    def _start(self, problem: LedgerError) -> asyncio.Task[None]:
+    def _start(self, problem: LedgerError) -> asyncio.Task[None] | None:
         if self._saving is None:
-            _log.warning("%s: %s; no more requests are sent until it can be written", self._name, problem)
-            self._saving = asyncio.create_task(self._save_again())
+            if self._outage is None:
+                _log.warning("%s: %s; no more requests are sent until it can be written", self._name, problem)
+                self._outage = Deadline(self._ledger_s)
+            elif self._outage.left <= 0:
+                self._stop(Stopped("ledger", str(problem)))
+                return None
+            self._saving = asyncio.create_task(self._save_again(self._outage))
         return self._saving
 
-    async def _save_again(self) -> None:
-        deadline = Deadline(self._ledger_s)
+    async def _save_again(self, deadline: Deadline) -> None:
         while True:
             try:
                 await asyncio.sleep(min(RETRY_S, max(0.0, deadline.left)))
                 self._ledger.check()
-                self._save()
+                saved = self._save()
             except LedgerError as problem:
                 if deadline.left <= 0 or isinstance(problem, DamagedLedger):
                     self._stop(Stopped("ledger", str(problem)))
                     return
             else:
-                _log.warning("%s: the ledger is writable again", self._name)
                 self._saving = None
+                if saved:
+                    self.written()
                 return
 
-    def _save(self) -> None:
+    def _save(self) -> int:
+        saved = 0
         while self._commits:
             self._ledger.together([self._commits[0]])
             self._commits.popleft()
+            saved += 1
+        return saved
