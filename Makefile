@@ -65,6 +65,7 @@ docs: .venv/.base  ## generate the pages that are derived from the code
 	$(BIN)/python -m evaluation_assets.core.judging.rubrics.documentation > docs/rubrics.md
 	$(BIN)/python -m evaluation_assets.cli.documentation.commands > docs/cli.md
 	$(BIN)/python -m evaluation_assets.cli.documentation.settings > docs/configuration.md
+	$(BIN)/evaluation-assets suite schema > docs/suite.schema.json
 
 site: .venv/.docs  ## build the documentation as a website in site/
 	.venv/docs/bin/zensical build --clean --strict
