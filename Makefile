@@ -9,8 +9,8 @@ IN_PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 
 unexport PYTHONDONTWRITEBYTECODE  # without it, each process would compile all that it imports once more
 
-# Install packages ($2) into an environment ($1): uv takes a tenth of pip's time, but does not know the indexes of pip's settings.
-install = .venv/uv/bin/uv pip install --quiet --python $1 $2 || $1/bin/python $(PIP) $2
+# Install packages ($2) into an environment ($1): uv takes a tenth of pip's time, but does not know the indexes of pip's settings. It does not stay: it is as big as scikit-learn.
+install = { $(BIN)/python $(PIP) --target .venv/uv uv && .venv/uv/bin/uv pip install --quiet --python $1 $2 || $1/bin/python $(PIP) $2; } && rm -rf .venv/uv
 
 .PHONY: demo ui test test-slow test-again check test-stores test-evaluators lint sbom audit format docs site screenshots bench bench-judging bench-rules bench-compare clean
 
@@ -92,7 +92,6 @@ clean:
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python $(PIP) --target .venv/uv uv
 
 .venv/.base: .venv/bin/python pyproject.toml constraints.txt
 	@echo "== installing into .venv, once: about 100 packages, 200 MB to download, 720 MB on disk"
