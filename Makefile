@@ -94,7 +94,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/.base: .venv/bin/python pyproject.toml constraints.txt
-	@echo "== installing into .venv, once: about 100 packages, 200 MB to download, 720 MB on disk"
+	@echo "== installing into .venv, once: about 100 packages, 200 MB to download, 680 MB on disk"
 	$(call install,.venv,-c constraints.txt -e .)
 	touch $@
 

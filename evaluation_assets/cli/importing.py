@@ -47,8 +47,8 @@ def import_files(
         refuse(str(problem))
     for drop in drops:
         try:
-            _show(replace(drop, forced_format=format_name), None if show_all else _SHOWN)
-            read += 1
+            is_read = _show(replace(drop, forced_format=format_name), None if show_all else _SHOWN)
+            read, failed = read + is_read, failed + (not is_read)
         except (InvalidDrop, UnreadableDrop) as problem:
             failed += 1
             echo("", drop.key, f"  {problem}", err=True)
@@ -56,7 +56,8 @@ def import_files(
         raise SystemExit(1 if read else 2)
 
 
-def _show(drop: Drop, shown: int | None) -> None:
+def _show(drop: Drop, shown: int | None) -> bool:
+    """Print the import report of a drop; whether a record of it could be read."""
     chosen = format_of(drop.sources, drop.sidecar().format)
     report = ImportReport()
     trajectories: list[Trajectory] = []
@@ -84,6 +85,7 @@ def _show(drop: Drop, shown: int | None) -> None:
     echo(f"  unmapped fields    {counted(unmapped.counts.total(), 'value')} in {fields}")
     for path, count in unmapped.table()[:shown]:
         echo(f"    {count:>7}  {path}")
+    return summary.trajectories > 0 or summary.rejected == 0
 
 
 def _calls(summary: ImportSummary) -> str:

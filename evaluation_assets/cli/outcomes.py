@@ -49,6 +49,8 @@ def outcome_lines(
         yield _fact("report", str(files.html))
     yield from _shortfalls(outcome.metadata.get("evaluation_report"))
     for check in sorted(outcome.failed_checks, key=lambda check: not check.blocks):
+        if outcome.message and not check.description:
+            continue  # the message has said it
         said = f": {check.description}" if check.description else ""
         yield _fact("check failed" if check.blocks else "warning", f"{check.asset}: {check.name}{said}")
 

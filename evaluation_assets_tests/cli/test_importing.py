@@ -93,6 +93,14 @@ def test_a_directory_of_many_formats_is_shown_drop_by_drop(tmp_path: Path) -> No
 def test_an_input_that_nothing_reads_is_unusable(tmp_path: Path) -> None:
     (tmp_path / "strange.json").write_text('{"nothing": 1}')
     assert shown(tmp_path).exit_code == 2
+    done = command("evaluate", tmp_path, home=tmp_path / "home")
+    assert done.returncode == 2 and "warning" not in done.stdout, "the message says it"
+
+
+def test_a_file_of_which_no_record_can_be_read_is_unusable(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_text('{"raw_response": "<answer>4</answer>"}\n')
+    result = shown(tmp_path / "d.jsonl", "--format", "openai_messages")
+    assert result.exit_code == 2 and "rejected           1" in result.stdout
 
 
 def test_files_of_a_folder_that_are_not_read_are_counted(tmp_path: Path) -> None:

@@ -28,5 +28,7 @@ def test_the_terminal_says_what_own_criteria_come_to(tmp_path: Path) -> None:
     asked = ("evaluate", tmp_path / "d.jsonl", "--panel", tmp_path / "panel.yaml")
     printed = command(*asked, home=tmp_path / "home").stdout
     assert "  own criterion      check_0 1.000 (trajectory, 1 of 1 scored)\n" in printed
+    page = (tmp_path / "home" / "reports" / "d" / "report.html").read_text()
+    assert "none, no model was called" in printed and "no model calls" in page and ">unknown" not in page
     assert printed.count("own criterion ") == 8 and "  own criteria       2 more; --verbose prints them\n" in printed
     assert command(*asked, "--verbose", home=tmp_path / "home").stdout.count("own criterion ") == 10

@@ -11,6 +11,7 @@ import jinja2
 from jinja2.bccache import Bucket
 
 from evaluation_assets.core.gating.figures import both_changes, change, p_value, signed, size
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL
 from evaluation_assets.core.report.findings.attention import look_at_first
 from evaluation_assets.core.report.places import rows_counted, rows_where, rows_with
 from evaluation_assets.core.report.report import DropReport
@@ -111,6 +112,7 @@ def environment() -> jinja2.Environment:
         "rows_with": rows_with,
         "rows_counted": rows_counted,
         "tenths_text": tenths_text,
+        "without_model": WITHOUT_MODEL,
     }
     return environment
 

@@ -51,7 +51,9 @@ class Run:
 FAILED = "failed"
 """Flag of runs that ended because of the infrastructure, as set by this project's agents."""
 
-CUT_OFF = frozenset({"step_limit", "call_limit", "cost_limit", "time_limit", "context_limit", "truncated", FAILED})
+CUT_OFF = frozenset(
+    {"step_limit", "call_limit", "cost_limit", "time_limit", "user_limit", "context_limit", "truncated", FAILED}
+)
 """Flags of runs that did not end by themselves."""
 
 

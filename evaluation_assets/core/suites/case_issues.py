@@ -178,7 +178,7 @@ def completion_issues(suite: Suite, run: Run, *, completed: bool) -> Iterable[Is
     if completed or "completion" not in suite.weights:
         return
     if run.cut_off:
-        yield issue_of("not_completed", "the run was cut off at its step limit")
+        yield issue_of("not_completed", "the run was cut off at a limit")
     elif not (run.answer or "").strip():
         yield issue_of("not_completed", "the run ended without an answer")
     else:

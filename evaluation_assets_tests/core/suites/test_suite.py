@@ -32,6 +32,14 @@ def load(tmp_path: Path, content: str | bytes, name: str = "weather.yaml") -> Lo
     return load_suite(UPath(path))
 
 
+def test_what_is_wrong_with_a_whole_suite_is_said_in_one_sentence(tmp_path: Path) -> None:
+    content = "cases:\n  - {id: one, message: Hi, answer: Hello, user: {goal: to be greeted}}\n"
+    with pytest.raises(InvalidSuite) as refused:
+        load(tmp_path, content)
+    said = "the user of case one needs a model that plays it: give user_model or user_judge"
+    assert str(refused.value) == f"weather.yaml: {said}"
+
+
 @pytest.mark.parametrize("name", ["weather.yaml", "weather.json"])
 def test_lone_surrogates_in_a_suite_are_replaced(tmp_path: Path, name: str) -> None:
     case = {"id": "half", "message": "Weather in \ud83d?", "answer": "\ud83d\ude00 \udfff"}

@@ -52,7 +52,7 @@ RAW_TRAJECTORIES = Table(
             "flags",
             NAMES,
             "How the run ended, where that is known: `step_limit`, `call_limit`, `cost_limit`, `time_limit`, "
-            "`context_limit`, `truncated`, `refused`, `failed`, `no_answer`.",
+            "`user_limit`, `context_limit`, `truncated`, `refused`, `failed`, `no_answer`.",
         ),
     ),
 )

@@ -74,6 +74,7 @@ FLAGS: Mapping[str, str] = {
     "call_limit": "cut_off",
     "cost_limit": "cut_off",
     "time_limit": "cut_off",
+    "user_limit": "cut_off",
     "context_limit": "cut_off",
     "truncated": "cut_off",
     "refused": "refusal",

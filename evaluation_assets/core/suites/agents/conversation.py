@@ -31,6 +31,7 @@ Ended = Literal[
     "call_limit",
     "cost_limit",
     "time_limit",
+    "user_limit",
     "context_limit",
     "truncated",
     "refused",
@@ -38,7 +39,8 @@ Ended = Literal[
 ]
 """Why an attempt ended.
 
-`context_limit`: the conversation exceeded the model's context window. `truncated`: a reply was cut at the token limit.
+`user_limit`: the simulated user had written its `max_messages`. `context_limit`: the conversation exceeded the model's
+context window. `truncated`: a reply was cut at the token limit.
 `failed`: an infrastructure failure; the endpoint gave no reply, or a tool server did not start or died.
 """
 
@@ -139,7 +141,7 @@ class Conversation:
         if self._user is None or user is None or not reply.text.strip():
             return "answered"
         if len(attempt.user_replies) >= user.max_messages:
-            return "step_limit"
+            return "user_limit"
         attempt.turns.append(Message("assistant", reply.text, wire=reply.wire))
         request = next_request(user, self._user.settings, attempt.turns, self._cache_key(attempt))
         entry = (await self._user.ask(request)).entry

@@ -12,6 +12,7 @@ from evaluation_assets.core.suites.formats.base import Draft, Incomplete, Source
 from evaluation_assets.core.suites.formats.files import EXTENSIONS, read_source
 from evaluation_assets.core.suites.suite import Case, InvalidSuite, Suite
 from evaluation_assets.core.system.plugins import SUITES, guarded, plugins
+from evaluation_assets.core.text.faults import faults_of
 
 _NATIVE, _CASE_LISTS, *_BENCHMARKS = (
     SuiteFormat(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
@@ -72,7 +73,7 @@ def load_suite(path: UPath) -> LoadedSuite:
     try:
         suite = Suite.model_validate({**fields, "cases": cases})
     except ValidationError as problem:
-        raise InvalidSuite(f"{path.name}: {problem}") from problem
+        raise InvalidSuite(f"{path.name}: {'; '.join(map(str, faults_of(problem)))}") from problem
     companions = (companion for _, draft in drafts for companion in draft.companions)
     incomplete = tuple(task for _, draft in drafts for task in draft.incomplete)
     return LoadedSuite(suite, used.pop(), (*files, *companions), incomplete)

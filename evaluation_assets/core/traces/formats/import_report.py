@@ -120,7 +120,7 @@ class ImportSummary(BaseModel):
         unknown = sum(self.unknown_parts.values())
         names = ", ".join(self.guessed_speakers[:_KINDS_NAMED])
         found = (
-            (self.forced_format, f"no file looks like {self.forced_format}; let the format be detected"),
+            (self.forced_format, f"no file looks like {self.forced_format}"),
             (self.calls_not_read, f"{counted(self.calls_not_read, 'call')} in the source could not be read"),
             (self.results_not_read, f"{counted(self.results_not_read, 'result')} in the source could not be read"),
             (unknown, f"{counted(unknown, 'part')} of messages could not be read: {kinds}"),

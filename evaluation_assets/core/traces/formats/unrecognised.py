@@ -20,7 +20,10 @@ def why_unrecognised(files: Sequence[tuple[DropFile, Sample]]) -> str:
 
 def _reason(file: DropFile, sample: Sample) -> tuple[int, str, str]:
     """Rank (lower is more informative), file name, and problem."""
-    formats = "Supported formats are listed by: evaluation-assets formats. Force one with --format."
+    formats = (
+        "Supported formats are listed by: evaluation-assets formats. If it is in none of them, write each run as a "
+        'line {"task_id": "...", "messages": [{"role": "user", "content": "..."}, ...], "success": true}.'
+    )
     if sample.members:
         return 1, file.source, f"is an archive in no supported format. {formats}"
     if not sample.text.strip() and not sample.records:

@@ -86,7 +86,8 @@ def test_a_user_who_never_ends_is_cut_off(running: Running, server: ModelServer)
     server.script(talk("K67C4W.", then="Are you sure?"))
     tally = running.run(agent(server), flight(server))
     found = running.trajectories(tally)["flight"]
-    assert tally.ended == {"step_limit": 1} and found.final_answer is None
+    assert tally.ended == {"user_limit": 1} and found.final_answer is None
+    assert "user_limit" in found.flags and "step_limit" not in found.flags
     assert found.extra["simulated_user"]["replies"] == USER["max_messages"]
 
 
