@@ -38,6 +38,7 @@ _REMEDIES = (
     ("malformed", "it is damaged: keep what can be read with `evaluation-assets ledger repair`, or restore a copy"),
     ("invalid page in block", "it is damaged: restore a backup of the database"),
     ("disk is full", "the disk is full: free some space"),
+    ("disk I/O error", "its disk cannot be read or written: free some space if it is full"),
     ("readonly", "it is read-only: make the file and its folder writable"),
     ("read-only", "it is read-only: make the file and its folder writable"),
     ("unable to open", "it cannot be opened: check that its folder exists and may be written"),

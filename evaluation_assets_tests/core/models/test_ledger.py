@@ -13,7 +13,9 @@ import orjson
 import pyarrow as pa
 import pytest
 
+from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.models.ledger import Ledger, question_key
+from evaluation_assets.core.models.ledger_errors import told
 from evaluation_assets.core.models.messages import Reply
 from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets_tests import postgres
@@ -190,3 +192,13 @@ def test_two_processes_never_pay_for_the_same(url: str, ledger: Ledger) -> None:
     paid_for = [won.get(timeout=5) for _ in keys if any(True for _ in ledger.entries(_))]
     assert sorted(paid_for) == sorted(keys)
     assert all(len(ledger.entries(key)) == 1 for key in keys)
+
+
+def test_a_disk_error_names_its_remedy(tmp_path: Path) -> None:
+    """SQLite says so too where a full disk has no place for the index of its write-ahead log."""
+    url = sqlite_url(tmp_path)
+    with (
+        pytest.raises(LedgerError, match=r"ledger\.sqlite: .* free some space if it is full$"),
+        told(url),
+    ):
+        raise sqlite3.OperationalError("disk I/O error")

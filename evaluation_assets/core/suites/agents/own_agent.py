@@ -5,10 +5,8 @@ The task is an object with `task`, `messages`, `case` (the ID) and `trial`. The 
 """
 
 import asyncio
-import contextlib
 import inspect
 import os
-import signal
 import time
 from typing import Any
 
@@ -16,6 +14,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evaluation_assets.core.models.json_text import dumped, loads
+from evaluation_assets.core.suites.agents.command_process import TooMuchOutput, run_command
 from evaluation_assets.core.suites.agents.conversation import Attempt, Ended
 from evaluation_assets.core.suites.agents.settings import COMMAND, AgentSettings
 from evaluation_assets.core.system.daemon_threads import in_thread
@@ -31,9 +30,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 MOST_OUTPUT = 16 * 1024 * 1024
 """Bytes that a command may write to its standard output."""
 
-_KEPT_OF_STDERR = 1500
 _LONGEST_ERROR = 2000
-_CHUNK = 64 * 1024
 _INHERITED = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ")
 """Variables that every command is given; all others are named by `env` and `env_from`."""
 
@@ -136,55 +133,15 @@ async def _by_command(agent: AgentSettings, task: JsonObject) -> object:
     names = (*_INHERITED, *agent.env_from)
     environment = {name: os.environ[name] for name in names if name in os.environ} | agent.env
     try:
-        process = await asyncio.create_subprocess_exec(
-            *agent.command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=agent.folder,
-            env=environment,
-            start_new_session=True,
-        )
+        finished = await run_command(agent.command, dumped(task), agent.folder, environment, MOST_OUTPUT)
     except OSError as problem:
         raise AgentFailed(f"{agent.command[0]} cannot be started: {problem.strerror}") from None
+    except TooMuchOutput:
+        raise AgentFailed(f"the command wrote more than {MOST_OUTPUT:,} bytes to its standard output") from None
+    if finished.status:
+        errors = finished.errors.strip() or "no message"
+        raise AgentFailed(f"the command ended with exit status {finished.status}: {errors}")
     try:
-        _, output, errors = await asyncio.gather(
-            _write(process.stdin, dumped(task)), _read(process.stdout, MOST_OUTPUT), _read_end(process.stderr)
-        )
-        status = await process.wait()
-    finally:
-        # The whole group, also where the command itself has ended: it may have left processes behind.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
-    if status:
-        raise AgentFailed(f"the command ended with exit status {status}: {errors.strip() or 'no message'}")
-    try:
-        return loads(output)
+        return loads(finished.output)
     except orjson.JSONDecodeError as problem:
         raise AgentFailed(f"the command wrote no JSON to its standard output: {problem}") from None
-
-
-async def _write(stream: asyncio.StreamWriter | None, data: bytes) -> None:
-    if stream is None:
-        return
-    with contextlib.suppress(ConnectionError):  # a command need not read its task
-        stream.write(data)
-        await stream.drain()
-    stream.close()
-
-
-async def _read(stream: asyncio.StreamReader | None, most: int) -> bytes:
-    found = bytearray()
-    while stream is not None and (chunk := await stream.read(_CHUNK)):
-        found += chunk
-        if len(found) > most:
-            raise AgentFailed(f"the command wrote more than {most:,} bytes to its standard output")
-    return bytes(found)
-
-
-async def _read_end(stream: asyncio.StreamReader | None) -> str:
-    end = b""
-    while stream is not None and (chunk := await stream.read(_CHUNK)):
-        end = (end + chunk)[-_KEPT_OF_STDERR:]
-    return end.decode("utf-8", "replace")

@@ -1,6 +1,8 @@
 """Agents that are a function or a command: tasks in, answers or trajectories out, limits, and what they are given."""
 
+import contextlib
 import os
+import signal
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -160,6 +162,25 @@ def test_a_command_out_of_time_is_killed_with_its_children(tmp_path: Path, runni
     child = int((tmp_path / "child").read_text())
     status = Path(f"/proc/{child}/stat")
     assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+@pytest.mark.parametrize("own_session", [False, True])
+def test_a_child_that_keeps_the_pipes_open_does_not_delay_the_answer(
+    tmp_path: Path, running: Running, own_session: bool
+) -> None:
+    source = f"""
+        import subprocess, sys
+        child = [sys.executable, "-c", "import time; time.sleep(600)"]
+        started = subprocess.Popen(child, start_new_session={own_session})
+        open("child", "w").write(str(started.pid))
+        print('{{"answer": "1024"}}')
+    """
+    try:
+        found = ran(running, command(tmp_path, source, limits={"max_seconds": 60}))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
+    assert (found.extra["ended"], found.final_answer) == ("answered", "1024")
 
 
 def test_a_command_is_given_only_the_variables_of_its_settings(
