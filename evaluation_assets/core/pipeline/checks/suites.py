@@ -33,7 +33,8 @@ def suite_pass_rate(results: Stored) -> Finding:
     if not cases:
         problems.append("The suite has no complete case; `evaluation-assets suite check` says what is missing.")
     elif rate is None or rate < least:
-        problems.append(f"{passed} of {of_runs} passed (minimum {least:.1%}).")
+        names = f" Failing: {first_of(sorted(failing), 3)}." if failing else ""
+        problems.append(f"{passed} of {of_runs} passed (minimum {least:.1%}).{names}")
     if failed:
         problems.append(f"{counted(failed, 'run')} failed because of the infrastructure, not counted.")
     if not_run := sorted(cases - measured):
