@@ -9,7 +9,7 @@ import dagster as dg
 from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
 from evaluation_assets.core.intake.drops import InvalidDrop
 from evaluation_assets.core.judging.panel import InvalidPanel
-from evaluation_assets.core.lake.stored import DamagedTable, DiskFull, Stream
+from evaluation_assets.core.lake.stored import DamagedTable, Stream, Unwritable
 from evaluation_assets.core.system.cancellation import raise_if_told
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
@@ -33,7 +33,7 @@ from evaluation_assets.resources.parquet import write_table
 DROPS_PER_RUN = 100
 """Most drops that are evaluated in one run: few enough to share a backlog among several workers."""
 
-_EXPLAINED = (InvalidDrop, UnreadableDrop, InvalidToolTypes, DamagedTable, DiskFull)
+_EXPLAINED = (InvalidDrop, UnreadableDrop, InvalidToolTypes, DamagedTable, Unwritable)
 """Problems whose messages say what to do: nobody needs the frames that they came from."""
 
 Event = dg.AssetMaterialization | dg.AssetCheckEvaluation

@@ -28,6 +28,8 @@ _BATCH_BYTES = 1 << 20
 
 _ROW_GROUP_BYTES = 16 << 20
 _SPOOL_BYTES = 8 << 20
+_FULL = "the disk is full. Free some space"
+_REMEDIES = {errno.ENOSPC: _FULL, errno.EDQUOT: _FULL, errno.EROFS: "it is read-only. Make it writable"}
 
 
 class SchemaMismatch(ValueError):
@@ -38,11 +40,11 @@ class DamagedTable(ValueError):
     """A file of the lake that is no whole table; the message names it and says what to do."""
 
 
-class DiskFull(OSError):
-    """A disk without space; the message names the file or folder and says what to do."""
+class Unwritable(OSError):
+    """A disk that is full or read-only; the message names the file or folder and says what to do."""
 
     def __str__(self) -> str:
-        return f"{self.filename}: {self.strerror}. Free some space and evaluate the drop again."
+        return f"{self.filename}: {self.strerror} and evaluate the drop again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,22 +265,22 @@ def _row_groups(stream: Stream) -> Iterator[pa.Table]:
 def published(path: UPath) -> Iterator[IO[bytes]]:
     """A new file that appears under `path` at the end of the block.
 
-    Local files are renamed into place. For object stores the content is made in a local temporary file first: closing
-    an upload commits it, also when the writer has failed.
+    Local files are renamed into place. Others are made in a local file first, as closing a failed upload commits it.
 
     Raises:
-        DiskFull: there is no space left; nothing of the new file is kept.
+        Unwritable: the disk is full or read-only; nothing of the new file is kept.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with _named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
     if path.protocol not in ("", "file", "local"):
         with tempfile.TemporaryFile() as whole:
-            with _named_when_full(tempfile.gettempdir()):
+            with _named(tempfile.gettempdir()):
                 yield whole
             whole.seek(0)
             with path.open("wb") as sink:
                 shutil.copyfileobj(whole, sink, 1 << 20)
         return
-    with _named_when_full(path), staged(Path(path.path)) as sink:
+    with _named(path), staged(Path(path.path)) as sink:
         yield sink
 
 
@@ -289,16 +291,14 @@ def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:
 
 
 @contextmanager
-def _named_when_full(place: UPath | str) -> Iterator[None]:
-    """Tell which disk is full, which the system does not."""
+def _named(place: UPath | str) -> Iterator[None]:
+    """Tell which disk cannot be written, which the system does not."""
     try:
         yield
-    except DiskFull:
-        raise
     except OSError as problem:
-        if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if isinstance(problem, Unwritable) or (remedy := _REMEDIES.get(problem.errno or 0)) is None:
             raise
-        raise DiskFull(problem.errno, "the disk is full", str(place)) from problem
+        raise Unwritable(problem.errno, remedy, str(place)) from problem
 
 
 def publish_bytes(path: UPath, content: bytes) -> None:
@@ -342,13 +342,13 @@ class Spool:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All rows in the order they came. Nothing can be added afterwards."""
         self._flush()
-        with _named_when_full(tempfile.gettempdir()):
+        with _named(tempfile.gettempdir()):
             self._writer.close()
             self._file.seek(0)
         yield from pa.ipc.open_stream(self._file)
 
     def _flush(self) -> None:
-        with _named_when_full(tempfile.gettempdir()):
+        with _named(tempfile.gettempdir()):
             for batch in batched(self._pending, self.table):
                 self._writer.write_batch(batch)
         self._pending, self._pending_bytes = [], 0

@@ -1,6 +1,7 @@
 """Tables on disk and in object stores."""
 
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from itertools import count
@@ -15,15 +16,16 @@ from upath import UPath
 
 from evaluation_assets.core.lake.stored import (
     Aligned,
-    DiskFull,
     SchemaMismatch,
     Spool,
     Stored,
     Stream,
+    Unwritable,
     Written,
     batched,
     grouped,
     publish,
+    publish_bytes,
     revised,
     write,
 )
@@ -333,7 +335,17 @@ def test_a_full_disk_of_temporary_files_is_named(tmp_path: Path, monkeypatch: py
                     for number, text in enumerate(texts):
                         spool.add({"name": str(number), "size": number, "text": text, "scores": {}})
                     assert sum(batch.num_rows for batch in spool.batches()) == len(texts)
-            except DiskFull as problem:
+            except Unwritable as problem:
                 assert str(tmp_path) in str(problem)
                 full += 1
     assert 0 < full < 20, "some of these disks are too small, some are not"
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_read_only_disk_is_named(tmp_path: Path, is_new: bool) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk, "1m"):
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        path = disk / "folder" / "t.parquet" if is_new else disk / "t.parquet"
+        with pytest.raises(OSError, match=rf"^{path}: it is read-only. Make it writable and evaluate the drop again"):
+            publish_bytes(UPath(path), b"table")
