@@ -13,7 +13,7 @@ from evaluation_assets.core.models.budget import Budget, most_of
 from evaluation_assets.core.models.circuit import MOST_FAILURES, Circuit
 from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.dialects import Dialect
-from evaluation_assets.core.models.errors import REFUSED_FOR_ALL, DamagedLedger, LedgerError, ProviderError, Stopped
+from evaluation_assets.core.models.errors import REFUSED_FOR_ALL, LedgerError, ProviderError, Stopped, UnusableLedger
 from evaluation_assets.core.models.grouped_writes import GroupedWrites
 from evaluation_assets.core.models.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.models.messages import Reply, Request
@@ -352,7 +352,7 @@ class Client:
             self._ledger.add_unread(self.run, most)
 
     async def _until_it_can_be_written(self, problem: LedgerError) -> None:
-        if isinstance(problem, DamagedLedger):
+        if isinstance(problem, UnusableLedger):
             self._stop(Stopped("ledger", str(problem)))
         self._check_stopped()
         await self._unsaved.writable(problem)

@@ -71,8 +71,8 @@ class LedgerError(Exception):
     """The ledger cannot be read or written; the message says which one and what to do, without a password."""
 
 
-class DamagedLedger(LedgerError):
-    """A part of the ledger cannot be read, now or later."""
+class UnusableLedger(LedgerError):
+    """A part of the ledger cannot be read, or nothing be written, now or later: no wait mends that."""
 
 
 class LedgerAway(LedgerError):

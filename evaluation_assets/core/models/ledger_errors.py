@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
 
-from evaluation_assets.core.models.errors import DamagedLedger, LedgerAway, LedgerError
+from evaluation_assets.core.models.errors import LedgerAway, LedgerError, UnusableLedger
 
 
 @contextmanager
@@ -21,14 +21,14 @@ def told(url: str | sa.URL) -> Iterator[None]:
 
 def _kind_of(problem: Exception) -> type[LedgerError]:
     said = str(problem)
-    if any(words in said for words in _DAMAGED):
-        return DamagedLedger
+    if any(words in said for words in _LASTING):
+        return UnusableLedger
     of_server = isinstance(problem, OperationalError | InterfaceError) and "sqlite" not in type(problem.orig).__module__
     return LedgerAway if of_server and not any(words in said for words in _REFUSED) else LedgerError
 
 
-_DAMAGED = ("malformed", "not a database", "invalid page in block")
-"""What SQLite and PostgreSQL say of a damaged file."""
+_LASTING = ("malformed", "not a database", "invalid page in block", "readonly")
+"""What SQLite and PostgreSQL say of a damaged file, and SQLite of one that it may not write."""
 
 _REFUSED = ("authentication failed", "does not exist", "pg_hba.conf")
 """What PostgreSQL says to those that it does not let in, however often they ask."""

@@ -5,7 +5,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 
-from evaluation_assets.core.models.errors import DamagedLedger, LedgerError, Stopped
+from evaluation_assets.core.models.errors import LedgerError, Stopped, UnusableLedger
 from evaluation_assets.core.models.ledger import Entry, Ledger
 from evaluation_assets.core.models.ledger_connection import Work
 from evaluation_assets.core.models.ledger_outage import RETRY_S
@@ -75,7 +75,7 @@ class Unsaved:
                 self._ledger.check()
                 saved = self._save()
             except LedgerError as problem:
-                if deadline.left <= 0 or isinstance(problem, DamagedLedger):
+                if deadline.left <= 0 or isinstance(problem, UnusableLedger):
                     self._stop(Stopped("ledger", str(problem)))
                     return
             else:

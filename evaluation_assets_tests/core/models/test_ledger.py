@@ -13,7 +13,7 @@ import orjson
 import pyarrow as pa
 import pytest
 
-from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.models.errors import LedgerError, UnusableLedger
 from evaluation_assets.core.models.ledger import Ledger, question_key
 from evaluation_assets.core.models.ledger_errors import told
 from evaluation_assets.core.models.messages import Reply
@@ -192,6 +192,14 @@ def test_two_processes_never_pay_for_the_same(url: str, ledger: Ledger) -> None:
     paid_for = [won.get(timeout=5) for _ in keys if any(True for _ in ledger.entries(_))]
     assert sorted(paid_for) == sorted(keys)
     assert all(len(ledger.entries(key)) == 1 for key in keys)
+
+
+@pytest.mark.parametrize("said", ["attempt to write a readonly database", "database disk image is malformed"])
+def test_what_no_wait_mends_is_told_from_what_one_does(tmp_path: Path, said: str) -> None:
+    for words, kind in ((said, UnusableLedger), ("database or disk is full", LedgerError)):
+        with pytest.raises(LedgerError) as problem, told(sqlite_url(tmp_path)):
+            raise sqlite3.OperationalError(words)
+        assert type(problem.value) is kind
 
 
 def test_a_disk_error_names_its_remedy(tmp_path: Path) -> None:
