@@ -55,6 +55,12 @@ LONGEST = (
     "test_plan.py",
     "test_every_format.py",
     "test_canaries.py",
+    "test_evaluating.py",
+    "test_attack.py",
+    "test_third_party_folders.py",
+    "test_ui_requests.py",
+    "test_pytest_plugin.py",
+    "test_examples.py",
 )
 """Files that take longest. They come first, so that no worker is left with one of them at the end."""
 
@@ -90,11 +96,8 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two workers more than cores: many tests wait for processes that they started.
-
-    With one more, a quarter of two cores was idle.
-    """
-    return (os.cpu_count() or 1) + 2
+    """One worker more than cores: many tests wait for processes that they started. With two more it takes longer."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
