@@ -47,8 +47,10 @@ def import_files(
         refuse(str(problem))
     for drop in drops:
         try:
-            is_read = _show(replace(drop, forced_format=format_name), None if show_all else _SHOWN)
-            read, failed = read + is_read, failed + (not is_read)
+            if _show(replace(drop, forced_format=format_name), None if show_all else _SHOWN):
+                read += 1
+            else:
+                failed += 1
         except (InvalidDrop, UnreadableDrop) as problem:
             failed += 1
             echo("", drop.key, f"  {problem}", err=True)

@@ -279,14 +279,13 @@ def read_baseline(file: UPath) -> Baseline | None:
         return None
     try:
         found = Baseline.model_validate_json(file.read_bytes(), strict=True)
+        for name, metric in found.metrics.items():
+            for value in (metric.mean, *metric.values.values()):
+                check_value(name, value)
     except ValidationError as problem:
         raise InvalidBaseline(f"{file} is not a valid baseline: {faults_of(problem)[0]}") from problem
-    for name, metric in found.metrics.items():
-        for value in (metric.mean, *metric.values.values()):
-            try:
-                check_value(name, value)
-            except ValueError as problem:
-                raise InvalidBaseline(f"{file} is not a valid baseline: {problem}") from problem
+    except ValueError as problem:
+        raise InvalidBaseline(f"{file} is not a valid baseline: {problem}") from problem
     return found
 
 
