@@ -71,6 +71,9 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except (KeyboardInterrupt, click.Abort) as stopped:  # click aborts where a question is interrupted
             cause = stopped.__context__ if isinstance(stopped, click.Abort) else stopped
+            if isinstance(cause, EOFError):
+                echo("", err=True)  # the question stands on the line
+                refuse("the input ended before the question was answered. Run this command in a terminal.")
             if not isinstance(cause, KeyboardInterrupt):
                 raise
             number = cause.number if isinstance(cause, Interrupted) else signal.SIGINT

@@ -1,4 +1,4 @@
-"""The log of Dagster's services without ticks that say what the tick before them said."""
+"""The log of Dagster's services without what helps nobody: ticks that say the same, frames of explained failures."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -7,12 +7,15 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _TICK = re.compile(r"Checking for new runs for sensor: ")
 _SKIPPED = re.compile(r"Sensor (\S+) skipped: (.*)")
 _NO_REASON = "Sensor function returned an empty result"
+_TIMED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
+_EXPLAINED = "dagster._core.definitions.events.Failure: "
+_FRAMES = "Stack Trace:"
 
 
 def news(lines: Iterable[str]) -> Iterator[str]:
     """The lines in order; of sensors that do nothing, a line when their reason changes."""
     reasons: dict[str, str] = {}
-    for line in lines:
+    for line in _without_frames(lines):
         text = _COLOURS.sub("", line)
         if _TICK.search(text):
             continue
@@ -22,3 +25,18 @@ def news(lines: Iterable[str]) -> Iterator[str]:
                 continue
             reasons[sensor] = reason
         yield line
+
+
+def _without_frames(lines: Iterable[str]) -> Iterator[str]:
+    """The lines without the frames of explained failures; each message stands once, though the run repeats its step."""
+    is_explained = is_left_out = False
+    said = ""
+    for line in lines:
+        if _TIMED.match(_COLOURS.sub("", line)):
+            is_explained = is_left_out = False
+        elif line.startswith(_EXPLAINED):
+            is_explained, is_left_out, said = True, line == said, line
+        elif is_explained and line.startswith(_FRAMES):
+            is_left_out = True
+        if not is_left_out:
+            yield line.removeprefix(_EXPLAINED)

@@ -100,7 +100,8 @@ def drop_step(
             elif behind:  # this run has left the report behind; a check that was not selected is no output of the step
                 context.instance.report_runless_asset_event(outcome)
             if problem is not None and len(drops) > 1:
-                context.log.error(f"{name}: {problem}", exc_info=problem)
+                frames = None if isinstance(problem, dg.Failure) else problem
+                context.log.error(f"{name}: {problem}", exc_info=frames)
         if over_budget:
             context.instance.add_run_tags(context.run.run_id, {OVER_BUDGET_TAG: "true"})
         if len(drops) == 1 and failures:

@@ -146,6 +146,13 @@ def _init(home: Path, server: ModelServer, *answers: str) -> dict[str, Any]:
     return written
 
 
+def test_questions_that_nobody_answers_end_with_what_to_do(tmp_path: Path) -> None:
+    made = cli("panel", "init", "--home", tmp_path, answers="")
+    assert made.returncode == 2 and "Aborted" not in made.stderr
+    assert made.stderr.splitlines()[-1].endswith("Run this command in a terminal.")
+    assert not (tmp_path / "panel.yaml").exists()
+
+
 def test_a_decision_model_and_then_a_language_model_are_a_cascade_that_is_priced_and_has_no_bound(
     tmp_path: Path, server: ModelServer
 ) -> None:

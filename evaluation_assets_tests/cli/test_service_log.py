@@ -15,3 +15,20 @@ _ERROR = "Traceback (most recent call last):\n"
 def test_ticks_that_say_nothing_new_are_left_out() -> None:
     said = [_TICK, _NONE, _TICK, _NONE, _EMPTY, _OTHER, _TICK, _WAITS, _TICK, _RUN, _NONE, _ERROR, _ERROR]
     assert list(news(said)) == [_NONE, _OTHER, _WAITS, _RUN, _NONE, _ERROR, _ERROR]
+
+
+_STEP = "2026-01-01 12:00:00 +0000 - dagster - ERROR - evaluate - 1234 - evaluate_drop - STEP_FAILURE - failed.\n"
+_FAILED = "2026-01-01 12:00:00 +0000 - dagster - ERROR - evaluate - 1234 - RUN_FAILURE - failed.\n"
+_FRAMES = ["\n", "Stack Trace:\n", '  File "step.py", line 1, in step\n', "    raise\n", "\n"]
+_CAUSE = ["The above exception was caused by the following exception:\n", "UnreadableDrop: no such format\n", *_FRAMES]
+
+
+def test_a_failure_that_says_what_to_do_is_printed_once_and_without_frames() -> None:
+    failure = ["\n", "dagster._core.definitions.events.Failure: no such format; rename it\n", *_FRAMES, *_CAUSE]
+    printed = list(news([_STEP, *failure, _FAILED, *failure, _RUN, _FAILED, *failure]))
+    assert printed == [_STEP, "\n", "no such format; rename it\n", "\n", _FAILED, "\n", _RUN, _FAILED, "\n"]
+
+
+def test_frames_of_any_other_failure_are_printed() -> None:
+    failure = ["\n", "ZeroDivisionError: division by zero\n", *_FRAMES]
+    assert list(news([_STEP, *failure, _RUN])) == [_STEP, *failure, _RUN]

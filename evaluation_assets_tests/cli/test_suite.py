@@ -178,6 +178,8 @@ def test_runs_that_fail_without_the_agents_doing_are_not_counted_and_tried_again
         assert rows[name]["score"] is None and rows[name]["completed"] is None and rows[name]["trajectory_id"] == name
     report = orjson.loads((home.reports(drop) / "report.json").read_bytes())["tool_use"]
     assert (report["runs"], report["passed"], report["failed"]) == (1, 1, ["case0", "case2"])
+    judged = home.table(drop, "trajectory_verdicts", "rules").rows()
+    assert {row["trajectory_id"] for row in judged} == {"case1"}  # what did not end by itself is no wrong answer
     for page in ("report.html", "report.md", "agent_run.md"):
         assert "not counted" in (home.reports(drop) / page).read_text()
     assert not [

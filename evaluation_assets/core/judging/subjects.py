@@ -12,6 +12,7 @@ from evaluation_assets.core.intake.clips.segmentation import Clip
 from evaluation_assets.core.judging.fences import Show
 from evaluation_assets.core.judging.rubrics.model import Criterion, Level, Need, Rubric, Rubrics, Scale
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction
+from evaluation_assets.core.suites.calls import FAILED
 from evaluation_assets.core.traces.trajectories.images import Image
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
@@ -195,8 +196,13 @@ def category_chain(
 def trajectory_chain(
     trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics, own: Mapping[int, OwnScores] = _NOTHING
 ) -> Chain:
-    """The trajectory as a whole, and its final answer where it has one."""
+    """The trajectory as a whole, and its final answer where it has one.
+
+    A run that the infrastructure ended has neither: how far it came says nothing about what the agent can do.
+    """
     levels: tuple[Level, ...] = ("trajectory", "answer") if trajectory.final_answer else ("trajectory",)
+    if FAILED in trajectory.flags:
+        levels = ()
     chosen = {level: rubrics.choose(level) for level in levels}
     return chain_of(
         trajectory,
