@@ -6,8 +6,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import dagster as dg
+from dagster.components.resolved.core_models import (
+    DailyPartitionsDefinitionModel,
+    HourlyPartitionsDefinitionModel,
+    StaticPartitionsDefinitionModel,
+    TimeWindowPartitionsDefinitionModel,
+    WeeklyPartitionsDefinitionModel,
+    resolve_partitions_def,
+)
 from dagster.components.utils.translation import TranslationFnResolver
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from upath import UPath
 
 from evaluation_assets.core.intake.copying.folders import prepare
@@ -24,6 +32,7 @@ Translation = Annotated[
     Callable[[dg.AssetSpec, dg.AssetSpec], dg.AssetSpec],
     TranslationFnResolver[dg.AssetSpec](lambda _: {}),
 ]
+_described = dg.Resolver.default  # Dagster takes no description from a field that has a default value
 
 
 class EvaluationScaffolder(dg.Scaffolder):
@@ -40,14 +49,29 @@ class EvaluationInput(dg.Model, dg.Resolvable):
     """An asset of your project whose trajectories are evaluated.
 
     Attributes:
-        asset: its key. Its value is a list of records (dictionaries) or the path of a file.
+        asset: its key. Its value is a list of records (dictionaries), a table of them, or the path of a file.
         path: the file that the asset writes, relative to the folder of defs.yaml; its value is not loaded then.
         drop: name of the drop (default: the last part of the key).
+        partitions_def: its partitions, as it declares them. Each becomes a drop of its own, `<drop>/<partition>`.
     """
 
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
     asset: dg.ResolvedAssetKey
-    path: str | None = None
-    drop: str | None = None
+    path: Annotated[str | None, _described(description="The file that the asset writes.")] = None
+    drop: Annotated[str | None, _described(description="Name of the drop. Default: the last part of the key.")] = None
+    partitions_def: Annotated[
+        dg.PartitionsDefinition | None,
+        dg.Resolver(
+            resolve_partitions_def,
+            model_field_type=DailyPartitionsDefinitionModel
+            | HourlyPartitionsDefinitionModel
+            | WeeklyPartitionsDefinitionModel
+            | TimeWindowPartitionsDefinitionModel
+            | StaticPartitionsDefinitionModel,
+            description="The partitions of the asset. Each becomes a drop of its own.",
+        ),
+    ] = None
 
 
 @dg.scaffold_with(EvaluationScaffolder)
@@ -63,14 +87,17 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
         translation: attributes of all assets, such as key_prefix or tags; `spec` is the asset as it would be.
     """
 
-    home: str = Field(description="Home folder: a path relative to the folder of defs.yaml, or an fsspec URL.")
-    panel: str | None = Field(default=None, description="Path of the panel.yaml. Default: in the home folder.")
-    lake: str | None = Field(default=None, description="Where the tables are stored. Default: in the home folder.")
-    automation: bool = Field(default=True, description="Whether sensors and schedules are added.")
-    inputs: list[EvaluationInput] = Field(default=[], description="Assets whose trajectories are evaluated.")
-    translation: Translation | None = Field(
-        default=None, description="Attributes of all assets, such as key_prefix, group_name, tags and owners."
+    home: Annotated[str, _described(description="Home folder: a path relative to defs.yaml, or an fsspec URL.")]
+    panel: Annotated[str | None, _described(description="Path of the panel.yaml. Default: in the home folder.")] = None
+    lake: Annotated[str | None, _described(description="Where tables are stored. Default: in the home folder.")] = None
+    automation: Annotated[bool, _described(description="Whether sensors and schedules are added.")] = True
+    inputs: Annotated[list[EvaluationInput], _described(description="Assets whose trajectories are evaluated.")] = (
+        Field(default=[])
     )
+    translation: Annotated[
+        Translation | None,
+        _described(description="Attributes of all assets, such as key_prefix, group_name, tags and owners."),
+    ] = None
 
     def get_asset_spec(self, spec: dg.AssetSpec) -> dg.AssetSpec:
         """An asset as your project shows it. Override it to give some assets other groups, owners, tags or conditions.
@@ -82,7 +109,7 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
     def execute(self, home: Installation, drop: str, trajectories: Any) -> str:
         """Write what an asset of `inputs` gives into the drop of this name, and return the drop's key.
 
-        Override it to convert tables or objects of your own into records.
+        Override it to convert objects of your own into records.
         """
         return write_drop(home, drop, trajectories)
 
@@ -99,10 +126,11 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
                 given.drop or given.asset.path[-1],
                 None if given.path is None else _placed(given.path, context.path),
                 self.execute,
+                given.partitions_def,
             )
             for given in self.inputs
         ]
-        fed_by = [asset.key for asset in dropped]
+        fed_by = [dg.AssetDep(asset, partition_mapping=_mapping_of(asset)) for asset in dropped]
         assets = [
             asset.map_asset_specs(
                 lambda spec: spec.replace_attributes(deps=[*spec.deps, *fed_by]) if spec.key == RAW else spec
@@ -126,6 +154,11 @@ def _placed(given: str, folder: Path) -> UPath:
     """A path of defs.yaml: relative ones begin at its folder, whatever the process was started in."""
     path = UPath(given)
     return UPath((folder / path.path).resolve()) if is_local(path) else path
+
+
+def _mapping_of(dropped: dg.AssetsDefinition) -> dg.PartitionMapping | None:
+    """Which of its partitions a drop is made from: Dagster knows no names of drops, and takes all."""
+    return None if dropped.partitions_def is None else dg.AllPartitionMapping()
 
 
 def _existing(file: UPath) -> UPath:

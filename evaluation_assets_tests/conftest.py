@@ -95,9 +95,9 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker more than cores, since many tests wait for processes that they started; two more for the slow ones."""
-    return (os.cpu_count() or 1) + (2 if config.option.markexpr.startswith("slow") else 1)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than cores: many tests wait for processes that they started. With two more it takes longer."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,12 +9,14 @@ import sys
 import tomllib
 import traceback
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import pandas as pd
+import pyarrow as pa
 import pytest
 import yaml
 from dagster.components.core.package_entry import discover_package_objects
@@ -26,6 +28,7 @@ from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs.dropped import write_drop
 from evaluation_assets.defs.groups import INGEST
 from evaluation_assets.defs.names import GATE, PARTITION_TAG
 from evaluation_assets.resources.parquet import TABLES_IO
@@ -215,6 +218,64 @@ def test_a_file_that_an_asset_of_the_team_writes_is_evaluated(project: Path) -> 
     asked = [dg.AssetKey(["dropped", "today_dropped"])]
     assert job.execute_in_process(asset_selection=asked).success
     assert (folder / "home" / "drops" / "today.jsonl").read_bytes() == SAMPLE.read_bytes()
+
+
+DAILY = """
+from pathlib import Path
+
+import dagster as dg
+
+@dg.asset(partitions_def=dg.DailyPartitionsDefinition("2026-01-01"), io_manager_key="by_day")
+def daily_runs(context: dg.AssetExecutionContext) -> list[dict[str, str]]:
+    return [{"task_id": context.partition_key, "task_description": "2 + 2?", "raw_response": "<answer>4</answer>"}]
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    by_day = dg.FilesystemIOManager(base_dir=str(Path(__file__).parent / "stored"))
+    return dg.Definitions(assets=[daily_runs], resources={"by_day": by_day})
+"""
+
+
+def test_each_partition_of_an_asset_of_the_team_is_a_drop(project: Path) -> None:
+    (project / "src" / "team" / "defs" / "own" / "daily.py").write_text(DAILY)
+    days = {"type": "daily", "start_date": "2026-01-01"}
+    folder = component(project, home="home", inputs=[{"asset": "daily_runs", "partitions_def": days}])
+    job = loaded(project).resolve_implicit_global_asset_job_def()
+    both = [dg.AssetKey("daily_runs"), dg.AssetKey(["dropped", "daily_runs_dropped"])]
+    with dg.DagsterInstance.ephemeral() as instance:
+        for day in ("2026-01-01", "2026-01-03"):
+            assert job.execute_in_process(partition_key=day, asset_selection=both, instance=instance).success
+    written = {path.stem: json.loads(path.read_text())["task_id"] for path in (folder / "home").rglob("*.jsonl")}
+    assert written == {"2026-01-01": "2026-01-01", "2026-01-03": "2026-01-03"}
+    assert (folder / "home" / "drops" / "daily_runs" / "2026-01-03.jsonl").exists()
+
+
+RECORDS = [
+    {"task_id": "t1", "messages": [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}]},
+    {"task_id": "t2", "messages": [{"role": "user", "content": "1 + 1?"}]},
+]
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pa.Table.from_pylist])
+def test_a_table_is_a_drop_of_its_rows(table: Callable[[Any], Any], tmp_path: Path) -> None:
+    home = Installation.at(str(tmp_path))
+    assert write_drop(home, "rows", table([record | {"at": NIGHT} for record in RECORDS])) == "rows"
+    written = [json.loads(line) for line in (tmp_path / "drops" / "rows.jsonl").read_text().splitlines()]
+    assert [{key: record[key] for key in ("task_id", "messages")} for record in written] == RECORDS
+    assert all(record["at"].startswith("2026-01-02") for record in written)
+
+
+@pytest.mark.parametrize("value", [b"x", {"task_id": "t1"}, ["t1"], 7])
+def test_a_value_that_is_no_trajectories_is_refused(value: object, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="neither a list of records, a table nor the path of a file"):
+        write_drop(Installation.at(str(tmp_path)), "d", value)
+    assert not list(tmp_path.rglob("*.jsonl"))
+
+
+def test_the_schema_describes_each_attribute() -> None:
+    schema = EvaluationComponent.model().model_json_schema()
+    for fields in (schema["properties"], schema["$defs"]["EvaluationInputModel"]["properties"]):
+        assert [name for name, field in fields.items() if not field.get("description")] == []
 
 
 def test_groups_tags_and_owners_are_the_teams_own_and_jobs_stay_whole(project: Path) -> None:

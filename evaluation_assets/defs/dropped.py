@@ -1,12 +1,15 @@
 """[agents] Trajectories that assets of the host project produce, written into drops."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import numpy as np
 import orjson
+import pandas as pd
+import pyarrow as pa
 from upath import UPath
 
 from evaluation_assets.core.intake.copying.drops import take_in
@@ -19,12 +22,18 @@ from evaluation_assets.resources.installation import HomeResource
 DROPPED = "dropped"
 """First part of the keys of these assets."""
 
+_LINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY
+
 Write = Callable[[Installation, str, Any], str]
 """Writes trajectories into the drop of this name, and returns its key."""
 
 
-def dropped_asset(upstream: dg.AssetKey, drop: str, path: UPath | None, write: Write) -> dg.AssetsDefinition:
+def dropped_asset(
+    upstream: dg.AssetKey, drop: str, path: UPath | None, write: Write, partitions: dg.PartitionsDefinition | None
+) -> dg.AssetsDefinition:
     """The drop of what `upstream` produces: of its value or, with a path, of the file that it has written there.
+
+    Each of its partitions is a drop of its own.
 
     Each drop has a data version of its own, in `raw_trajectories`; that of this asset is the same for all. The value is
     no argument: Dagster could then resolve no selection in the definitions of the component alone.
@@ -33,6 +42,7 @@ def dropped_asset(upstream: dg.AssetKey, drop: str, path: UPath | None, write: W
     @dg.asset(
         key=owned_key(DROPPED, drop),
         deps=[upstream],
+        partitions_def=partitions,
         group_name=groups.AGENTS,
         automation_condition=dg.AutomationCondition.eager(),
         kinds={"file"},
@@ -48,20 +58,38 @@ def dropped_asset(upstream: dg.AssetKey, drop: str, path: UPath | None, write: W
 
 
 def write_drop(home: Installation, name: str, trajectories: Any) -> str:
-    """Write trajectories into the drop of this name: a list of records (dictionaries), or the path of a file.
+    """Write trajectories into the drop of this name: a list of records (dictionaries), a table, or the path of a file.
+
+    A table is a pandas data frame, or anything else that gives its columns to Arrow.
 
     Raises:
-        TypeError: they are neither.
+        TypeError: they are none of these.
         InvalidDrop: the file cannot be a drop.
     """
     if isinstance(trajectories, str | PathLike):
         (drop,) = take_in(home, [Path(trajectories)], one_drop=True, name=name, may_replace=lambda _: True)
         return drop.key
-    if not isinstance(trajectories, Iterable) or isinstance(trajectories, Mapping | bytes):
-        raise TypeError(
-            f"{name}: {type(trajectories).__name__} is neither a list of records nor the path of a file; override "
-            "`execute` of the component, or return one of them"
-        )
-    lines = (orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in trajectories)
+    lines = [orjson.dumps(record, default=_plain, option=_LINE) for record in _records(name, trajectories)]
     publish_bytes(home.drops / f"{name}.jsonl", b"".join(lines))
     return name
+
+
+def _records(name: str, trajectories: Any) -> Sequence[Mapping[Any, Any]]:
+    if isinstance(trajectories, pd.DataFrame):
+        return trajectories.to_dict(orient="records")
+    if hasattr(trajectories, "__arrow_c_stream__"):
+        return pa.table(trajectories).to_pylist()
+    records = list(trajectories) if isinstance(trajectories, Iterable) else [trajectories]
+    if isinstance(trajectories, Mapping) or not all(isinstance(record, Mapping) for record in records):
+        raise TypeError(
+            f"{name}: {type(trajectories).__name__} is neither a list of records, a table nor the path of a file; "
+            "override `execute` of the component, or return one of them"
+        )
+    return records
+
+
+def _plain(value: Any) -> Any:
+    """Times of pandas and arrays, in a table, as JSON has them."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return str(value)

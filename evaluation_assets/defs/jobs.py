@@ -36,6 +36,13 @@ OVER_ALL_DROPS = (
     "grouped_findings",
     "failure_groups",
 )
+PREPROCESSED = (
+    "raw_trajectories",
+    "unreadable_records",
+    "preprocessed_trajectories",
+    "rejected_records",
+    "preprocessed_files",
+)
 AGENTS = dg.AssetSelection.assets(TASK_SUITES, AGENT_COMPARISON) | dg.AssetSelection.key_prefixes(AGENT_RUNS)
 COLLECTED = dg.AssetSelection.key_prefixes(COLLECTED_LABELS)
 SINKS = dg.AssetSelection.key_prefixes(DELIVERIES)
@@ -69,7 +76,7 @@ def drop_jobs(of_a_drop: Iterable[dg.AssetKey]) -> list[UnresolvedAssetJobDefini
 
 preprocess_job = dg.define_asset_job(
     PREPROCESS_ONLY,
-    selection=dg.AssetSelection.assets("preprocessed_files", "rejected_records").upstream(),
+    selection=dg.AssetSelection.assets(*PREPROCESSED),
     description="Read and preprocess one drop, without judging.",
     executor_def=dg.in_process_executor,
     hooks={retry_after_outage},
