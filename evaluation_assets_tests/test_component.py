@@ -265,6 +265,13 @@ def test_a_table_is_a_drop_of_its_rows(table: Callable[[Any], Any], tmp_path: Pa
     assert all(record["at"].startswith("2026-01-02") for record in written)
 
 
+def test_missing_values_of_a_table_are_null(tmp_path: Path) -> None:
+    rows = {"task_id": ["t1", "t2"], "at": pd.to_datetime(["2026-01-02", None]), "success": [True, pd.NA]}
+    write_drop(Installation.at(str(tmp_path)), "rows", pd.DataFrame(rows))
+    (_, last) = (tmp_path / "drops" / "rows.jsonl").read_text().splitlines()
+    assert json.loads(last) == {"task_id": "t2", "at": None, "success": None}
+
+
 @pytest.mark.parametrize("value", [b"x", {"task_id": "t1"}, ["t1"], 7])
 def test_a_value_that_is_no_trajectories_is_refused(value: object, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="neither a list of records, a table nor the path of a file"):

@@ -89,7 +89,7 @@ def _records(name: str, trajectories: Any) -> Sequence[Mapping[Any, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Times of pandas and arrays, in a table, as JSON has them."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return str(value)
+    """Missing values, arrays and times of pandas, as JSON has them."""
+    if value is pd.NA or value is pd.NaT:
+        return None
+    return value.tolist() if isinstance(value, np.ndarray) else str(value)
