@@ -21,7 +21,6 @@ from evaluation_assets.defs.jobs import (
     drop_jobs,
     gate_job,
     overview_job,
-    preprocess_job,
     promote_job,
     run_agents_job,
     send_job,
@@ -79,7 +78,6 @@ def build_definitions(
         ),
         jobs=[
             *drop_jobs(step.keys),
-            preprocess_job,
             judge_part_job(evaluation.levels),
             gate_job,
             promote_job,

@@ -279,6 +279,12 @@ def test_a_value_that_is_no_trajectories_is_refused(value: object, tmp_path: Pat
     assert not list(tmp_path.rglob("*.jsonl"))
 
 
+def test_an_object_in_a_record_is_refused_and_not_written_as_its_name(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        write_drop(Installation.at(str(tmp_path)), "d", [{"task_id": "t1", "client": object()}])
+    assert not list(tmp_path.rglob("*.jsonl"))
+
+
 def test_the_schema_describes_each_attribute() -> None:
     schema = EvaluationComponent.model().model_json_schema()
     for fields in (schema["properties"], schema["$defs"]["EvaluationInputModel"]["properties"]):

@@ -34,6 +34,7 @@ def _without_frames(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         if _TIMED.match(_COLOURS.sub("", line)):
             is_explained = is_left_out = False
+            said = "" if "STEP_FAILURE" in line else said  # of another run
         elif line.startswith(_EXPLAINED):
             is_explained, is_left_out, said = True, line == said, line
         elif is_explained and line.startswith(_FRAMES):

@@ -1,6 +1,8 @@
 """[agents] Trajectories that assets of the host project produce, written into drops."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,6 @@ from typing import Any
 import dagster as dg
 import numpy as np
 import orjson
-import pandas as pd
 import pyarrow as pa
 from upath import UPath
 
@@ -75,8 +76,10 @@ def write_drop(home: Installation, name: str, trajectories: Any) -> str:
 
 
 def _records(name: str, trajectories: Any) -> Sequence[Mapping[Any, Any]]:
+    import pandas as pd  # noqa: PLC0415  (a code location that loads has no data frame)
+
     if isinstance(trajectories, pd.DataFrame):
-        return trajectories.to_dict(orient="records")
+        return trajectories.astype(object).where(trajectories.notna(), None).to_dict(orient="records")
     if hasattr(trajectories, "__arrow_c_stream__"):
         return pa.table(trajectories).to_pylist()
     records = list(trajectories) if isinstance(trajectories, Iterable) else [trajectories]
@@ -89,7 +92,13 @@ def _records(name: str, trajectories: Any) -> Sequence[Mapping[Any, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Missing values, arrays and times of pandas, as JSON has them."""
-    if value is pd.NA or value is pd.NaT:
-        return None
-    return value.tolist() if isinstance(value, np.ndarray) else str(value)
+    """Times of pandas, exact numbers and arrays of objects, as JSON has them.
+
+    Raises:
+        TypeError: it is an object of another kind.
+    """
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, datetime | Decimal):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")

@@ -36,13 +36,6 @@ OVER_ALL_DROPS = (
     "grouped_findings",
     "failure_groups",
 )
-PREPROCESSED = (
-    "raw_trajectories",
-    "unreadable_records",
-    "preprocessed_trajectories",
-    "rejected_records",
-    "preprocessed_files",
-)
 AGENTS = dg.AssetSelection.assets(TASK_SUITES, AGENT_COMPARISON) | dg.AssetSelection.key_prefixes(AGENT_RUNS)
 COLLECTED = dg.AssetSelection.key_prefixes(COLLECTED_LABELS)
 SINKS = dg.AssetSelection.key_prefixes(DELIVERIES)
@@ -50,11 +43,13 @@ VERDICTS = dg.AssetSelection.key_prefixes(*(table.name for table in (*LEVELS, CA
 
 
 def drop_jobs(of_a_drop: Iterable[dg.AssetKey]) -> list[UnresolvedAssetJobDefinition]:
-    """The jobs that evaluate a drop, with all of its assets or from the verdicts on.
+    """The jobs that evaluate a drop: with all of its assets, from the verdicts on, or without judging.
 
     They are selected by key: a project that uses the component has other assets, and gives ours groups of its own.
     """
-    assets = dg.AssetSelection.assets(*of_a_drop) - dg.AssetSelection.assets("preprocessed_files")
+    own = dg.AssetSelection.assets(*of_a_drop)
+    assets = own - dg.AssetSelection.assets("preprocessed_files")
+    preprocessed = dg.AssetSelection.assets("preprocessed_files", "rejected_records").upstream()
     from_verdicts = VERDICTS.downstream() | dg.AssetSelection.assets("constraint_results")
     return [
         dg.define_asset_job(
@@ -71,16 +66,15 @@ def drop_jobs(of_a_drop: Iterable[dg.AssetKey]) -> list[UnresolvedAssetJobDefini
             executor_def=dg.in_process_executor,
             hooks={retry_after_outage},
         ),
+        dg.define_asset_job(
+            PREPROCESS_ONLY,
+            selection=preprocessed & own,
+            description="Read and preprocess one drop, without judging.",
+            executor_def=dg.in_process_executor,
+            hooks={retry_after_outage},
+        ),
     ]
 
-
-preprocess_job = dg.define_asset_job(
-    PREPROCESS_ONLY,
-    selection=dg.AssetSelection.assets(*PREPROCESSED),
-    description="Read and preprocess one drop, without judging.",
-    executor_def=dg.in_process_executor,
-    hooks={retry_after_outage},
-)
 
 gate_job = dg.define_asset_job(
     GATE,

@@ -27,6 +27,8 @@ def test_a_failure_that_says_what_to_do_is_printed_once_and_without_frames() -> 
     failure = ["\n", "dagster._core.definitions.events.Failure: no such format; rename it\n", *_FRAMES, *_CAUSE]
     printed = list(news([_STEP, *failure, _FAILED, *failure, _RUN, _FAILED, *failure]))
     assert printed == [_STEP, "\n", "no such format; rename it\n", "\n", _FAILED, "\n", _RUN, _FAILED, "\n"]
+    again = [_STEP, *failure, _FAILED, *failure]
+    assert list(news([*again, *again])).count("no such format; rename it\n") == 2, "each run says it"
 
 
 def test_frames_of_any_other_failure_are_printed() -> None:
