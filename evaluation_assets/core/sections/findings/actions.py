@@ -16,12 +16,14 @@ from evaluation_assets.core.text.pattern_sets import PatternSet
 class Action:
     """An action. `tools` are words in the names of tools that do it; without any, all that change state do.
 
-    `claims` fit sentences by which an agent claims it, `words` any text that says that it was done.
+    `claims` fit sentences by which an agent claims it, `states` those that only claim it if the agent has tried to,
+    `words` any text that says that it was done.
     """
 
     name: str
     tools: frozenset[str]
     claims: PatternSet
+    states: PatternSet
     words: PatternSet
 
 
@@ -33,7 +35,10 @@ def actions() -> tuple[Action, ...]:
 
 
 def _action(name: str, tools: list[str], done: Mapping[str, str]) -> Action:
-    frames = document()["claim"]
-    claims = [frame.replace("{done}", words) for language, words in done.items() for frame in frames[language]]
+    claims, states = (
+        [frame.replace("{done}", words) for language, words in done.items() for frame in frames.get(language, ())]
+        for frames in (document()["claim"], document()["state"])
+    )
     alone = [rf"(?<![A-Za-z_])(?:{words})(?![A-Za-z_])" for words in done.values()]
-    return Action(name, frozenset(tools), PatternSet(claims, re.IGNORECASE), PatternSet(alone, re.IGNORECASE))
+    patterns = (PatternSet(each, re.IGNORECASE) for each in (claims, states, alone))
+    return Action(name, frozenset(tools), *patterns)

@@ -15,15 +15,15 @@ Row = Mapping[str, Any]
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "2"
+GATHERING_VERSION = "3"
 
-SESSION_ISSUES: Mapping[str, str] = {
+SESSION_ISSUES: Mapping[str, str | None] = {
     "unauthorized_tool": "unknown_tool",
     "hallucinated_parameter": "unknown_parameter",
     "missing_parameter": "missing_parameter",
     "invalid_parameter": "invalid_argument",
     "ungrounded_value": "unsupported_argument",
-    "open_error": "unresolved_error",
+    "open_error": None,
     "ignored_result": "ignored_result",
     "same_call": "repeated_call",
     "duplicate_work": "repeated_call",
@@ -39,7 +39,10 @@ SESSION_ISSUES: Mapping[str, str] = {
     "llm_judge": "no_progress",
     "intent_drift": "task_derailment",
 }
-"""Kinds of findings by kind of a session's issue, which includes the validation of calls."""
+"""Kinds of findings by kind of a session's issue, which includes the validation of calls.
+
+Open errors are none: a detector has them in every run.
+"""
 
 CASE_ISSUES: Mapping[str, str | None] = {
     "missing_call": "missing_call",
@@ -116,10 +119,7 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
     for finding in findings:
         place = finding.place
         key = finding.kind, place.turn, place.interaction, place.step
-        # A failure that is ignored is not resolved either.
-        also = ("ignored_error", *key[1:]) if finding.kind == "unresolved_error" else key
-        first = said.setdefault(key, finding.detector)
-        if first == finding.detector and said.get(also, first) == first:
+        if said.setdefault(key, finding.detector) == finding.detector:
             yield finding
 
 
@@ -138,9 +138,9 @@ def _of_session(issues: Sequence[Row]) -> Iterator[Finding]:
             step=issue["step"],
             agent_id=issue["agent_id"],
         )
-        yield _finding(
-            SESSION_ISSUES[issue["kind"]], "session_analyses", place, issue["evidence"], severity=issue["severity"]
-        )
+        kind = SESSION_ISSUES[issue["kind"]]
+        if kind is not None:
+            yield _finding(kind, "session_analyses", place, issue["evidence"], severity=issue["severity"])
 
 
 def _of_case(issues: Sequence[Row]) -> Iterator[Finding]:

@@ -16,14 +16,14 @@ from evaluation_assets.core.sections.findings.detectors.registry import DETECTOR
 from evaluation_assets.core.sections.findings.finding import Finding, Severity
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-PROCESS_VERSION = "1"
+PROCESS_VERSION = "2"
 """Increment when the same findings would give another score."""
 
 Criterion = Literal["calls", "errors", "answers", "course", "rules"]
 
 CRITERIA: Mapping[Criterion, tuple[str, ...]] = {
     "calls": ("unsupported_argument", "contradicted_argument", "unsuitable_tool", "repeated_call", "loop"),
-    "errors": ("ignored_error",),
+    "errors": ("ignored_error", "unresolved_error"),
     "answers": ("unperformed_claim", "contradicted_answer", "unsupported_answer"),
     "course": ("cut_off", "missing_answer", "unkept_promise"),
     "rules": ("broken_rule",),
@@ -39,6 +39,7 @@ _READ: Mapping[str, tuple[int, int]] = {
     "repeated_call": (9, 9),
     "loop": (2, 2),
     "ignored_error": (3, 5),
+    "unresolved_error": (3, 3),
     "contradicted_answer": (3, 8),
     "unsupported_answer": (2, 6),
     "cut_off": (3, 3),

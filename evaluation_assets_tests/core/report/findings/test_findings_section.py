@@ -113,12 +113,12 @@ def test_evidence_cannot_run_steer_or_link(report: DropReport) -> None:
 
 def test_outcomes_for_pull_requests_and_webhooks_have_a_line_a_kind(report: DropReport) -> None:
     told = drop_outcome(report, ReportAddress("https://reports/assistants/report.html"))
-    lines = [line for line in told.markdown.splitlines() if line.startswith(("- HIGH", "- MEDIUM"))]
-    assert len(lines) == 4 and lines[0].endswith(": 1 run, 6.2%")
+    lines = [line for line in told.markdown.splitlines() if line.startswith(("- HIGH", "- MEDIUM", "- LOW"))]
+    assert len(lines) == 5 and lines[0].endswith(": 1 run, 6.2%")
     assert "[Cut off](https://reports/assistants/report.html#/runs?q=finding%3A%22cut_off%22)" in lines[0]
     assert told.data["findings"][0] == {"kind": "cut_off", "severity": "HIGH", "runs": 1, "share": 1 / 16}
     assert told.sentence.endswith(
-        "Findings in 3 of 16 runs: Cut off (1 run), Missing answer (1 run), Loop (1 run), 1 other kind"
+        "Findings in 3 of 16 runs: Cut off (1 run), Missing answer (1 run), Loop (1 run), 2 other kinds"
     )
     unsafe = drop_outcome(hostile(report), ReportAddress()).markdown
     assert "<script" not in unsafe and "](javascript" not in unsafe and "**b**" not in unsafe
@@ -139,6 +139,7 @@ def test_trace_stores_get_the_findings_of_a_trace(home: Path) -> None:
         ("night-ferry-cabin", "finding.cut_off", 1.0, "HIGH"),
         ("night-ferry-cabin", "finding.missing_answer", 1.0, "HIGH"),
         ("lisbon-tokyo-distance", "finding.unsupported_answer", 1.0, "MEDIUM"),
+        ("lisbon-tokyo-distance", "finding.unresolved_error", 1.0, "LOW"),
     ]
     assert sent[0].explanation is not None and '"path": "****"' in sent[0].explanation, "secrets are masked"
 
@@ -153,12 +154,12 @@ def test_the_overview_counts_runs_by_drop_and_kind(home: Path) -> None:
         "runs": 1,
         "n_runs": 16,
     }
-    assert [row["severity"] for row in rows] == ["HIGH", "HIGH", "MEDIUM", "MEDIUM"]
+    assert [row["severity"] for row in rows] == ["HIGH", "HIGH", "MEDIUM", "MEDIUM", "LOW"]
 
 
 def test_the_api_has_findings_as_a_frame(home: Path) -> None:
     found = Home(Installation.at(str(home)))[SAMPLE.stem].findings
-    assert list(found["kind"]) == ["loop", "cut_off", "missing_answer", "unsupported_answer"]
+    assert list(found["kind"]) == ["loop", "cut_off", "missing_answer", "unsupported_answer", "unresolved_error"]
 
 
 def test_runs_with_grave_findings_are_in_the_review_queue(home: Path) -> None:

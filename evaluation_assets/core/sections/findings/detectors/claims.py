@@ -29,17 +29,22 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected | Claim]:
     has_tools = course.calls or any(agent.tools for agent in trajectory.agents)
     if not has_tools or any(may_do_anything(made.call) for made in course.calls):
         return
-    performed = _Performed(made for made in course.calls if made.has_succeeded)
+    performed = _Performed(course.calls)
     for message in course.messages:
         listed = 0
         for start, end in sentences(message.text):
             sentence = message.text[start:end]
             if len(sentence) > _LONGEST or cues("no_claim").matches(sentence):
                 continue
-            claimed = [action for action in actions() if action.claims.matches(sentence)]
+            performed.read_until(message.turn)
+            claimed = [
+                action
+                for action in actions()
+                if action.claims.matches(sentence)
+                or (action.name in performed.failed and action.states.matches(sentence))
+            ]
             if not claimed:
                 continue
-            performed.read_until(message.turn)
             subjects = [(start, end)]
             if start >= listed:  # an item of a list introduces none
                 subjects, listed = _subjects(message.text, start, end)
@@ -67,10 +72,14 @@ def _subjects(text: str, start: int, end: int) -> tuple[list[Span], int]:
 
 
 class _Performed:
-    """The actions that calls did, or that their results say are done, and to what. Each call is read once."""
+    """The actions that calls did, or that their results say are done, and to what. Each call is read once.
+
+    `failed` are the actions of calls that failed.
+    """
 
     def __init__(self, calls: Iterable[PlacedStep]) -> None:
         self._calls = deque(calls)
+        self.failed: set[str] = set()
         self._done: set[str] = set()
         self._done_to_anything: set[str] = set()
         self._codes: dict[str, set[str]] = {}
@@ -79,6 +88,9 @@ class _Performed:
         """Read the calls of all turns up to this one."""
         while self._calls and self._calls[0].turn <= turn:
             made = self._calls.popleft()
+            if not made.has_succeeded:
+                self.failed.update(action.name for action in actions() if _does(action, made))
+                continue
             codes: set[str] | None = None
             for action in actions():
                 if not _does(action, made) and not action.words.matches(made.result):
@@ -112,4 +124,4 @@ def _codes(text: str) -> set[str]:
     return found | {code.casefold() for code in _CODE.findall(text)}
 
 
-DETECTOR = Detector(name="claims", version="3", kinds=("unperformed_claim",), detect=_detect)
+DETECTOR = Detector(name="claims", version="4", kinds=("unperformed_claim",), detect=_detect)

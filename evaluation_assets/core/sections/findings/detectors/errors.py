@@ -1,4 +1,4 @@
-"""[errors] Failed calls that nothing after them takes up.
+"""[errors] Failed calls that nothing after them takes up, and tools that never succeed after they failed.
 
 A failure is taken up if the next text says so, if one of the next calls is of the same tool with values in common, or
 if the same call is made again at any time. That the agent cannot do what the user asks says nothing of a failed lookup.
@@ -15,6 +15,7 @@ from evaluation_assets.core.sections.findings.course import Course, PlacedStep
 from evaluation_assets.core.sections.findings.cues import cues, without
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import ends_run, may_change_state, may_do_anything
+from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.traces.trajectories.calls import call_key
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.words import words
@@ -41,28 +42,43 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
     following = _texts_after(course)
     keys = [call_key(trajectory, made.step) for made in course.calls]
     last = {key: index for index, key in enumerate(keys)}
+    unresolved = _unresolved(course)
     for index, made in enumerate(course.calls):
         if made.step.result is None or made.step.result.error is None or _is_an_answer(made):
             continue
-        text = following[made.order]
         later = course.calls[index + 1 : index + 1 + _AFTER]
-        if (
-            _takes_up(text, made)
+        is_taken_up = (
+            _takes_up(following[made.order], made)
             or (last[keys[index]] > index and not _is_unserved(made))
             or any(_is_another_attempt(made, again) for again in later)
-        ):
-            continue
-        if not text and not later and (trajectory.final_answer or ends_run(made.call)):
-            text = trajectory.final_answer or ""
-            if ends_run(made.call) or _takes_up(_read(text), made):
-                continue
-        span = made.result_span
-        yield Detected(
-            kind="ignored_error",
-            place=made.place(span),
-            evidence=trajectory.piece(span),
-            severity="MEDIUM" if may_do_anything(made.call) else None,
+            or (not following[made.order] and not later and _ends_with(trajectory, made))
         )
+        if not is_taken_up:
+            severity = "MEDIUM" if may_do_anything(made.call) else None
+            yield _found("ignored_error", made, severity)
+        elif unresolved.get(made.call.name) == index and not ends_run(made.call):
+            yield _found("unresolved_error", made)
+
+
+def _unresolved(course: Course) -> dict[str, int]:
+    """The last call of each tool, by its name, if it failed."""
+    last = {made.call.name: index for index, made in enumerate(course.calls)}
+    return {
+        name: index
+        for name, index in last.items()
+        if (result := course.calls[index].step.result) is not None and result.error is not None
+    }
+
+
+def _ends_with(trajectory: Trajectory, failed: PlacedStep) -> bool:
+    """Whether the last call of a run ends it, or the answer that only the run has takes its failure up."""
+    answer = trajectory.final_answer or ""
+    return ends_run(failed.call) or (bool(answer) and _takes_up(_read(answer), failed))
+
+
+def _found(kind: str, failed: PlacedStep, severity: Severity | None = None) -> Detected:
+    span = failed.result_span
+    return Detected(kind=kind, place=failed.place(span), evidence=failed.trajectory.piece(span), severity=severity)
 
 
 def _texts_after(course: Course) -> list[str]:
@@ -147,4 +163,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="4", kinds=("ignored_error",), detect=_detect)
+DETECTOR = Detector(name="errors", version="5", kinds=("ignored_error", "unresolved_error"), detect=_detect)

@@ -3,6 +3,7 @@
 from evaluation_assets.core.sections.findings.detectors import (
     answers,
     arguments,
+    claimed_tests,
     claims,
     cut_off,
     errors,
@@ -15,6 +16,7 @@ from evaluation_assets.core.sections.findings.detectors import (
 DETECTORS = (
     answers.DETECTOR,
     arguments.DETECTOR,
+    claimed_tests.DETECTOR,
     claims.DETECTOR,
     cut_off.DETECTOR,
     errors.DETECTOR,

@@ -45,6 +45,14 @@ def test_a_call_that_failed_does_nothing() -> None:
     assert found(DETECTOR, run(asked("Cancel it.", failed, answer=said))) == [("unperformed_claim", said)]
 
 
+@pytest.mark.parametrize("said", ["Your order was cancelled.", "Order W2378156 is now cancelled."])
+def test_after_a_call_that_failed_a_state_is_claimed(said: str) -> None:
+    failed = call("cancel_order", error="locked", id="W2378156")
+    assert found(DETECTOR, run(asked("Cancel it.", failed, answer=said))) == [("unperformed_claim", said)]
+    assert found(DETECTOR, run(asked("Cancel it.", failed, CANCEL, answer=said))) == []
+    assert found(DETECTOR, run(asked("Cancel it.", READ, answer=said))) == []
+
+
 def test_a_call_for_another_order_does_not_do_it() -> None:
     said = "Done:\n\nThe following orders have been cancelled:\n\n1. W2378156 (lamp)\n2. W5550001 (chair)\n\nGoodbye."
     trajectory = run(asked("Cancel both.", READ, CANCEL, answer=said))

@@ -3,8 +3,15 @@
 import pytest
 
 from evaluation_assets.core.sections.findings.detectors.errors import DETECTOR
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
 from evaluation_assets_tests.core.sections.sessions.making import call
+
+
+def ignored(trajectory: Trajectory) -> bool:
+    """Whether an error was ignored, not only unresolved."""
+    return any(kind == "ignored_error" for kind, _ in found(DETECTOR, trajectory))
+
 
 FAILED = call("cancel_order", error="Error: order is locked", order_id="W21")
 
@@ -19,11 +26,11 @@ def test_a_failure_without_consequence_is_ignored(after: list) -> None:
 @pytest.mark.parametrize("characters", [100, 3_000, 30_000])
 def test_a_failure_that_is_admitted_at_the_end_of_a_long_answer_is_not_ignored(characters: int) -> None:
     answer = "I looked into this for you. " * (characters // 28) + "Unfortunately the order is locked."
-    assert not found(DETECTOR, run(asked("Cancel it.", FAILED, answer=answer)))
+    assert not ignored(run(asked("Cancel it.", FAILED, answer=answer)))
 
 
 def test_a_failure_at_the_very_end_is_ignored() -> None:
-    assert found(DETECTOR, run(asked("Cancel it.", FAILED, answer=None)))
+    assert ignored(run(asked("Cancel it.", FAILED, answer=None)))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +43,20 @@ def test_a_failure_at_the_very_end_is_ignored() -> None:
     ],
 )
 def test_a_failure_that_the_agent_speaks_of_is_taken_up(answer: str) -> None:
-    assert found(DETECTOR, run(asked("Cancel it.", FAILED, answer=answer))) == []
+    assert not ignored(run(asked("Cancel it.", FAILED, answer=answer)))
+
+
+def test_a_tool_that_never_succeeds_is_an_unresolved_error_at_its_last_failure() -> None:
+    first = call("cancel_order", error="Error: busy", order_id="W21")
+    ((kind, evidence),) = found(DETECTOR, run(asked("Cancel it.", first, FAILED, answer="Sorry, it is locked.")))
+    assert (kind, evidence) == ("unresolved_error", "Error: order is locked")
+
+
+def test_a_tool_that_succeeds_later_or_hands_in_the_work_is_resolved() -> None:
+    later = call("cancel_order", order_id="W22")
+    assert found(DETECTOR, run(asked("Cancel both.", FAILED, later, answer="Sorry, one is locked."))) == []
+    handed_in = call("submit", error="Error: nothing was changed")
+    assert found(DETECTOR, run(asked("Do it.", handed_in, answer="I could not do it."))) == []
 
 
 def test_a_failure_that_is_tried_again_is_taken_up() -> None:
@@ -54,9 +74,9 @@ LOOKUP = call("get_order", error="the request timed out", order_id="W2378156")
 
 def test_that_the_agent_cannot_do_what_was_asked_says_nothing_of_a_failed_lookup() -> None:
     refused = "Unfortunately, I cannot cancel orders that were sent. I can transfer you to a colleague instead."
-    assert found(DETECTOR, run(asked("Cancel it.", LOOKUP, answer=refused)))
+    assert ignored(run(asked("Cancel it.", LOOKUP, answer=refused)))
     said = "Unfortunately, I cannot cancel it: the order could not be found, there was an error."
-    assert found(DETECTOR, run(asked("Cancel it.", LOOKUP, answer=said))) == []
+    assert not ignored(run(asked("Cancel it.", LOOKUP, answer=said)))
 
 
 def test_the_same_lookup_for_another_order_is_no_other_attempt() -> None:
