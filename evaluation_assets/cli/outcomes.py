@@ -1,13 +1,12 @@
 """What is printed of outcomes of evaluations. Importing it takes as long as importing the report."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation_assets.core.gating.evaluated_drops import why_no_baseline
 from evaluation_assets.core.judging.model_use import ModelUse, model_use
-from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.report.paths import report_files
-from evaluation_assets.core.report.report import DropReport
+from evaluation_assets.core.report.report import CriterionSummary, DropReport
 from evaluation_assets.core.report.suites.suite_report import suite_lines
 from evaluation_assets.core.sections.coding_work.summary import coding_lines
 from evaluation_assets.core.sections.constraints.summary import constraint_lines
@@ -68,7 +67,7 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     by_score = report.headline.measure == "score" or report.headline.score is None
     if not verbose and (used.calls or used.from_ledger) and not by_score:
         yield _fact("score", report.headline.scores[0])
-    yield from _own_criteria(report, len(report.criteria) if verbose else _LISTED)
+    yield from _own_criteria(report.own_criteria, len(report.criteria) if verbose else _LISTED)
     suite = report.tool_use
     if not verbose and suite is not None and suite.problem is None and report.headline.measure != "passed":
         yield _fact(*next(suite_lines(suite)))
@@ -91,13 +90,9 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
         yield _fact("gate", f"no baseline: {why}" if why else "no baseline")
 
 
-def _own_criteria(report: DropReport, most: int) -> Iterator[Line]:
-    """Yield the scores of criteria that are not of the shipped rubrics."""
-    shipped = load_rubrics().criteria
-    own = [each for each in report.criteria if (each.level, each.criterion) not in shipped]
+def _own_criteria(own: Sequence[CriterionSummary], most: int) -> Iterator[Line]:
     for each in own[:most]:
-        about = f"{each.level}, {each.statistic.n_scored} of {each.statistic.n_total} scored"
-        yield _fact("own criterion", f"{each.criterion} {_score(each.statistic.mean)} ({about})")
+        yield _fact("own criterion", f"{each.criterion} {_score(each.statistic.mean)} ({each.about})")
     if own[most:]:
         yield _fact("own criteria", f"{len(own) - most} more; --verbose prints them")
 

@@ -52,7 +52,7 @@ def review(home: Installation, drop: str, annotator: str | None, port: int, only
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            echo(f"{len(desk.labels())} labels are in {desk.file}. Next: evaluation-assets overview", err=True)
+            echo(f"{len(desk.labels())} labels are in {desk.file}. Next: {home.command('overview')}", err=True)
 
 
 class _Handler(FileHandler):

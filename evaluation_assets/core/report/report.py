@@ -28,7 +28,7 @@ class Place(Frozen):
 class CriterionSummary(Frozen):
     """Statistics of one criterion at one level, and the effective number of judges if there are several.
 
-    `lowest` is the subject with the lowest score, the first of several.
+    `lowest` is the subject with the lowest score, the first of several. `is_own`: no shipped rubric has the criterion.
     """
 
     level: str
@@ -36,6 +36,12 @@ class CriterionSummary(Frozen):
     statistic: Statistic
     effective_judges: EffectiveNumber | None = None
     lowest: Place | None = None
+    is_own: bool = False
+
+    @property
+    def about(self) -> str:
+        """The level, and how many subjects were scored."""
+        return f"{self.level}, {self.statistic.n_scored} of {self.statistic.n_total} scored"
 
 
 class ToolSummary(Frozen):
@@ -380,6 +386,11 @@ class DropReport(Frozen):
     def shown_score(self) -> Statistic:
         """The score that the headline names, over all runs."""
         return self.process.statistic if self.process is not None and self.headline.is_process else self.overall
+
+    @property
+    def own_criteria(self) -> list[CriterionSummary]:
+        """The criteria that are not of the shipped rubrics."""
+        return [each for each in self.criteria if each.is_own]
 
     @property
     def of_runs(self) -> str:

@@ -159,7 +159,7 @@ def test_without_groups_or_with_damaged_ones_the_reports_are_listed(home: Instal
     assert "failure_groups.parquet is damaged" in page and "<h3>" not in page
     assert page.count("/report.html") == len(NIGHTS)
     table.unlink()
-    assert "<code>evaluation-assets overview</code> groups the findings" in Path(write_index(home).path).read_text()
+    assert ">evaluation-assets overview</code> groups the findings" in Path(write_index(home).path).read_text()
 
 
 @pytest.fixture
@@ -191,6 +191,14 @@ def test_runs_are_searched_from_disk_by_keyboard(page: "Page", home: Installatio
     first = found.first.get_by_role("link").first
     first.press("Enter")
     page.wait_for_url("**/s/*/report.html#/run/*")
+
+
+@pytest.mark.slow
+def test_a_page_without_reports_names_the_whole_command(browser: "Browser", tmp_path: Path) -> None:
+    page = browser.new_page()
+    page.goto(Path(write_index(Installation.at(str(tmp_path))).path).as_uri())
+    page.wait_for_selector("html[data-viewer=ready]")
+    assert page.locator("code").first.inner_text() == f"evaluation-assets evaluate FILE --home {tmp_path}"
 
 
 @pytest.mark.slow

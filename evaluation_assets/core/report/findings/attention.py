@@ -10,6 +10,9 @@ from evaluation_assets.core.text.report_addresses import task_place, trajectory_
 
 MOST = 3
 
+_LOW = 0.5
+"""Scores of own criteria below it are in the lower half of the scale."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
@@ -22,7 +25,8 @@ class Pointer:
 def look_at_first(report: DropReport) -> list[Pointer]:
     """The places to begin with.
 
-    Regressions, judges in trouble, the runs with the gravest findings, or else the worst clip.
+    Regressions, judges in trouble, what the user's own criteria are lowest for, the runs with the gravest findings, or
+    else the worst clip.
     """
     return list(islice(_places(report), MOST))
 
@@ -36,6 +40,7 @@ def _places(report: DropReport) -> Iterator[Pointer]:
     for judge in report.judges:
         if judge.shortfall:
             yield Pointer(judge.shortfall, "#judges")
+    yield from _lowest_of_own(report)
     runs = report.findings.to_look_at if report.findings is not None else []
     for run in runs:
         place = trajectory_place(run.trajectory_id, run.clip_index)
@@ -44,3 +49,16 @@ def _places(report: DropReport) -> Iterator[Pointer]:
         clip = report.worst_clips[0]
         place = trajectory_place(clip.trajectory_id, clip.clip_index)
         yield Pointer(f"Lowest score of a clip: {clip.score:.2f}, {clip.tool_type} in {clip.trajectory_id}", place)
+
+
+def _lowest_of_own(report: DropReport) -> Iterator[Pointer]:
+    """The lowest score that one of the user's own criteria has, if it is low."""
+    scored = [
+        (each.statistic.min, each.criterion, each.lowest)
+        for each in report.own_criteria
+        if each.statistic.min is not None and each.lowest is not None
+    ]
+    score, criterion, place = min(scored, key=lambda found: found[0], default=(1.0, "", None))
+    if place is not None and score < _LOW:
+        address = trajectory_place(place.trajectory_id, place.clip_index)
+        yield Pointer(f"{place.trajectory_id}: {criterion} {score:.2f}", address)

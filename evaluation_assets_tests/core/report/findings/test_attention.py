@@ -5,7 +5,8 @@ from typing import Any
 from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
 from evaluation_assets.core.report.findings.attention import look_at_first
 from evaluation_assets.core.report.headline import Headline, rate
-from evaluation_assets.core.report.report import ClipSummary, DropReport, JudgeSummary
+from evaluation_assets.core.report.report import ClipSummary, CriterionSummary, DropReport, JudgeSummary, Place
+from evaluation_assets.core.report.scores.distributions import statistic
 from evaluation_assets.core.sections.findings.summary import FindingsSummary, RunToLookAt
 
 
@@ -17,7 +18,7 @@ def report(**fields: Any) -> DropReport:
     success = rate("success", {"a": [True], "b": [False]})
     known = Headline.model_construct(rates=[] if success is None else [success])
     return DropReport.model_construct(
-        **{"headline": known, "judges": [], "tool_use": None, "worst_clips": [], **fields}
+        **{"headline": known, "judges": [], "criteria": [], "tool_use": None, "worst_clips": [], **fields}
     )
 
 
@@ -50,3 +51,23 @@ def test_without_findings_it_is_the_worst_clip() -> None:
     found = look_at_first(report(headline=Headline.model_construct(rates=[]), worst_clips=[CLIP]))
     assert [pointer.address for pointer in found] == ["#/run/a%2Fb?clip=2"]
     assert look_at_first(report(headline=Headline.model_construct(rates=[]))) == []
+
+
+def own(name: str, lowest: float, *, is_own: bool = True) -> CriterionSummary:
+    return CriterionSummary(
+        level="trajectory",
+        criterion=name,
+        statistic=statistic([lowest, 1.0]),
+        lowest=Place(trajectory_id=f"run of {name}"),
+        is_own=is_own,
+    )
+
+
+def test_the_lowest_score_of_own_criteria_comes_before_findings_if_it_is_low() -> None:
+    criteria = [own("polite", 0.4), own("brief", 0.0), own("shipped", 0.0, is_own=False)]
+    found = look_at_first(report(criteria=criteria, findings=FOUND))
+    assert [(pointer.text, pointer.address) for pointer in found][:2] == [
+        ("run of brief: brief 0.00", "#/run/run%20of%20brief"),
+        ("c d: Loop, Cut off, Refusal and 1 more", "#/run/c%20d?clip=4"),
+    ]
+    assert look_at_first(report(criteria=[own("polite", 0.5)])) == []

@@ -4,10 +4,13 @@ import { documentsOf } from "./blocks.js";
 import { command } from "./commands.js";
 
 const opened = new Map();
+let drop = "DROP";
 
 /** The settings of the page and the rows of the runs table. */
 export async function readIndex() {
-  return unpacked(document.getElementById("viewer-index").textContent);
+  const index = await unpacked(document.getElementById("viewer-index").textContent);
+  drop = index.drop ?? drop;
+  return index;
 }
 
 /** Whether the trajectories stand in the page, not in files beside it. */
@@ -33,7 +36,7 @@ async function load(number) {
   try {
     response = await fetch(`report_data/${number}.json.gz`);
   } catch {
-    throw new Error(`The transcripts of this report are in files beside it. Open it with: ${command("open")}`);
+    throw new Error(`The transcripts of this report are in files beside it. Open it with: ${command("open", drop)}`);
   }
   if (!response.ok) throw new Error(`report_data/${number}.json.gz: ${response.status}`);
   return documentsOf(await decompressed(response.body));

@@ -6,6 +6,11 @@ export function command(...words) {
   return ["evaluation-assets", ...words, ...(home === null ? [] : ["--home", home])].map(quoted).join(" ");
 }
 
+/** Write the commands that the page has without any script whole. */
+export function writeCommands() {
+  for (const code of document.querySelectorAll("code[data-command]")) code.textContent = command(...code.dataset.command.split(" "));
+}
+
 /** The home folder; `null` where a server or a copy of the page does not tell it. */
 function homeOfPage() {
   if (location.protocol !== "file:") return null;

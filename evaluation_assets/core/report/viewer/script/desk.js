@@ -43,7 +43,7 @@ async function post(report) {
     for (const [key, label] of labels) if (unsent.get(key) === label) unsent.delete(key);
     problem = null;
   } catch (failure) {
-    problem = failure instanceof TypeError ? "the command evaluation-assets review has ended; start it again, then label once more" : failure.message;
+    problem = failure instanceof TypeError ? "the command that serves this page has ended; start it again, then label once more" : failure.message;
   }
   sending = false;
   report();

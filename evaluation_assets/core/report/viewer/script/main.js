@@ -2,6 +2,7 @@
 
 import { address, addressOf } from "./address.js";
 import { isInside, readIndex } from "./archive.js";
+import { writeCommands } from "./commands.js";
 import { attachChanges, showComparison } from "./compare.js";
 import { deskState, isServed, readDesk } from "./desk.js";
 import { count, counted, element, fill } from "./dom.js";
@@ -39,6 +40,7 @@ let byId = new Map();
 let desk = null;
 
 async function start() {
+  writeCommands();
   index = await readIndex();
   attachChanges(index);
   byId = new Map(index.rows.map((row) => [row.id, row]));

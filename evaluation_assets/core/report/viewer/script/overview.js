@@ -2,7 +2,7 @@
 
 import { address, addressOf, replaceAddress } from "./address.js";
 import { readIndex } from "./archive.js";
-import { command } from "./commands.js";
+import { command, writeCommands } from "./commands.js";
 import { count, counted, element, figure, fill, name } from "./dom.js";
 import { folded, outcomeOf, parsed } from "./query.js";
 
@@ -14,6 +14,13 @@ let leftOut = 0;
 const parts = {};
 
 async function start() {
+  writeCommands();
+  const section = document.getElementById("search");
+  if (section !== null) await startSearch(section);
+  document.documentElement.dataset.viewer = "ready";
+}
+
+async function startSearch(section) {
   const index = await readIndex();
   rows = rowsOf(index);
   leftOut = index.left_out;
@@ -29,7 +36,7 @@ async function start() {
   parts.status = element("p", { class: "note", role: "status" });
   parts.command = element("p", { class: "note" });
   parts.runs = element("div");
-  fill(document.getElementById("search"), element("h2", {}, "Runs"), parts.query, parts.status, parts.runs, parts.command);
+  fill(section, element("h2", {}, "Runs"), parts.query, parts.status, parts.runs, parts.command);
   addEventListener("hashchange", read);
   addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.matches("input")) return;
@@ -37,7 +44,6 @@ async function start() {
     parts.query.focus();
   });
   read();
-  document.documentElement.dataset.viewer = "ready";
 }
 
 /** Rows as the query knows them, each with the texts in which words are searched. */
