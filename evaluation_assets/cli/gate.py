@@ -10,7 +10,7 @@ from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
-from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, read_baseline
+from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, promoted_suites, read_baseline
 from evaluation_assets.core.gating.evaluated_drops import metrics_of, why_no_baseline
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.judging.panel import Panel
@@ -25,7 +25,7 @@ from evaluation_assets.core.report.gate.gate_formats import (
     calibration_text,
 )
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.defs.names import EVALUATE_DROP, GATE, OVERVIEW, PROMOTE_BASELINE
 
 FORMATS = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_github}
@@ -37,8 +37,9 @@ CALIBRATION_FORMATS = {"text": calibration_text, "json": calibration_json}
 @with_panel
 @click.option(
     "--baseline",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Baseline file to compare against (default: the suite's), or a JSON object of metrics and numbers.",
+    metavar="FILE|SUITE",
+    help="Baseline to compare with: a file, which may be a JSON object of metrics and numbers, or that of a suite "
+    "(default: the drop's).",
 )
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Output format."
@@ -46,13 +47,14 @@ CALIBRATION_FORMATS = {"text": calibration_text, "json": calibration_json}
 @click.option(
     "--calibrate", is_flag=True, help="Measure how often the gate fails, warns and passes on each suite's own runs."
 )
-def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | None, form: str, calibrate: bool) -> None:
+def gate(drop: str | None, home: Installation, panel: Panel, baseline: str | None, form: str, calibrate: bool) -> None:
     """Compare an evaluated drop with its suite's baseline.
 
     The exit status is 1 if the verdict blocks (`blocks` in gate.yaml; default: only `fail`, which includes missing
     tasks).
     """
-    settings = _settings(home, panel, baseline)
+    file = None if baseline is None else _baseline(home, baseline)
+    settings = _settings(home, panel, file)
     if calibrate and form not in CALIBRATION_FORMATS:
         refuse(f"--calibrate is printed as {' or '.join(CALIBRATION_FORMATS)}")
     if calibrate and drop is not None and form == "json":
@@ -69,12 +71,25 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | No
     if drop is None:
         refuse("give a drop, or use --calibrate")
     check_evaluated(home, drop)
-    outcome = _outcome(home, panel, drop, baseline)
+    outcome = _outcome(home, panel, drop, file)
     click.echo(FORMATS[form](outcome, home.report_address(drop)))
     sys.exit(1 if outcome.verdict in settings.gate.blocks or outcome.judges_changed else 0)
 
 
-def _outcome(home: Installation, panel: Panel, drop: str, file: Path | None) -> GateOutcome:
+def _baseline(home: Installation, named: str) -> UPath:
+    """The file that `--baseline` names, itself or by its suite."""
+    if Path(named).is_file():
+        return UPath(named)
+    if (file := baseline_file(home.baselines, named)).exists():
+        return file
+    promoted = promoted_suites(home.baselines)
+    known = f"suites with one: {first_of(promoted, 5)}" if promoted else "no suite has one"
+    raise click.BadParameter(
+        f"{named!r} is neither a file nor a suite with a baseline; {known}", param_hint="--baseline"
+    )
+
+
+def _outcome(home: Installation, panel: Panel, drop: str, file: UPath | None) -> GateOutcome:
     """Run the check `regression_gate` and return its outcome."""
     silence_previews()
     from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
@@ -88,7 +103,8 @@ def _outcome(home: Installation, panel: Panel, drop: str, file: Path | None) -> 
         why = why_no_baseline(home, drop, metrics_of(home, drop).suite)
         refuse(
             f"there is no baseline for {drop}{f': {why}' if why else ''}. Promote one: "
-            f"{home.command('baseline', 'promote', 'OTHER')}; or compare two drops: "
+            f"{home.command('baseline', 'promote', 'OTHER')}; or compare with that of a suite: "
+            f"{home.command('gate', drop, '--baseline', 'SUITE')}; or compare two drops: "
             f"{home.command('compare', 'OTHER', drop)}"
         )
     return GateOutcome.model_validate(said.value)
@@ -149,10 +165,10 @@ def show(suite: str, home: Installation, panel: Panel) -> None:
         echo(f"  {name:<13} {metric.mean:.3f}{interval} over {counted(metric.n_tasks, 'task')}")
 
 
-def _settings(home: Installation, panel: Panel, baseline: Path | None = None) -> Settings:
+def _settings(home: Installation, panel: Panel, baseline: UPath | None = None) -> Settings:
     try:
         if baseline is not None:
-            check_figures(home, panel, UPath(baseline))
+            check_figures(home, panel, baseline)
         return settings_of(home, panel)
     except (InvalidBaseline, InvalidSettings) as problem:
         refuse(str(problem))

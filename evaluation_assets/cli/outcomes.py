@@ -5,6 +5,7 @@ from typing import Any
 
 from evaluation_assets.core.gating.evaluated_drops import why_no_baseline
 from evaluation_assets.core.judging.model_use import ModelUse, model_use
+from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.report import CriterionSummary, DropReport
 from evaluation_assets.core.report.suites.suite_report import suite_lines
@@ -50,6 +51,8 @@ def outcome_lines(
     for check in sorted(outcome.failed_checks, key=lambda check: not check.blocks):
         if outcome.message and not check.description:
             continue  # the message has said it
+        if check.name == REGRESSION_GATE and not check.blocks and report is not None and report.gate is not None:
+            continue  # the line of the gate has said it
         said = f": {check.description}" if check.description else ""
         yield _fact("check failed" if check.blocks else "warning", f"{check.asset}: {check.name}{said}")
 
@@ -129,9 +132,7 @@ def _figures(report: DropReport) -> Iterator[Line]:
     """Yield the scores, and the results of the suite, of coding agents and of constraints."""
     yield from _headline(report)
     for tool in report.tools:
-        yield Line(
-            f"    {tool.tool_type:<16} {_score(tool.overall)} over {counted(tool.scored_clips, 'clip')}{tool.called}"
-        )
+        yield Line(f"    {tool.title:<16} {_score(tool.overall)} over {counted(tool.scored_clips, 'clip')}")
     if (use := report.tool_use) is not None and use.problem is None:
         for label, text in suite_lines(use):
             yield _fact(label, text)

@@ -97,6 +97,10 @@ def test_a_drop_of_no_suite_is_told_which_baseline_there_is(home: Path, tmp_path
     gated = command("gate", "worse", home=home)
     assert gated.returncode == 2 and f"there is no baseline for worse: {how}. Promote one" in gated.stderr
     assert f"evaluation-assets compare OTHER worse --home {home}" in gated.stderr.replace("\n", " ")
+    compared = command("gate", "worse", "--baseline", "support", home=home)
+    assert compared.returncode == 1 and "worse against baseline support/base: FAIL" in compared.stdout
+    nothing = command("gate", "worse", "--baseline", "shop", home=home)
+    assert nothing.returncode == 2 and "'shop' is neither a file nor a suite with a baseline" in nothing.stderr
     shutil.copy(home / "baselines" / "support.json", home / "baselines" / "retail.json")
     gated = command("gate", "worse", home=home)
     (home / "baselines" / "retail.json").unlink()

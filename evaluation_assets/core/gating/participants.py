@@ -1,5 +1,6 @@
 """Agent, version and model of a drop according to its trajectories, for drops whose sidecar does not name them."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from evaluation_assets.core.traces.trajectories.model import Agent
@@ -13,10 +14,12 @@ class Participants:
 
     def __init__(self) -> None:
         self._seen: dict[str, set[str]] = {field: set() for field in _FIELDS}
+        self._names: Counter[str] = Counter()
 
     def add(self, agents: Iterable[Agent]) -> None:
         """Add the agents of a trajectory."""
         known = list(agents)
+        self._names.update({agent.name for agent in known if agent.name})
         for field, name in _FIELDS.items():
             if values := sorted({value for agent in known if (value := getattr(agent, name))}):
                 self._seen[field].add(", ".join(values))
@@ -28,3 +31,8 @@ class Participants:
             for field, values in self._seen.items()
             if len(values) == 1 and len(next(iter(values))) <= _LONGEST
         }
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all agents, those of the most trajectories first."""
+        return [name for name, _ in sorted(self._names.items(), key=lambda counted: (-counted[1], counted[0]))]

@@ -40,7 +40,11 @@ from evaluation_assets.core.review.judge_cards import disqualified_judges
 from evaluation_assets.core.review.judged_labels import labels_of_trajectories
 from evaluation_assets.core.sections.findings.summary import EarlierFindings, earlier_findings
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
+
+_NAMED = 5
+"""Agents that are named of those of a drop."""
 
 
 def drop_report(
@@ -87,11 +91,12 @@ def _shown(own: DropTables) -> set[str]:
 
 
 def _participants(own: DropTables) -> dict[str, str]:
-    """Agent, version and model, as the report may show them."""
+    """Agent, version and model, as the report may show them; `agents` where trajectories have different ones."""
     found = Participants()
     for row in own.preprocessed.rows(["trajectory"]):
         found.add(header_of(row).agents)
-    return found.agreed()
+    agreed = found.agreed()
+    return agreed if "agent" in agreed or not found.names else {**agreed, "agents": first_of(found.names, _NAMED)}
 
 
 def _failed_checks(

@@ -2,8 +2,10 @@
 
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.intake.sidecar import Sidecar
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.report.failure_groups.failure_group_report import FailureGroupsSummary
 from evaluation_assets.core.report.findings.process_summary import ProcessSummary
+from evaluation_assets.core.report.gate.score_history import Trend
 from evaluation_assets.core.report.headline import Headline
 from evaluation_assets.core.report.judges.judges_report import EffectiveNumber, PanelSummary
 from evaluation_assets.core.report.judges.sampled_judges import SampledMean
@@ -28,7 +30,7 @@ class Place(Frozen):
 class CriterionSummary(Frozen):
     """Statistics of one criterion at one level, and the effective number of judges if there are several.
 
-    `lowest` is the subject with the lowest score, the first of several. `is_own`: no shipped rubric has the criterion.
+    `lowest` is the subject with the lowest score, the first of several.
     """
 
     level: str
@@ -36,7 +38,6 @@ class CriterionSummary(Frozen):
     statistic: Statistic
     effective_judges: EffectiveNumber | None = None
     lowest: Place | None = None
-    is_own: bool = False
 
     @property
     def about(self) -> str:
@@ -66,9 +67,10 @@ class ToolSummary(Frozen):
     tools: list[str] = []
 
     @property
-    def called(self) -> str:
-        """The names of the tools in brackets, ` (google_search, bash)`; empty where the type has the only name."""
-        return f" ({first_of(self.tools, 4)})" if self.tools not in ([], [self.tool_type]) else ""
+    def title(self) -> str:
+        """The names of the tools, then the type in brackets where it is another name: `google_search (web_search)`."""
+        has_own_names = self.tools not in ([], [self.tool_type])
+        return f"{first_of(self.tools, 4)} ({self.tool_type})" if has_own_names else self.tool_type
 
     @property
     def rubric_key(self) -> str:
@@ -128,6 +130,11 @@ class ClipSummary(Frozen):
     score: float
     excerpt: str
     opinions: list[ClipVerdict]
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool; of a clip without a call its type."""
+        return self.tool_name or self.tool_type
 
 
 class TrajectorySummary(Frozen):
@@ -293,35 +300,6 @@ class ToolUse(Frozen):
     incomplete_total: int
 
 
-class Subtracted(Frozen):
-    """What bridges subtracted from a value, to bring it onto the scale before judges changed, with its error."""
-
-    mean: float
-    std_error: float
-
-
-class TrendPoint(Frozen):
-    """One drop of a suite: the metric's mean over tasks with its 95% interval.
-
-    `breaks`: the point is not comparable with the previous one, because judges, rubrics or settings changed. If a
-    bridge links it with drops before such a change, `subtracted` is not in the mean, and its error is in the interval.
-    """
-
-    drop: str
-    mean: float
-    ci_low: float | None
-    ci_high: float | None
-    breaks: bool
-    subtracted: Subtracted | None = None
-
-
-class Trend(Frozen):
-    """A metric over the drops of a suite, oldest first."""
-
-    metric: str
-    points: list[TrendPoint]
-
-
 class BlockingCheck(Frozen):
     """A failed check that blocks the run of the drop: its name, and what it found."""
 
@@ -390,7 +368,8 @@ class DropReport(Frozen):
     @property
     def own_criteria(self) -> list[CriterionSummary]:
         """The criteria that are not of the shipped rubrics."""
-        return [each for each in self.criteria if each.is_own]
+        shipped = load_rubrics().criteria
+        return [each for each in self.criteria if (each.level, each.criterion) not in shipped]
 
     @property
     def of_runs(self) -> str:
@@ -404,6 +383,7 @@ class DropReport(Frozen):
         named = {
             "suite": sidecar.suite,
             "agent": sidecar.agent or recorded.get("agent"),
+            "agents": None if sidecar.agent else recorded.get("agents"),
             "version": sidecar.agent_version or recorded.get("agent_version"),
             "model": sidecar.model or recorded.get("model"),
         }

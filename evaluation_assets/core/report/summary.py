@@ -13,7 +13,6 @@ from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.intake.facts import DropFacts, VerdictFacts
 from evaluation_assets.core.intake.preprocessing.repair import changes_text
-from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, DamagedTable, Stored
@@ -156,7 +155,6 @@ def summarise(
         },
         labels_of(labels or {}, outcomes),
     )
-    shipped = load_rubrics().criteria
     process = process_summary(tables.process_scores, tables.raw)
     shown = headline(
         rates, described, by_rules_only=is_by_rules_only(comparability), process=process, settings=settings, gate=gate
@@ -200,7 +198,6 @@ def summarise(
                 statistic=statistic(values.values, values.tasks),
                 lowest=values.lowest,
                 effective_judges=None if panel is None else panel.effective(level, criterion),
-                is_own=(level, criterion) not in shipped,
             )
             for (level, criterion), values in [*sorted(by_criterion.items()), *clip_criteria]
         ],

@@ -48,7 +48,7 @@ def _places(report: DropReport) -> Iterator[Pointer]:
     if report.worst_clips and not runs:
         clip = report.worst_clips[0]
         place = trajectory_place(clip.trajectory_id, clip.clip_index)
-        yield Pointer(f"Lowest score of a clip: {clip.score:.2f}, {clip.tool_type} in {clip.trajectory_id}", place)
+        yield Pointer(f"Lowest score of a clip: {clip.score:.2f}, {clip.tool} in {clip.trajectory_id}", place)
 
 
 def _lowest_of_own(report: DropReport) -> Iterator[Pointer]:

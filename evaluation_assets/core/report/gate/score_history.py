@@ -5,12 +5,41 @@ from collections.abc import Sequence
 from evaluation_assets.core.gating.linked_history import Links, Shift, linked_points
 from evaluation_assets.core.gating.task_metrics import RELATIVE
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.report.report import Subtracted, Trend, TrendPoint
+from evaluation_assets.core.system.frozen import Frozen
 
 MAX_POINTS = 40
 """Drops in a plot; the table has all."""
 
 FIRST = ("success", "pass_rate", "overall")
+
+
+class Subtracted(Frozen):
+    """What bridges subtracted from a value, to bring it onto the scale before judges changed, with its error."""
+
+    mean: float
+    std_error: float
+
+
+class TrendPoint(Frozen):
+    """One drop of a suite: the metric's mean over tasks with its 95% interval.
+
+    `breaks`: the point is not comparable with the previous one, because judges, rubrics or settings changed. If a
+    bridge links it with drops before such a change, `subtracted` is not in the mean, and its error is in the interval.
+    """
+
+    drop: str
+    mean: float
+    ci_low: float | None
+    ci_high: float | None
+    breaks: bool
+    subtracted: Subtracted | None = None
+
+
+class Trend(Frozen):
+    """A metric over the drops of a suite, oldest first."""
+
+    metric: str
+    points: list[TrendPoint]
 
 
 def trends(rows: Sequence[Row], links: Links | None = None) -> list[Trend]:

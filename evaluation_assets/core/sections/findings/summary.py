@@ -200,7 +200,7 @@ def findings_summary(
         for name, kind in by_kind.items()
     ]
     grave = {run: _grave_kinds(found) for run, found in by_run.items()}
-    reasons = Counter(kind for run in failed for kind in grave.get(run, ()))
+    reasons = Counter(kind for run in sorted(failed) for kind in grave.get(run, ()))
     return FindingsSummary(
         n_runs=len(tasks),
         n_tasks=len(set(tasks.values())),

@@ -22,7 +22,7 @@ def report(**fields: Any) -> DropReport:
     )
 
 
-CLIP = ClipSummary.model_construct(trajectory_id="a/b", clip_index=2, tool_type="search", score=0.1)
+CLIP = ClipSummary.model_construct(trajectory_id="a/b", clip_index=2, tool_type="search", tool_name=None, score=0.1)
 FOUND = FindingsSummary.model_construct(
     to_look_at=[
         RunToLookAt(trajectory_id="c d", clip_index=4, titles=["Loop", "Cut off", "Refusal", "Open request"]),
@@ -53,18 +53,17 @@ def test_without_findings_it_is_the_worst_clip() -> None:
     assert look_at_first(report(headline=Headline.model_construct(rates=[]))) == []
 
 
-def own(name: str, lowest: float, *, is_own: bool = True) -> CriterionSummary:
+def own(name: str, lowest: float) -> CriterionSummary:
     return CriterionSummary(
         level="trajectory",
         criterion=name,
         statistic=statistic([lowest, 1.0]),
         lowest=Place(trajectory_id=f"run of {name}"),
-        is_own=is_own,
     )
 
 
 def test_the_lowest_score_of_own_criteria_comes_before_findings_if_it_is_low() -> None:
-    criteria = [own("polite", 0.4), own("brief", 0.0), own("shipped", 0.0, is_own=False)]
+    criteria = [own("polite", 0.4), own("brief", 0.0), own("task_completion", 0.0)]
     found = look_at_first(report(criteria=criteria, findings=FOUND))
     assert [(pointer.text, pointer.address) for pointer in found][:2] == [
         ("run of brief: brief 0.00", "#/run/run%20of%20brief"),

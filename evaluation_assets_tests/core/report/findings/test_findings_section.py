@@ -97,9 +97,9 @@ def test_the_page_opens_with_findings_and_folds_the_scores(folder: Path, report:
 
 def test_tools_have_the_names_that_the_agent_calls_them_by(home: Path) -> None:
     shown = (home / "reports" / SAMPLE.stem / "report.md").read_text().replace("\\", "")
-    assert "| perform_web_task (google_search) |" in shown and "| weather_lookup |" in shown
+    assert "| google_search (perform_web_task) |" in shown and "| weather_lookup |" in shown
     printed = CliRunner().invoke(main, ["evaluate", str(SAMPLE), "--home", str(home), "--verbose"]).output
-    assert "    perform_web_task 0.750 over 2 clips (google_search)\n" in printed
+    assert "    google_search (perform_web_task) 0.750 over 2 clips\n" in printed
 
 
 def test_evidence_cannot_run_steer_or_link(report: DropReport) -> None:
