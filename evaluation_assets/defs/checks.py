@@ -10,7 +10,7 @@ from evaluation_assets.core.pipeline.checks.names import CONSTRAINTS_HOLD
 from evaluation_assets.core.sections.constraints.settings import Checks
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.freshness import REPORT
-from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import LEVELS
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Stage, stage
@@ -25,10 +25,9 @@ def report_checks(judges: Sequence[Judge], constraints: Checks) -> Stage:
 
     @stage(
         checks=[
-            dg.AssetCheckSpec(
+            check_of_drops(
                 check.name,
                 asset=REPORT,
-                partitions_def=DROPS,
                 blocking=True,
                 description=check.description,
             )

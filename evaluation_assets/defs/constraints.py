@@ -12,7 +12,7 @@ from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import CONSTRAINT_WARNINGS
-from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
@@ -37,10 +37,9 @@ def constraint_results(checks: Checks) -> Stage:
             description=f"Each row is {table.row}. None without a `checks.yaml`.",
         ),
         checks=[
-            dg.AssetCheckSpec(
+            check_of_drops(
                 CONSTRAINT_WARNINGS,
                 asset=table.name,
-                partitions_def=DROPS,
                 description="The constraints of checks.yaml with severity `warn` hold.",
             )
         ]

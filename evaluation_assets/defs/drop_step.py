@@ -18,7 +18,7 @@ from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.evaluation import Evaluation
 from evaluation_assets.defs.freshness import REPORT
 from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, EVALUATED, OVER_BUDGET_TAG, RETRY_TAG
-from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.partitions import DROPS, check_of_drops
 from evaluation_assets.defs.results import explained
 from evaluation_assets.defs.storage_outage import is_outage
 from evaluation_assets.resources.asset_keys import unprefixed, unprefixed_checks
@@ -116,10 +116,9 @@ def drop_step(
     return evaluate_drop
 
 
-_EVALUATED = dg.AssetCheckSpec(
+_EVALUATED = check_of_drops(
     EVALUATED,
     asset=REPORT,
-    partitions_def=DROPS,
     description="The drop was evaluated, and its report is up to date. Fails if it cannot be evaluated, if each of the "
     "runs that tried was killed, or if tables that the report is made from are stale.",
 )

@@ -14,7 +14,7 @@ from evaluation_assets.core.sections.findings.versions import DETECTOR_VERSIONS,
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import QUOTATIONS
-from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
@@ -55,10 +55,9 @@ def findings(judges: Sequence[Judge]) -> Stage:
             description=f"Each row is {tables.PROCESS_SCORES.row}.",
         ),
         checks=[
-            dg.AssetCheckSpec(
+            check_of_drops(
                 QUOTATIONS,
                 asset=tables.FINDINGS.name,
-                partitions_def=DROPS,
                 description="The quotations of findings match the text of their trajectories.",
             )
         ],

@@ -20,7 +20,7 @@ from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import RECORDS_ADD_UP, REJECT_RATE, WELL_READ
-from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
@@ -56,10 +56,9 @@ PREPROCESSING_VERSION = "2"
         kinds={"parquet"},
     ),
     checks=[
-        dg.AssetCheckSpec(
+        check_of_drops(
             WELL_READ,
             asset="raw_trajectories",
-            partitions_def=DROPS,
             description="No call of the source is missing or repeated, and every part of a message was understood.",
         )
     ],
@@ -106,16 +105,14 @@ def read_drop(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Resu
         kinds={"parquet"},
     ),
     checks=[
-        dg.AssetCheckSpec(
+        check_of_drops(
             RECORDS_ADD_UP,
             asset="rejected_records",
-            partitions_def=DROPS,
             description="Every record of the drop is exactly one of kept, removed and rejected.",
         ),
-        dg.AssetCheckSpec(
+        check_of_drops(
             REJECT_RATE,
             asset="rejected_records",
-            partitions_def=DROPS,
             description=f"At most {records.MAX_REJECTED:.0%} of the records were removed or could not be read.",
         ),
     ],

@@ -19,7 +19,7 @@ from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.pipeline.verdicts import JudgedTable
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, Work, stage
 from evaluation_assets.resources.asset_keys import owned_key
@@ -80,9 +80,7 @@ def judges_stage(
             for judge in judges
         ),
         checks=[
-            dg.AssetCheckSpec(
-                check, asset=judge_key(table, judge.name), partitions_def=DROPS, description=description_of_check
-            )
+            check_of_drops(check, asset=judge_key(table, judge.name), description=description_of_check)
             for judge in judges
             for check, description_of_check in checks.items()
         ],

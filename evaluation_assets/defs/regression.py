@@ -29,7 +29,7 @@ from evaluation_assets.core.system.user import user_name
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import NO_DRIFT
-from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.partitions import DROPS, check_of_drops
 from evaluation_assets.defs.per_judge import judge_keys
 from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.defs.stage import Stage, stage
@@ -163,10 +163,9 @@ def gate_check(settings: Settings) -> Stage:
 
     @stage(
         checks=[
-            dg.AssetCheckSpec(
+            check_of_drops(
                 GATE_CHECK.name,
                 asset=GATE_CHECK.asset_key,
-                partitions_def=DROPS,
                 blocking=True,
                 description="The drop is not worse than its suite's baseline.",
             )

@@ -20,7 +20,7 @@ from evaluation_assets.core.scoring.score_summary import ScoreSummary
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import PANEL_AGREEMENT
-from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
@@ -56,7 +56,7 @@ def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> lis
                 description=f"Each row is {table.row}. Every mean states how many judges it is based on.",
             ),
             checks=[
-                dg.AssetCheckSpec(name, asset=table.name, partitions_def=DROPS, description=description)
+                check_of_drops(name, asset=table.name, description=description)
                 for name, (description, _) in checks.items()
             ],
         )

@@ -20,7 +20,7 @@ from evaluation_assets.core.sections.sessions.embedding_similarity import measur
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import COORDINATED, SESSIONS_JUDGED, UNAUTHORISED_CALLS
-from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
@@ -58,7 +58,7 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
             description=f"Each row is {table.row}. None for trajectories of one agent and one turn.",
         ),
         checks=[
-            dg.AssetCheckSpec(name, asset=table.name, partitions_def=DROPS, description=description)
+            check_of_drops(name, asset=table.name, description=description)
             for name, description in ((SESSIONS_JUDGED, JUDGED), *((name, told) for name, (told, _) in CHECKS.items()))
         ],
     )

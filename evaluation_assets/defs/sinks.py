@@ -22,7 +22,7 @@ from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import COLLECTED_LABELS, DELIVERED, DELIVERIES
-from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.reports import REPORTED
 from evaluation_assets.defs.results import check_result
@@ -64,11 +64,7 @@ def _deliveries(
             kinds={sink.type},
             description=f"What was sent to the sink {name} ({sink.type}: {sink.place}), and with what result.",
         ),
-        checks=[
-            dg.AssetCheckSpec(
-                DELIVERED, asset=key, partitions_def=DROPS, description="The sink has taken everything it was sent."
-            )
-        ],
+        checks=[check_of_drops(DELIVERED, asset=key, description="The sink has taken everything it was sent.")],
     )
     def deliveries(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
         """Send what is new, has changed or failed. A sink that is down fails a check, not the run."""
