@@ -18,6 +18,7 @@ import evaluation_assets
 from evaluation_assets_tests.conftest import SAMPLE
 from evaluation_assets_tests.forked_commands import forked_pytest
 from evaluation_assets_tests.installed_plugin import with_pytest_plugin
+from evaluation_assets_tests.model_server import ModelServer
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
@@ -63,6 +64,22 @@ def test_the_dagster_project_evaluates_what_its_agent_does(project: Path) -> Non
     test = runpy.run_path(str(project / "tests" / "test_project.py"))
     test["test_runs_of_the_agent_are_evaluated"]()
     assert evaluation_assets.load_home(project / ".evaluation").drops == ["agent_runs"]
+
+
+def test_the_model_judge_of_the_dagster_project_is_one_line_away(project: Path, server: ModelServer) -> None:
+    folder = project / "src" / "support_bot" / "defs" / "evaluation"
+    settings = folder / "defs.yaml"
+    settings.write_text(settings.read_text().replace("  inputs:", "  panel: panel.yaml\n  inputs:"))
+    (folder / "panel.yaml").write_text(
+        (folder / "panel.yaml")
+        .read_text()
+        .replace("gpt-5-mini", f"gpt-5-mini, base_url: {server.openai_url}, api_key_env: TEST_KEY")
+    )
+    test = runpy.run_path(str(project / "tests" / "test_project.py"))
+    test["test_runs_of_the_agent_are_evaluated"]()
+    verdicts = evaluation_assets.load_home(project / ".evaluation")["agent_runs"].verdicts
+    assert {"rules", "gpt"} == set(verdicts["judge"])
+    assert set(verdicts[verdicts["judge"] == "gpt"]["outcome"]) == {"scored"}
 
 
 @pytest.mark.slow
