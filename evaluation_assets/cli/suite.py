@@ -85,7 +85,7 @@ def check_suite(path: Path, drop: str | None, home: Installation) -> None:
     for each in found:
         echo(f"    {', '.join((each.kind, *each.cases[:_NAMED]))}: {each.detail}")
     for title, counts in coverage(loaded.suite).items():
-        shown = ", ".join(f"{name} {count}" for name, count in list(counts.items())[:_NAMED])
+        shown = ", ".join(f"{name}: {count}" for name, count in list(counts.items())[:_NAMED])
         echo(f"  {'cases by ' + title:<25}{shown or 'none'}")
 
 

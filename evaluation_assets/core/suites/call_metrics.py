@@ -18,6 +18,9 @@ RECOVERY_WINDOW = 3
 TOLERANCE = 1e-9
 """How far below a threshold a score still reaches it: a mean that is 0.8 may come out as 0.7999999999999999."""
 
+_THOUSANDS = re.compile(r"(?<=\d)[,'’\u202f\u00a0](?=\d{3}(?!\d))")
+"""Separators in numbers."""
+
 LOOP_REPEATS = 3
 _LONGEST_LOOP = 3
 
@@ -77,9 +80,15 @@ def edit_similarity(alignment: Alignment, n_expected: int, n_calls: int) -> floa
 
 
 def keyword_score(keywords: Sequence[str], answer: str | None) -> tuple[float | None, tuple[str, ...]]:
-    """Share of the keywords that the answer contains, whatever the case, and the ones it lacks."""
+    """Share of the keywords that the answer contains, and the ones it lacks.
+
+    Case does not matter, nor do thousands separators where the keyword has none.
+    """
     text = (answer or "").casefold()
-    missing = tuple(keyword for keyword in keywords if keyword.casefold() not in text)
+    plain = _THOUSANDS.sub("", text)
+    missing = tuple(
+        keyword for keyword in keywords if (folded := keyword.casefold()) not in text and folded not in plain
+    )
     return ((len(keywords) - len(missing)) / len(keywords) if keywords else None), missing
 
 

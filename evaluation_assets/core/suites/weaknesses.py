@@ -141,8 +141,9 @@ def _of_coverage(suite: Suite) -> Iterator[Weakness]:
 def coverage(suite: Suite) -> dict[str, dict[str, int]]:
     """How many cases there are by category, by number of expected calls, and by expected tool."""
     tools = Counter(name for case in suite.cases for name in {call.tool for call in case.expected_calls})
+    numbers = Counter(len(case.expected_calls) for case in suite.cases)
     return {
         "category": dict(Counter(case.category or "none" for case in suite.cases)),
-        "expected calls": dict(sorted(Counter(str(len(case.expected_calls)) for case in suite.cases).items())),
+        "expected calls": {str(calls): cases for calls, cases in sorted(numbers.items())},
         "tool": dict(sorted(tools.items(), key=lambda tool: (-tool[1], tool[0]))),
     }

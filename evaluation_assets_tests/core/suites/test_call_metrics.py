@@ -73,3 +73,18 @@ def test_pass_at_k_and_pass_hat_k_are_over_tasks() -> None:
     assert rates[1].pass_hat == pytest.approx(1 / 3)
     assert rates[1].pass_at == pytest.approx((1 + 1 + 2 / 3) / 3)
     assert call_metrics.trial_rates({}) == []
+
+
+@pytest.mark.parametrize(
+    ("keyword", "answer", "found"),
+    [
+        ("23553", "You saved $23,553 in all.", True),
+        ("23553", "You saved 23 553 in all.", False),
+        ("1234567", "It is 1,234,567.", True),
+        ("23,553", "You saved $23,553.", True),
+        ("235", "You saved $2,35.", False),
+        ("Refund", "a full REFUND", True),
+    ],
+)
+def test_a_number_is_found_with_its_thousands_separators(keyword: str, answer: str, found: bool) -> None:
+    assert call_metrics.keyword_score([keyword], answer) == (float(found), () if found else (keyword,))

@@ -33,11 +33,11 @@ def load(tmp_path: Path, content: str | bytes, name: str = "weather.yaml") -> Lo
 
 
 def test_what_is_wrong_with_a_whole_suite_is_said_in_one_sentence(tmp_path: Path) -> None:
-    content = "cases:\n  - {id: one, message: Hi, answer: Hello, user: {goal: to be greeted}}\n"
+    content = "wrong_value_credit: 0.7\ncases: [{id: one, message: Hi, answer: Hello}]\n"
     with pytest.raises(InvalidSuite) as refused:
         load(tmp_path, content)
-    said = "the user of case one needs a model that plays it: give user_model or user_judge"
-    assert str(refused.value) == f"weather.yaml: {said}"
+    said = "wrong_value_credit needs wrong_value: credit; without it, a wrong value fails the case"
+    assert str(refused.value) == f"weather.yaml:1: {said}"
 
 
 @pytest.mark.parametrize("name", ["weather.yaml", "weather.json"])

@@ -50,9 +50,15 @@ def played_by(suite: Suite, judges: Sequence[EndpointSettings]) -> Suite:
     """The suite with the model of the judge that its `user_judge` names as `user_model`.
 
     Raises:
-        InvalidSuite: there is no such judge, or it has no model that writes text.
+        InvalidSuite: there is no such judge, or it has no model that writes text; or nobody plays the users of cases.
     """
     if suite.user_judge is None:
+        unplayed = next((case.id for case in suite.cases if case.user is not None and suite.user_model is None), None)
+        if unplayed is not None:
+            raise InvalidSuite(
+                f"the user of case {unplayed} needs a model that plays it: give user_model or user_judge in the suite "
+                "(`suite convert` writes one in the native format)"
+            )
         return suite
     judge = next((judge for judge in judges if judge.name == suite.user_judge), None)
     if judge is None:

@@ -7,7 +7,16 @@ from typing import Any
 from pydantic import ValidationError
 from upath import UPath
 
-from evaluation_assets.core.suites.formats import bfcl, case_lists, native, nestful, tau_bench, tooltalk, xml_tasks
+from evaluation_assets.core.suites.formats import (
+    bfcl,
+    case_lists,
+    native,
+    nestful,
+    tau2_bench,
+    tau_bench,
+    tooltalk,
+    xml_tasks,
+)
 from evaluation_assets.core.suites.formats.base import Draft, Incomplete, Source, SuiteFormat
 from evaluation_assets.core.suites.formats.files import EXTENSIONS, read_source
 from evaluation_assets.core.suites.suite import Case, InvalidSuite, Suite
@@ -16,7 +25,7 @@ from evaluation_assets.core.text.faults import faults_of
 
 _NATIVE, _CASE_LISTS, *_BENCHMARKS = (
     SuiteFormat(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
-    for module in (native, case_lists, bfcl, tooltalk, nestful, tau_bench)
+    for module in (native, case_lists, bfcl, tooltalk, nestful, tau_bench, tau2_bench)
 )
 _SHIPPED: dict[str, SuiteFormat] = {
     known.name: known for known in (_NATIVE, _CASE_LISTS, *xml_tasks.DIALECTS, *_BENCHMARKS)

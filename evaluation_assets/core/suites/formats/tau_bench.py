@@ -2,7 +2,7 @@
 
 What counts in the benchmark is the state at the end, so that a case asks for the same effects: the gold actions that
 change something, and no other; where there is none, nothing may be changed. What the agent has to tell the user becomes
-keywords.
+keywords, each of which is required.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ def detect(source: Source) -> bool:
 
 def read(source: Source) -> Draft:
     """A case for every task, whatever the number of its trials."""
-    draft = Draft()
+    draft = Draft(fields={"min_score": 1.0})
     seen: dict[str, dict[str, Any]] = {}
     for item in source.items:
         task = _task(item.data)

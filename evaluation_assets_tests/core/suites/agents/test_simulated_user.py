@@ -101,10 +101,11 @@ def test_a_user_who_fails_says_nothing_about_the_agent(running: Running, server:
 
 
 def test_users_need_a_model_that_plays_them_and_an_agent_that_can_answer(running: Running, server: ModelServer) -> None:
+    unplayed = suite({"id": "flight", "message": ASKED, "keywords": ["a"], "user": USER})
     with pytest.raises(
-        ValueError, match=r"the user of case flight needs a model that plays it: give user_model or user_judge"
+        InvalidSuite, match=r"the user of case flight needs a model that plays it: give user_model or user_judge"
     ):
-        suite({"id": "flight", "message": ASKED, "keywords": ["a"], "user": USER})
+        played_by(unplayed, [])
     own = AgentSettings.model_validate({"name": "own", "provider": "command", "command": ["true"]})
     with pytest.raises(InvalidAgent, match="answers once; cases with a user need a model"):
         running.run(own, flight(server))

@@ -14,11 +14,15 @@ from evaluation_assets.core.suites import call_metrics
 from evaluation_assets.core.suites.agents.mock_tools import mock_tools
 from evaluation_assets.core.suites.agents.tools import Toolbox
 from evaluation_assets.core.suites.call_schemas import defects
-from evaluation_assets.core.suites.calls import Call, Run
+from evaluation_assets.core.suites.calls import Call, Run, run_of
 from evaluation_assets.core.suites.case_results import CaseResult, evaluate
 from evaluation_assets.core.suites.formats.registry import LoadedSuite, load_suite
 from evaluation_assets.core.suites.matching import align
 from evaluation_assets.core.suites.suite import Case
+from evaluation_assets.core.traces.formats.base import DropFile
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.third_party import data
 
 RUNS = {
@@ -188,6 +192,18 @@ def test_tau_bench_calls_and_trials_come_out_as_published() -> None:
         trials.setdefault(str(record["task_id"]), []).append(record["reward"] == 1)
     assert (right, expected, made) == (229, 336, 577)
     assert [round(rate.pass_hat, 4) for rate in call_metrics.trial_rates(trials)] == [0.49, 0.3867, 0.34, 0.32]
+
+
+def test_tau2_bench_runs_pass_where_the_benchmark_says_so() -> None:
+    for path in sorted((data("tau2-bench") / "ab").glob("*.json")):
+        loaded = load_suite(UPath(path))
+        assert (loaded.format, len(loaded.suite.cases), loaded.incomplete) == ("tau2-bench", 20, ())
+        assert all(case.user is not None and case.user.facts for case in loaded.suite.cases)
+        cases = {case.id: case for case in loaded.suite.cases}
+        runs = list(read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields()))
+        found = [run for run in runs if isinstance(run, Trajectory)]
+        passed = [evaluate(cases[run.task_id], run_of(run), loaded.suite).passed for run in found]
+        assert passed == [run.success for run in found] and len(found) == 20
 
 
 @pytest.mark.parametrize(
