@@ -90,25 +90,25 @@ clean:
 	rm -rf .venv $(HOME_DIR)
 
 .venv/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
+	@$(PYTHON) -m venv .venv
 
 .venv/.base: .venv/bin/python pyproject.toml constraints.txt
-	@echo "== installing into .venv, once: about 100 packages, 200 MB to download, 680 MB on disk"
-	$(call install,.venv,-c constraints.txt -e .)
-	touch $@
+	@echo "== installing into .venv, once: about 100 packages, 200 MB to download, 680 MB on disk; about a minute at 50 Mbit/s"
+	@$(call install,.venv,-c constraints.txt -e .)
+	@touch $@
 
 .venv/.docs: .venv/bin/python pyproject.toml  # an environment of its own: a site needs none of our packages
-	$(PYTHON) -m venv .venv/docs
-	$(call install,.venv/docs,"zensical~=0.0.73")
-	touch $@
+	@$(PYTHON) -m venv .venv/docs
+	@$(call install,.venv/docs,"zensical~=0.0.73")
+	@touch $@
 
 .venv/.audit: .venv/bin/python pyproject.toml  # an environment of its own, which is not part of what it audits
-	$(PYTHON) -m venv .venv/audit
-	$(call install,.venv/audit,"pip-audit~=2.10" "cyclonedx-bom~=7.0")
-	touch $@
+	@$(PYTHON) -m venv .venv/audit
+	@$(call install,.venv/audit,"pip-audit~=2.10" "cyclonedx-bom~=7.0")
+	@touch $@
 
 .venv/.dev: .venv/bin/python pyproject.toml constraints.txt
 	@echo "== installing what tests and linters need into .venv, once"
-	$(call install,.venv,-c constraints.txt -e ".[dev]")
-	touch .venv/.base $@
+	@$(call install,.venv,-c constraints.txt -e ".[dev]")
+	@touch .venv/.base $@

@@ -11,7 +11,7 @@ import click
 from upath import UPath
 
 from evaluation_assets.cli.evaluated import check_evaluated
-from evaluation_assets.cli.options import AMOUNT, with_home, with_judges
+from evaluation_assets.cli.options import AMOUNT, with_judges, with_panel
 from evaluation_assets.cli.outcomes import outcome_lines
 from evaluation_assets.cli.output import echo, print_lines, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
@@ -63,8 +63,8 @@ suite_commands.add_command(draft_from_group)
 @click.option(
     "--drop", help="Also list answers that its passing runs do not give, and what its runs do that no case covers."
 )
-@with_home
-def check_suite(path: Path, drop: str | None, home: Installation) -> None:
+@with_panel
+def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) -> None:
     """Validate a suite; list its skipped tasks, its weaknesses, and what its cases cover."""
     if drop is not None:
         check_evaluated(home, drop)
@@ -74,6 +74,8 @@ def check_suite(path: Path, drop: str | None, home: Installation) -> None:
     echo(f"  expected calls     {sum(len(case.expected_calls) for case in cases)}")
     echo(f"  no call allowed    {sum(case.should_not_call_tools for case in cases)}")
     echo(f"  reference answers  {sum(case.answer is not None for case in cases)}")
+    if users := sum(case.user is not None for case in cases):
+        echo(f"  users              {users}, {_player(loaded.suite, panel)}")
     echo(f"  skipped            {len(loaded.incomplete)}")
     for task in loaded.incomplete:
         echo(f"    {task.place}: {task.task}: {task.reason}")
@@ -87,6 +89,15 @@ def check_suite(path: Path, drop: str | None, home: Installation) -> None:
     for title, counts in coverage(loaded.suite).items():
         shown = ", ".join(f"{name}: {count}" for name, count in list(counts.items())[:_NAMED])
         echo(f"  {'cases by ' + title:<25}{shown or 'none'}")
+
+
+def _player(suite: Suite, panel: Panel) -> str:
+    """Who plays the users of a suite, or why nobody can."""
+    try:
+        played = played_by(suite, panel.judges).user_model
+    except InvalidSuite as problem:
+        return f"so agents cannot be run on it: {problem}"
+    return f"played by {played.name}" if played is not None else "played by nobody"
 
 
 @suite_commands.command("convert")

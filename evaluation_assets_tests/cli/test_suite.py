@@ -18,6 +18,7 @@ from evaluation_assets.core.suites.agents.simulated_user import END
 from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.core.suites.agents.running import DONE, errors, results, steps
 from evaluation_assets_tests.installed_agents import answering, installed
 from evaluation_assets_tests.model_server import ModelServer, rule
@@ -78,6 +79,10 @@ def test_a_judge_of_the_panel_plays_the_users_of_a_suite(tmp_path: Path, server:
             rule("steps", model="solver", steps=[{"text": "Which flight?"}, {"text": "It is cancelled."}]),
         ]
     )
+    suite = Path(home.suites.path, "flights.json")
+    assert (
+        "users              1, played by haiku\n" in command("suite", "check", suite, home=Path(home.root.path)).stdout
+    )
     status, said = commanded(Path(home.root.path), "flights", "--dry-run")
     assert status == 0 and "the simulated user: with each agent at most 10 model calls" in said
     status, said = commanded(Path(home.root.path), "flights")
@@ -87,6 +92,8 @@ def test_a_judge_of_the_panel_plays_the_users_of_a_suite(tmp_path: Path, server:
     Path(home.suites.path, "flights.json").write_bytes(orjson.dumps({**talk, "user_judge": "opus"}))
     status, said = commanded(Path(home.root.path), "flights")
     assert status == 2 and "user_judge: there is no judge opus in the panel; choose one of: rules, haiku" in said
+    checked = command("suite", "check", suite, home=Path(home.root.path)).stdout
+    assert "users              1, so agents cannot be run on it: user_judge: there is no judge opus" in checked
 
 
 def test_a_suite_without_a_case_is_refused(tmp_path: Path, server: ModelServer) -> None:
