@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "3"
+GATHERING_VERSION = "4"
 
 SESSION_ISSUES: Mapping[str, str | None] = {
     "unauthorized_tool": "unknown_tool",
@@ -114,12 +114,17 @@ def findings_of(
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Findings of one kind at one step count once per detector; from other sections only if no detector has them."""
+    """Findings of one kind at one step count once per detector; from other sections only if no detector has them.
+
+    What is said of an interaction as a whole is not said again if a detector names a step of it.
+    """
     said: dict[tuple[str, int | None, int | None, int | None], str] = {}
     for finding in findings:
         place = finding.place
-        key = finding.kind, place.turn, place.interaction, place.step
-        if said.setdefault(key, finding.detector) == finding.detector:
+        interaction = finding.kind, place.turn, place.interaction
+        first = said.setdefault((*interaction, place.step), finding.detector)
+        said.setdefault((*interaction, None), finding.detector)
+        if first == finding.detector:
             yield finding
 
 

@@ -28,6 +28,15 @@ def test_what_a_detector_says_of_a_step_is_not_said_again() -> None:
     assert (finding.kind, finding.detector, finding.place.step) == ("repeated_call", "repeated_calls", 1)
 
 
+def test_what_a_detector_says_of_a_step_is_not_said_again_of_the_whole_interaction() -> None:
+    issue = {"kind": "same_call", "severity": "LOW", "agent_id": "agent", "turn_index": 0, "interaction": 0}
+    whole = issue | {"step": None, "evidence": "get_order"}
+    (finding,) = findings_of(run(asked("Where?", READ, READ)), session_issues=[whole])
+    assert (finding.detector, finding.place.step) == ("repeated_calls", 1)
+    other = findings_of(run(asked("Where?", READ, READ)), session_issues=[whole | {"interaction": 1}])
+    assert [each.detector for each in other] == ["repeated_calls", "session_analyses"]
+
+
 def test_a_broken_rule_is_at_its_call() -> None:
     outcome = {"status": "failed", "severity": "warn", "violations": [{"clip_index": 0, "message": "never read"}]}
     trajectory = run(asked("Where?", READ))
