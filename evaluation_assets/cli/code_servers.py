@@ -1,31 +1,52 @@
 """Code servers of Dagster. One whose process with the code has died answers, but starts no run: it is restarted."""
 
+import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import psutil
 
 _LOOK_EVERY_SECONDS = 5.0
 _DEAD_LOOKS = 2
 """Looks without a process that say it died: one is replaced by another when code is loaded again."""
+_LOST_LOOKS = 24
+"""Looks without any code that say it will not come back: Dagster gives up a code server that is killed as it starts."""
 
 
 def keep_alive(dagster: int, stopping: threading.Event, tell: Callable[[str], None]) -> None:
     """Watch the code servers below a process of `dagster dev` until it ends, or `stopping` is set.
 
-    A code server that is killed is started again by `dagster dev`. Runs are processes of their own and go on.
+    A code server that is killed is started again by `dagster dev`. Runs are processes of their own and go on. Where
+    the code does not come back, the services are stopped: without it no drop would ever be evaluated.
     """
     dead_looks: dict[psutil.Process, int] = {}
-    while not stopping.wait(_LOOK_EVERY_SECONDS):
+    looks_without_code = 0
+    while not stopping.wait(_LOOK_EVERY_SECONDS) and _is_running(dagster):
+        looks_without_code += 1
         for server in _code_servers(dagster):
             if _has_code(server):
-                dead_looks[server] = 0
+                dead_looks[server] = looks_without_code = 0
             elif server in dead_looks:  # else it is starting
                 dead_looks[server] += 1
             if dead_looks.get(server, 0) >= _DEAD_LOOKS:
                 tell("the process with the code died; it is started again, and runs in progress go on")
                 del dead_looks[server]
                 server.kill()
+        if looks_without_code >= _LOST_LOOKS:
+            tell("the process with the code died and did not start again; start `ui` again")
+            with suppress(ProcessLookupError):  # it ended by itself meanwhile
+                os.kill(dagster, signal.SIGINT)  # not its group, to which runs in progress belong
+            return
+
+
+def _is_running(dagster: int) -> bool:
+    """Whether it has not ended; `ui` waits for it until the runs that it started have ended, too."""
+    try:
+        return psutil.Process(dagster).status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 def _code_servers(dagster: int) -> Iterator[psutil.Process]:

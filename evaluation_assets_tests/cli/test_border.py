@@ -66,6 +66,17 @@ def test_a_disk_that_gets_full_is_named_and_no_half_of_a_table_is_left(tmp_path:
         assert (tmp_path / "home" / "reports" / "d" / "report.json").exists()
 
 
+def test_a_file_on_a_disk_that_is_read_only_is_named_with_one_remedy(tmp_path: Path) -> None:
+    drop, disk = tmp_path / "d.jsonl", tmp_path / "home" / "drops"
+    drop.write_bytes(record("t", f"{call('q', 'r')}<answer>4</answer>"))
+    with small_disk(disk, "1m"):
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        done = command("evaluate", drop, "--quiet", home=tmp_path / "home")
+    assert done.returncode == 2
+    said = f"evaluation-assets: {disk}/d.jsonl: it is read-only. Make it writable, or choose another --home.\n"
+    assert done.stderr == said
+
+
 @pytest.mark.parametrize(
     ("problem", "said"),
     [

@@ -28,8 +28,8 @@ _BATCH_BYTES = 1 << 20
 
 _ROW_GROUP_BYTES = 16 << 20
 _SPOOL_BYTES = 8 << 20
-_FULL = "the disk is full. Free some space"
-_REMEDIES = {errno.ENOSPC: _FULL, errno.EDQUOT: _FULL, errno.EROFS: "it is read-only. Make it writable"}
+_FULL = "the disk is full"
+_REASONS = {errno.ENOSPC: _FULL, errno.EDQUOT: _FULL, errno.EROFS: "it is read-only"}
 
 
 class SchemaMismatch(ValueError):
@@ -44,7 +44,8 @@ class Unwritable(OSError):
     """A disk that is full or read-only; the message names the file or folder and says what to do."""
 
     def __str__(self) -> str:
-        return f"{self.filename}: {self.strerror} and evaluate the drop again."
+        remedy = "Make it writable" if self.errno == errno.EROFS else "Free some space"
+        return f"{self.filename}: {self.strerror}. {remedy} and evaluate the drop again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,9 +297,9 @@ def _named(place: UPath | str) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        if isinstance(problem, Unwritable) or (remedy := _REMEDIES.get(problem.errno or 0)) is None:
+        if isinstance(problem, Unwritable) or problem.errno not in _REASONS:
             raise
-        raise Unwritable(problem.errno, remedy, str(place)) from problem
+        raise Unwritable(problem.errno, _REASONS[problem.errno], str(place)) from problem
 
 
 def publish_bytes(path: UPath, content: bytes) -> None:

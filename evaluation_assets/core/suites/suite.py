@@ -116,11 +116,19 @@ class ParameterRule(_Model):
         return self
 
 
+_RULES = {field.alias or name for name, field in ParameterRule.model_fields.items()} | ParameterRule.model_fields.keys()
+"""The names of rules: a parameter with an object that has none of them is often meant to be that object."""
+
+
 def _rule(value: Any) -> Any:
     """A bare value means `equals`, nothing means that the parameter has to be there."""
     if value is None:
         return {}
-    return value if isinstance(value, dict | ParameterRule) else {"equals": value}
+    if not isinstance(value, dict):
+        return value if isinstance(value, ParameterRule) else {"equals": value}
+    if value and not value.keys() & _RULES:
+        raise ValueError("has none of the rules; to expect an object, write it as `equals: {...}`")
+    return value
 
 
 Rule = Annotated[

@@ -15,10 +15,10 @@ def runs_of_tasks(runs: int, tasks: int | None) -> str:
     return of_runs if tasks is None or tasks >= runs else f"{of_runs} of {counted(tasks, 'task')}"
 
 
-def first_of(texts: Sequence[str], most: int) -> str:
+def first_of(texts: Sequence[str], most: int, between: str = ", ") -> str:
     """The first texts and the number of the others, as in `a, b and 3 more`."""
     left = len(texts) - most
-    return ", ".join(texts[:most]) + (f" and {left:,} more" if left > 0 else "")
+    return between.join(texts[:most]) + (f" and {left:,} more" if left > 0 else "")
 
 
 def percent(share: float) -> str:

@@ -112,6 +112,22 @@ def test_all_faults_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_of_many_faults_the_first_ones_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSuite) as raised:
+        load(tmp_path, "cases:\n" + "  - {id: x, message: m, keywrds: [x]}\n" * 1000)
+    named = str(raised.value).splitlines()
+    assert len(named) == 20
+    assert named[-1].startswith("weather.yaml:21: cases[19].keywrds") and named[-1].endswith(" and 980 more")
+
+
+def test_an_object_in_place_of_rules_is_said_to_be_one(tmp_path: Path) -> None:
+    text = WEATHER.replace("city: Hanoi", "city: {name: Hanoi}")
+    with pytest.raises(InvalidSuite) as raised:
+        load(tmp_path, text)
+    said = "parameters.city: has none of the rules; to expect an object, write it as `equals: {...}`"
+    assert said in str(raised.value)
+
+
 def test_incomplete_tasks_are_listed_with_line_and_reason(tmp_path: Path) -> None:
     text = WEATHER + "  - id: silent\n    keywords: [x]\n  - id: empty\n    message: Hello\n"
     loaded = load(tmp_path, text)

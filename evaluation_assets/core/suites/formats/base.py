@@ -1,12 +1,20 @@
 """The interface of suite readers: source files in, cases and skipped tasks out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from upath import UPath
 
 from evaluation_assets.core.suites.suite import Case, InvalidSuite
+from evaluation_assets.core.text.counted import first_of
+
+_SAID_FAULTS = 20
+
+
+def invalid(faults: Sequence[str]) -> InvalidSuite:
+    """The error for all faults of a file, one a line; of many, the first ones with the number of the others."""
+    return InvalidSuite(first_of(faults, _SAID_FAULTS, between="\n"))
 
 
 @dataclass(frozen=True, slots=True)

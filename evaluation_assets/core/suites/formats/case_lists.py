@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
-from evaluation_assets.core.suites.formats.base import Draft, Item, Source
+from evaluation_assets.core.suites.formats.base import Draft, Item, Source, invalid
 from evaluation_assets.core.suites.formats.files import Lines
-from evaluation_assets.core.suites.suite import Case, ExpectedCall, InvalidSuite, ParameterRule
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule
 from evaluation_assets.core.text.faults import Fault, faults_of
 
 NAME = "test-cases"
@@ -109,7 +109,7 @@ def read(source: Source) -> Draft:
         except ValidationError as problem:
             faults += [str(source.broken(item.line, _said(fault))) for fault in faults_of(problem, place)]
     if faults:
-        raise InvalidSuite("\n".join(faults))
+        raise invalid(faults)
     return draft
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from evaluation_assets.core.suites.formats.base import Draft, Source
+from evaluation_assets.core.suites.formats.base import Draft, Source, invalid
 from evaluation_assets.core.suites.formats.files import Lines
-from evaluation_assets.core.suites.suite import Case, InvalidSuite, Suite
+from evaluation_assets.core.suites.suite import Case, Suite
 from evaluation_assets.core.text.faults import faults_of
 
 NAME = "suite"
@@ -45,7 +45,7 @@ def read(source: Source) -> Draft:
         first.setdefault(case.id, index)
         draft.add(source, lines.at("cases", index) if case.lacks else None, case)
     if faults:
-        raise InvalidSuite("\n".join(faults))
+        raise invalid(faults)
     return draft
 
 
