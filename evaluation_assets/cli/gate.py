@@ -8,7 +8,7 @@ from upath import UPath
 
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import with_panel
-from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, promoted_suites, read_baseline
 from evaluation_assets.core.gating.evaluated_drops import metrics_of, why_no_baseline
@@ -97,7 +97,7 @@ def _outcome(home: Installation, panel: Panel, drop: str, file: UPath | None) ->
     config = {EVALUATE_DROP: {"config": {"baseline": str(file) if file else ""}}}
     result = run_job(home, panel, GATE, drop=drop, ops=config)
     if not result.checks:
-        refuse("; ".join(result.failures))
+        refuse_run(result.failures)
     said = result.checks[0].metadata.get("outcome")
     if said is None:
         why = why_no_baseline(home, drop, metrics_of(home, drop).suite)
@@ -137,7 +137,7 @@ def promote(
     config = {"promoted_by": promoted_by, "reason": reason, "with_drops": list(drops[1:]), "suite": suite}
     result = run_job(home, panel, PROMOTE_BASELINE, drop=drops[0], ops={"baseline": {"config": config}})
     if not result.success:
-        refuse("; ".join(result.failures))
+        refuse_run(result.failures)
     told = result.metadata["baseline"]
     echo(f"{told['suite']}: {told['path']}")
     if judges := told.get("without_canaries"):

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.options import spending, text_or_json, with_panel
-from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures, states_of_groups
@@ -153,7 +153,7 @@ def _make_groups(home: Installation, panel: Panel) -> None:
 
     result = run_job(home, panel, OVERVIEW, assets=["grouped_findings", "failure_groups"])
     if not result.success and all(check.passed for check in result.checks):
-        refuse("; ".join(result.failures))
+        refuse_run(result.failures)
 
 
 def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.core.text.plain_text import for_terminal
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _TEXT_FROM = 21
 """Column in which the texts of labels start."""
+_SAID_FAILURES = 2
 
 
 def echo(*lines: str, err: bool = False) -> None:
@@ -49,3 +51,8 @@ def refuse(message: str) -> NoReturn:
     """Print what cannot be used, and exit with status 2."""
     echo(f"evaluation-assets: {message}", err=True)
     sys.exit(2)
+
+
+def refuse_run(failures: Sequence[str]) -> NoReturn:
+    """Print why steps of a run failed, and exit with status 2. One cause, such as a full disk, often fails them all."""
+    refuse(first_of([failure.rstrip(".") for failure in failures], _SAID_FAILURES, between="; ") + ".")

@@ -10,7 +10,7 @@ import click
 
 from evaluation_assets.cli.opening import write_list
 from evaluation_assets.cli.options import text_or_json, with_panel
-from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.output import echo, refuse, refuse_run
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
@@ -144,7 +144,7 @@ def _materialise(home: Installation, panel: Panel, tables: Sequence[str]) -> lis
         if not check.passed and check.blocking
     ]
     if not result.success and not blocked:
-        refuse("; ".join(result.failures))
+        refuse_run(result.failures)
     return blocked
 
 

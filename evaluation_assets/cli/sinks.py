@@ -7,7 +7,7 @@ import click
 
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import with_home, with_panel
-from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
@@ -76,7 +76,7 @@ def send(home: Installation, panel: Panel, drop: str, only: str | None, dry_run:
     for name, asset in assets.items():
         echo(f"{name}: {result.metadata.get(asset, {}).get('deliveries', 'failed')}")
     if not result.success:
-        refuse("; ".join(result.failures))
+        refuse_run(result.failures)
     sys.exit(0 if all(check.passed for check in result.checks) else 1)
 
 

@@ -53,9 +53,7 @@ def test_a_disk_that_gets_full_is_named_and_no_half_of_a_table_is_left(tmp_path:
         full = command("evaluate", drop, "--quiet", home=tmp_path / "home")
         assert full.returncode == 2, full.stderr
         (line,) = full.stderr.splitlines()
-        assert line.startswith(f"d: {place}/") and line.endswith(
-            "the disk is full. Free some space and evaluate the drop again."
-        )
+        assert line.startswith(f"d: {place}/") and line.endswith("the disk is full. Free some space and try again.")
         written = [path for path in (tmp_path / "home" / "lake").rglob("*") if path.is_file()]
         assert [path for path in written if path.suffix != ".parquet"] == []
         assert all(pq.read_table(path).num_columns for path in written), "tables are whole"

@@ -1,11 +1,14 @@
 """The commands that show what is known over all drops."""
 
 import json
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from evaluation_assets_tests.conftest import command, record
+from evaluation_assets_tests.small_disks import small_disk
 
 
 def drop_at(home: Path, name: str, agent: str) -> None:
@@ -74,3 +77,16 @@ def test_rows_of_the_leaderboard_without_a_name_can_be_told_apart(tmp_path: Path
         "support/one",
         "support/two",
     ]
+
+
+def test_what_fails_all_tables_is_said_of_the_first_ones(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    with small_disk(lake, "5m"):
+        drop_at(tmp_path, "one", "first")
+        assert command("evaluate", "--all", "--quiet", home=tmp_path).returncode == 0
+        subprocess.run(["mount", "-o", "remount,ro", str(lake)], check=True)
+        done = command("overview", home=tmp_path)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.count("it is read-only. Make it writable and try again") == 2
+    assert re.search(r"again and \d more\.$", line)

@@ -45,7 +45,7 @@ class Unwritable(OSError):
 
     def __str__(self) -> str:
         remedy = "Make it writable" if self.errno == errno.EROFS else "Free some space"
-        return f"{self.filename}: {self.strerror}. {remedy} and evaluate the drop again."
+        return f"{self.filename}: {self.strerror}. {remedy} and try again."
 
 
 @dataclass(frozen=True, slots=True)

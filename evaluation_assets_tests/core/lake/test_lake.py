@@ -347,5 +347,5 @@ def test_a_read_only_disk_is_named(tmp_path: Path, is_new: bool) -> None:
     with small_disk(disk, "1m"):
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         path = disk / "folder" / "t.parquet" if is_new else disk / "t.parquet"
-        with pytest.raises(OSError, match=rf"^{path}: it is read-only. Make it writable and evaluate the drop again"):
+        with pytest.raises(OSError, match=rf"^{path}: it is read-only. Make it writable and try again"):
             publish_bytes(UPath(path), b"table")
