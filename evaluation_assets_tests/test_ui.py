@@ -43,24 +43,11 @@ def wait_for(what: Callable[[], Found | None], seconds: float) -> Found:
 class Server:
     """`evaluation-assets ui` on a home of its own."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, log: Path = Path(os.devnull)) -> None:
         self.home = home
-        self.url = f"http://127.0.0.1:{free_port()}"
-        self._process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "evaluation_assets.cli",
-                "ui",
-                "--home",
-                str(home),
-                "--port",
-                self.url.split(":")[-1],
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        self._process = ui(home, port, log)
 
     def ask(self, query: str, **variables: Any) -> Any | None:
         """A GraphQL answer; None while the server is not up."""
@@ -101,6 +88,27 @@ def ui(home: Path, port: int, stderr: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "evaluation_assets.cli", "ui", "--home", str(home), "--port", str(port)]
     with stderr.open("wb") as file:
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=file, start_new_session=True)
+
+
+def test_changed_settings_are_loaded_and_unusable_ones_told(tmp_path: Path) -> None:
+    panel, said = tmp_path / "home" / "panel.yaml", tmp_path / "stderr"
+    started = Server(tmp_path / "home", said)
+
+    def judges() -> set[str] | None:
+        found = started.ask("{assetNodes{assetKey{path}}}")
+        names = [node["assetKey"]["path"][-1] for node in found["assetNodes"]] if found else []
+        return {name.split("_")[0] for name in names if name.endswith("_clip_verdicts")} or None
+
+    try:
+        assert wait_for(judges, 120) == {"rules"}
+        panel.write_text("judges: [{name: rules")
+        wait_for(lambda: "those before stay" in said.read_text() or None, 60)
+        assert judges() == {"rules"}
+        panel.write_text("judges: [{name: rules, provider: rules}, {name: gpt, provider: openai, model: gpt-5-mini}]")
+        wait_for(lambda: judges() == {"rules", "gpt"} or None, 60)
+        assert said.read_text().count("changed settings are loaded") == 1
+    finally:
+        started.stop()
 
 
 def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:

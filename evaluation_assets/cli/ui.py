@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from evaluation_assets.cli.changed_settings import load_changed, problem_of
 from evaluation_assets.cli.code_servers import keep_alive
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
@@ -23,12 +24,9 @@ from evaluation_assets.cli.report_server import serving
 from evaluation_assets.cli.served_home import served_alone
 from evaluation_assets.cli.service_log import news
 from evaluation_assets.core.intake.copying.folders import prepare
-from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
-from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.judging.panel import load_panel
 from evaluation_assets.core.models.redaction.settings import Redaction
-from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.report.index import write_index
-from evaluation_assets.core.suites.agents.settings import InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
 
@@ -51,13 +49,9 @@ def ui(home: Installation, port: int, host: str, report_port: int | None) -> Non
     """
     prepare(home)
     warn_if_readable(home)
-    try:
-        redaction = load_panel(home.panel_file).report_redaction
-        load_rubrics(home.rubrics)
-        load_agents(agent_files(home.agents))
-        load_settings(home.gate_file)
-    except (InvalidPanel, InvalidRubric, InvalidAgent) as problem:
-        refuse(str(problem))
+    if (problem := problem_of(home)) is not None:
+        refuse(problem)
+    redaction = load_panel(home.panel_file).report_redaction
     with served_alone(home, f"http://{host}:{port}"):
         if _is_taken(host, port):  # Dagster would silently choose another port
             refuse(f"port {port} of {host} is in use; choose another with --port")
@@ -82,8 +76,7 @@ def _reports_served(home: Installation, redaction: Redaction | None, host: str, 
     folder = Path(home.root.path) / "reports"
     folder.mkdir(parents=True, exist_ok=True)
     with serving(folder, host, port, lambda: write_index(home, redaction)) as found:
-        name = "localhost" if host in _ALL_INTERFACES else f"[{host}]" if ":" in host else host
-        url = f"http://{name}:{found}"
+        url = f"http://{_name_of(host)}:{found}"
         home.served_reports.parent.mkdir(parents=True, exist_ok=True)
         home.served_reports.write_text(url, "utf-8")
         echo(f"The reports are at {url}", err=True)
@@ -91,6 +84,11 @@ def _reports_served(home: Installation, redaction: Redaction | None, host: str, 
             yield
         finally:
             home.served_reports.unlink(missing_ok=True)
+
+
+def _name_of(host: str) -> str:
+    """The name in URLs of an address that is listened on."""
+    return "localhost" if host in _ALL_INTERFACES else f"[{host}]" if ":" in host else host
 
 
 def _run_dagster(home: Installation, port: int, host: str) -> int:
@@ -130,8 +128,9 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
     )
     if stopping.is_set():  # stopped while it was starting
         stop()
-    watch = threading.Thread(target=keep_alive, args=(servers[0].pid, stopping, _tell), daemon=True)
-    watch.start()
+    ui_url = f"http://{_name_of(host)}:{port}"
+    threading.Thread(target=keep_alive, args=(servers[0].pid, stopping, _tell), daemon=True).start()
+    threading.Thread(target=load_changed, args=(home, ui_url, stopping, _tell), daemon=True).start()
     died = _pass_on(servers[0])
     status = servers[0].wait()
     if not stopping.is_set():  # Dagster exits with 0 if one of its services dies

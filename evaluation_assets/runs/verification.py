@@ -26,6 +26,7 @@ from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.report.sinks.settings import load_sinks
 from evaluation_assets.core.sections.constraints.settings import load_checks
 from evaluation_assets.core.sections.failure_groups.states import read_states
+from evaluation_assets.core.suites.agents.settings import agent_files, load_agents
 from evaluation_assets.core.system.configuration import InvalidConfiguration
 from evaluation_assets.core.system.installation import Installation, UnusableHome
 from evaluation_assets.runs.paid import check_evaluators, check_ledger, missing_keys, unknown_prices, without_keys
@@ -49,7 +50,10 @@ def verified(home: Installation, panel: Panel, *, calls: bool) -> Iterator[Verif
     """The checks of an installation, in order. Missing folders are made; `calls` makes one real call to each judge."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("evaluation-assets", "dagster"))
     yield Verified("installation", "ok", f"{versions}, Python {python_version()}")
-    yield from _settings(home, panel)
+    problems = list(unusable_settings(home, panel))
+    yield from (Verified("settings", "failed", problem) for problem in problems)
+    if not problems:
+        yield Verified("settings", "ok", f"all files in {home.root} can be used")
     judges = judges_of(panel, home.ledger_url)
     yield from _keys(panel, judges)
     yield from _prices(panel, judges)
@@ -77,9 +81,10 @@ def is_answered(verdict: Verdict) -> bool:
     return verdict.outcome in ("scored", "abstained")
 
 
-def _settings(home: Installation, panel: Panel) -> Iterator[Verified]:
-    """The files of settings; `panel.yaml` has been read."""
+def unusable_settings(home: Installation, panel: Panel) -> Iterator[str]:
+    """What is wrong with the files of settings beside `panel.yaml`, which has been read."""
     loaders: dict[str, Callable[[], object]] = {
+        "agents": lambda: load_agents(agent_files(home.agents)),
         "rubrics": lambda: load_rubrics(home.rubrics),
         "tool types": lambda: load_tool_types(home.tool_types),
         "gate.yaml": lambda: settings_of(home, panel),
@@ -90,15 +95,11 @@ def _settings(home: Installation, panel: Panel) -> Iterator[Verified]:
         "cascade.json": lambda: read_cascade(home.cascade_file),
         "evaluators": lambda: check_evaluators(panel),
     }
-    failed = False
     for name, load in loaders.items():
         try:
             load()
         except InvalidConfiguration as problem:
-            failed = True
-            yield Verified("settings", "failed", f"{name}: {problem}")
-    if not failed:
-        yield Verified("settings", "ok", f"all files in {home.root} can be used")
+            yield f"{name}: {problem}"
 
 
 def _keys(panel: Panel, judges: Sequence[Judge]) -> Iterator[Verified]:

@@ -36,8 +36,8 @@ written into files: a field that ends in `_env` is the name of the environment v
 After each field stand its type, unless it is a text, and its default, or `required`. Where there is neither, the field
 is null or empty, and sets, checks and limits nothing, unless the text says otherwise.
 
-Commands read the files when they start. While the UI runs, reload the code location after a change, or restart `ui`;
-suites and sidecars need no reload.
+Commands read the files when they start. `ui` loads files of a local home again when they change; if one cannot be used,
+it says so, and those before stay. Elsewhere, reload the code location; suites and sidecars need no reload.
 """
 
 _NAMES = {

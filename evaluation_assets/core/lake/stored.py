@@ -28,8 +28,7 @@ _BATCH_BYTES = 1 << 20
 
 _ROW_GROUP_BYTES = 16 << 20
 _SPOOL_BYTES = 8 << 20
-_FULL = "the disk is full"
-_REASONS = {errno.ENOSPC: _FULL, errno.EDQUOT: _FULL, errno.EROFS: "it is read-only"}
+_REASONS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "the disk is full") | {errno.EROFS: "it is read-only"}
 
 
 class SchemaMismatch(ValueError):
