@@ -42,6 +42,10 @@ from evaluation_assets.core.sections.coding_work.test_runs import result_of, run
         "docker compose exec -T web pytest",
         "ctest --output-on-failure",
         "bash -c 'true'; pytest",
+        "./tests/runtests.py admin_views",
+        "bash run_tests.sh 2>&1",
+        "./run_all_tests.sh",
+        "python bin/test sympy/core",
     ],
 )
 def test_lines_that_run_tests(line: str) -> None:
@@ -66,6 +70,9 @@ def test_lines_that_run_tests(line: str) -> None:
         "make testdata.json",
         "cargo test --no-run",
         "python test.py",
+        "bun run typecheck",
+        "npm run tslint",
+        "cat run_tests.sh",
     ],
 )
 def test_lines_that_do_not(line: str) -> None:
@@ -100,6 +107,12 @@ def test_lines_that_do_not(line: str) -> None:
         ("Failed!  - Failed:     1, Passed:     4, Skipped:     0", "failing"),
         ("OK (5 tests, 9 assertions)", "passing"),
         ("100% tests passed, 0 tests failed out of 5", "passing"),
+        (" 573 pass\n 0 fail\nRan 573 tests across 25 files.", "passing"),
+        (" 570 pass\n 3 fail\nRan 573 tests across 25 files.", "failing"),
+        ("  √ 5 failures, 1 success (1 ms)\nTests:       6 passed, 6 total", "passing"),
+        ("tests/a.py::test[5 errors] PASSED [ 50%]\n==== 2 passed in 0.1s ====", "passing"),
+        ("error: could not compile `server` (test)", "failing"),
+        ("Found 3 errors in 2 files (checked 9 source files)", "unknown"),
         ("Compiling...", "unknown"),
         ("", "unknown"),
     ],
@@ -123,6 +136,9 @@ def test_without_an_exit_code_the_summary_decides(output: str, result: str) -> N
         ("pytest -q && git commit -m x", 0, "", "passing"),
         ("pytest -q && git push", 1, "3 passed in 1s\nrejected", "passing"),
         ("pytest -q", 127, "pytest: command not found", "unknown"),
+        ("python -m pytest", 1, "/usr/bin/python: No module named pytest", "unknown"),
+        ("make check", 2, "ruff: would reformat a.py", "unknown"),
+        ("make check", 2, "1 failed, 2 passed", "failing"),
         ("pytest -q", 0, "no tests ran in 0.01s", "unknown"),
     ],
 )
