@@ -57,7 +57,8 @@ _OF_ONE_TEST = re.compile(r"^\s*(?:[✓√✔] |ok \d|--- PASS).*$|^.*::.* PASSE
 
 _NOT_STARTED = re.compile(
     r"No module named '?(?:pytest|nose2?|tox)\b|command not found|not recognized as (?:an internal|the name)"
-    r"|JAVA_HOME is not|running scripts is disabled|Missing script:|^ERROR: (?:file or directory not found|not found: )",
+    r"|JAVA_HOME is not|running scripts is disabled|Missing script:"
+    r"|^ERROR: (?:file or directory not found|not found: )",
     re.MULTILINE,
 )
 """How shells and runners say that no test was run."""
