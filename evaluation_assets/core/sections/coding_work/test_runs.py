@@ -37,7 +37,8 @@ _MAY_CHECK_ELSE = re.compile(r"\s(?:check|verify)(?=\s|$)")
 _ONLY_LISTS = re.compile(r"\s(?:--collect-only|--co|--list-tests|--listTests|--help|--version|--no-run)\b")
 
 _FAILING = re.compile(
-    r"(?:^|(?<!Found)\s|=)[1-9]\d{0,8} (?:failed|failing|failures?|errors?)\b|^\s*[1-9]\d{0,8} fail$"
+    r"(?:^[\s=!]*|[,;:|] *|\x20(?:pass|passed|Tests|Files|with) +)[1-9]\d{0,8} (?:failed|failing|failures?|errors?)"
+    r"(?=\s*(?:$|[,;|(=.!\d]|in\b|during\b))|^\s*[1-9]\d{0,8} fail$"
     r"|^FAILED(?: \(| \S)|^FAIL(?!\S| Required test coverage)|^--- FAIL|^test result: FAILED|^FAILURES!"
     r"|^error: (?:test failed|could not compile)|^BUILD (?:FAILED|FAILURE)"
     r"|BUILD FAILURE|\bFailures: [1-9]|\bErrors: [1-9]|^[#ℹ]\s*fail [1-9]|^Failed!\s+- Failed:|^not ok \d"

@@ -23,6 +23,9 @@ _LONGEST = 500
 _QUOTED = re.compile(r"```.*?(?:```|\Z)|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|^>[^\n]*", re.DOTALL | re.MULTILINE)
 """What a message quotes: output, scripts, what others said."""
 
+_COVERAGE = re.compile(r"\bcoverage\b[^\n]{0,80}\b(?:below|threshold|not (?:met|reached))\b", re.IGNORECASE)
+"""A run that failed a threshold of coverage may have no test that failed."""
+
 
 def _detect(trajectory: Trajectory) -> Iterator[Detected | Claim]:
     course = Course(trajectory)
@@ -57,7 +60,8 @@ def _verdict(said: str, runs: Sequence[TestRun], calls: Sequence[PlacedStep]) ->
 
 
 def _says_pass(made: PlacedStep) -> bool:
-    return summary_of(made.result) == "passing" or cues("tests_pass").matches(made.result)
+    said = made.result
+    return summary_of(said) == "passing" or cues("tests_pass").matches(said) or _COVERAGE.search(said) is not None
 
 
 def _takes_back(made: PlacedStep) -> bool:

@@ -105,13 +105,14 @@ def test_what_happens_after_the_run_that_failed(later: dict) -> None:
     ("line", "output", "code"),
     [
         ("pytest --cov", "==== 43 passed in 3.1s ====\nFAIL Required test coverage of 90% not reached.", 1),
+        ("./run_tests.sh", "FAIL: api coverage 88.0% is below threshold 90.0%\nunit suite: PASS\nFAILED (rc=2)", 2),
         ("npx jest", "√ 5 failures, 1 success: locked (1 ms)\nTests:       43 passed, 43 total", None),
         ("mypy . && pytest -q", "Found 3 errors in 2 files", 1),
         ("make check", "ruff: would reformat a.py", 1),
         ("python -m pytest", "/usr/bin/python: No module named pytest", 1),
         ("npm run typecheck", "error TS2339", 2),
     ],
-    ids=["coverage", "names of tests", "types before", "lint", "no runner", "types"],
+    ids=["coverage", "own coverage", "names of tests", "types before", "lint", "no runner", "types"],
 )
 def test_what_failed_were_not_the_tests(line: str, output: str, code: int | None) -> None:
     shown = output if code is None else f"Exit code: {code}\n{output}"
