@@ -98,6 +98,8 @@ def result_of(line: str, output: str, exit_code: int | None) -> TestResult:
         return "unknown"
     before, after = commands[:last], commands[last:]
     if exit_code == 0 and all(one.following in ("&&", "") for one in after):
+        if any(_is_test(command) for command in before) and summary_of(output) == "failing":
+            return "failing"
         return "unknown" if _NONE_RAN.search(output[-_READ:]) else "passing"
     said = summary_of(output)
     words = " ".join(commands[last].words)

@@ -142,6 +142,8 @@ def test_without_an_exit_code_the_summary_decides(output: str, result: str) -> N
         ("pytest -q; echo done", 0, "done", "unknown"),
         ("pytest -q && git commit -m x", 0, "", "passing"),
         ("pytest -q && git push", 1, "3 passed in 1s\nrejected", "passing"),
+        ("npm test; pytest -q", 0, "Tests: 1 failed, 2 passed\n3 passed in 1s", "failing"),
+        ("npm test; pytest -q", 0, "Tests: 2 passed, 2 total\n3 passed in 1s", "passing"),
         ("pytest -q", 127, "pytest: command not found", "unknown"),
         ("python -m pytest", 1, "/usr/bin/python: No module named pytest", "unknown"),
         ("make check", 2, "ruff: would reformat a.py", "unknown"),

@@ -20,8 +20,13 @@ from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.traces.trajectories.model import Span, Trajectory
 
 _LONGEST = 500
-_QUOTED = re.compile(r"```.*?(?:```|\Z)|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|^>[^\n]*", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|^>[^\n]*", re.DOTALL | re.MULTILINE
+)
 """What a message quotes: output, scripts, what others said."""
+
+_ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s")
+_OPEN = re.compile(r"\s*[-*•]\s+\[ \]")
 
 _COVERAGE = re.compile(r"\bcoverage\b[^\n]{0,80}\b(?:below|threshold|not (?:met|reached))\b", re.IGNORECASE)
 """A run that failed a threshold of coverage may have no test that failed."""
@@ -80,10 +85,18 @@ def _claims(message: Message) -> Iterator[Span]:
     for start, end in sentences(text):
         sentence = text[start:end]
         said = cues("tests_pass").search(sentence) if len(sentence) <= _LONGEST else None
-        if said is None or cues("intention").matches(sentence[: said.start()]):
+        if said is None or cues("intention").matches(sentence[: said.start()]) or _is_to_do(text, start, sentence):
             continue
         if not cues("no_claim").matches(without("no_failure", sentence)):
             yield start, end
+
+
+def _is_to_do(text: str, start: int, sentence: str) -> bool:
+    """Whether a sentence is an item of a list of what is to be done, or of a box that is not ticked."""
+    if _ITEM.match(sentence) is None:
+        return False
+    before = [line for line in text[:start].splitlines() if line.strip() and _ITEM.match(line) is None]
+    return _OPEN.match(sentence) is not None or (bool(before) and cues("to_do").matches(before[-1]))
 
 
 DETECTOR = Detector(name="claimed_tests", version="2", kinds=("contradicted_answer",), detect=_detect)

@@ -4,7 +4,8 @@ A failure is taken up if the next text says so, if one of the next calls is of t
 if the same call is made again at any time. That the agent cannot do what the user asks says nothing of a failed lookup.
 Work on code speaks of errors all the time: where a command was not even run, the text must say that, or the command be
 run again soon. That something is mended, right after it failed and without another call, takes up nothing. A file that
-could not be edited may be edited by another tool.
+could not be edited may be edited by another tool. A failed run of tests is taken up by any word about tests: whether it
+is true, others check.
 """
 
 import re
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation_assets.core.sections.coding_work.shell import commands_of
+from evaluation_assets.core.sections.coding_work.test_runs import runs_tests
 from evaluation_assets.core.sections.coding_work.tools import Looked, Ran, action_of, edits_files
 from evaluation_assets.core.sections.coding_work.work import says_no
 from evaluation_assets.core.sections.findings.course import Course, PlacedStep
@@ -120,6 +122,9 @@ def _read(text: str) -> str:
 
 def _takes_up(text: str, made: PlacedStep, *, is_last: bool) -> bool:
     """Whether a text is about a failure. After a lookup, that the agent cannot do what it was asked is not."""
+    action = action_of(made.trajectory, made.step)
+    if isinstance(action, Ran) and runs_tests(action.command) and cues("about_tests").matches(text):
+        return True
     if is_last:
         text = without("mended", text)
     if _is_unserved(made):

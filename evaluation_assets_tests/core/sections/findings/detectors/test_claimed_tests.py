@@ -65,6 +65,9 @@ def test_how_it_is_said(said: str) -> None:
         "All tests pass. The 2 failures were there before.",
         "41 of 43 tests pass; two still fail.",
         "All the new tests pass.",
+        "41 of 43 tests pass, the others wait for you.",
+        "41/43 tests pass.",
+        "All tests pass, one is red.",
         "Do all tests pass?",
         "I will see whether the tests pass.",
         "The login form passes the test user on.",
@@ -128,6 +131,12 @@ def test_what_failed_were_not_the_tests(line: str, output: str, code: int | None
         'The script prints "All tests pass" at the end.',
         "The log ends so:\n```\nAll tests passed\n```",
         "> All tests pass.\n\nThat is what CI said yesterday.",
+        "The README says `all tests pass`, but that is old.",
+        "Acceptance criteria:\n- All tests pass\n- The docs are up to date",
+        "Next steps\n\n1. Round the totals\n2. All tests pass\n",
+        "Kriterien:\n- Alle Tests sind grün",
+        "What is open:\n- [ ] All tests pass",
+        "すべてのテストが通るように直します。",
     ],
 )
 def test_plans_and_quotations_are_no_claims(said: str) -> None:
@@ -144,3 +153,8 @@ def test_a_part_that_has_passed_may_be_claimed() -> None:
 def test_a_claim_is_checked_only_against_a_run_that_tells() -> None:
     checked = list(DETECTOR.checked(run(asked("Mend it.", FAILING, BROKEN, answer="All tests pass."))))
     assert checked == []
+
+
+def test_a_list_of_what_was_done_claims_it() -> None:
+    done = "What I did:\n- Rounded the totals\n- All tests pass"
+    assert contradicted(FAILING, answer=done) == ["- All tests pass"]
