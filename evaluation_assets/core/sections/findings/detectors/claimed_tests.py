@@ -85,18 +85,20 @@ def _claims(message: Message) -> Iterator[Span]:
     for start, end in sentences(text):
         sentence = text[start:end]
         said = cues("tests_pass").search(sentence) if len(sentence) <= _LONGEST else None
-        if said is None or cues("intention").matches(sentence[: said.start()]) or _is_to_do(text, start, sentence):
+        if said is None or cues("intention").matches(sentence[: said.start()]) or _is_to_do(text, start):
             continue
         if not cues("no_claim").matches(without("no_failure", sentence)):
             yield start, end
 
 
-def _is_to_do(text: str, start: int, sentence: str) -> bool:
-    """Whether a sentence is an item of a list of what is to be done, or of a box that is not ticked."""
-    if _ITEM.match(sentence) is None:
+def _is_to_do(text: str, start: int) -> bool:
+    """Whether a sentence is in an item of a list of what is to be done, or of a box that is not ticked."""
+    lines = text[:start].split("\n")
+    item = lines[-1] + text[start : start + _LONGEST]
+    if _ITEM.match(item) is None:
         return False
-    before = [line for line in text[:start].splitlines() if line.strip() and _ITEM.match(line) is None]
-    return _OPEN.match(sentence) is not None or (bool(before) and cues("to_do").matches(before[-1]))
+    before = [line for line in lines[:-1] if line.strip() and _ITEM.match(line) is None]
+    return _OPEN.match(item) is not None or (bool(before) and cues("to_do").matches(before[-1]))
 
 
 DETECTOR = Detector(name="claimed_tests", version="2", kinds=("contradicted_answer",), detect=_detect)
