@@ -78,7 +78,7 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
     call = step.call
     if call is None:
         return None
-    name = call.name.rpartition("__")[2].rpartition(".")[2].lower()
+    name = _plain(call.name)
     raw = trajectory.piece(call.raw)
     given = trajectory.arguments(call)
     arguments = given or {}
@@ -96,6 +96,15 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
         path = _first(arguments, _PATH)
         return None if path is None else Edited(tuple(search_and_replace(path, _first(arguments, ("diff",)) or "")))
     return _edit(arguments, is_whole=name in _WRITE) if name in _WRITE | _REPLACE else None
+
+
+def edits_files(name: str) -> bool:
+    """Whether a tool of this name changes files, or may do so."""
+    return _plain(name) in _EDITORS | _WRITE | _REPLACE | _DIFF | _PATCH
+
+
+def _plain(name: str) -> str:
+    return name.rpartition("__")[2].rpartition(".")[2].lower()
 
 
 def _shell(command: Any) -> Action | None:

@@ -124,6 +124,13 @@ def test_corrections_are_quoted_and_the_task_is_none(tmp_path: Path) -> None:
         "The page shows an error when I log out, can you look at it?",
         "Add a note that this is not supported on Windows.",
         "Commit and push.",
+        "Stop hook feedback:\nNo, the tests still fail.",
+        "[Request interrupted by user]",
+        "No Documented Way to Start the Server. Severity: Medium",
+        "stop the docker from running",
+        "Wait for the server to start, then run the tests.",
+        "No, thanks.",
+        "Fix the tests that fail when the flag is off.",
     ],
 )
 def test_these_messages_correct_nothing(tmp_path: Path, said: str) -> None:
@@ -141,6 +148,14 @@ def test_these_messages_correct_nothing(tmp_path: Path, said: str) -> None:
         "You should not have touched the migrations",
         "Nein, das war anders gemeint.",
         "it doesn't work",
+        "no you need to create the spec in docs",
+        "The tests still fail.",
+        "same error",
+        "The build is red again.",
+        "You said it was fixed, but it isn't.",
+        "Did you even run the tests?",
+        "Die Tests schlagen immer noch fehl.",
+        "还是报错",
     ],
 )
 def test_these_messages_correct_the_work(tmp_path: Path, said: str) -> None:

@@ -1,13 +1,18 @@
-"""[cut_off] Runs that end at a user's message or in the middle of a call."""
+"""[cut_off] Runs that end at a user's message or in the middle of a call.
+
+A user who objects to the work of a coding agent and leaves has cut nothing off: that the agent never answers is less
+than what the user objects to, so it is `MEDIUM`.
+"""
 
 import re
 from collections.abc import Iterator
 
+from evaluation_assets.core.sections.coding_work.objections import is_of_client, objects
 from evaluation_assets.core.sections.findings.course import Course, quotation
 from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import ends_run
-from evaluation_assets.core.sections.findings.finding import Place
+from evaluation_assets.core.sections.findings.effects import ends_run, may_do_anything
+from evaluation_assets.core.sections.findings.finding import Place, Severity
 from evaluation_assets.core.suites.calls import CUT_OFF
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
@@ -26,9 +31,11 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
     steps = course.steps
     has_acted = any(trajectory.turns[last].interactions)
     if not has_acted:
-        if asked and len(trajectory.turns) > 1 and not _is_farewell(asked):
+        if asked and len(trajectory.turns) > 1 and not _is_farewell(asked) and not is_of_client(asked):
             start, end = quotation(asked, 0, min(len(asked), 1))
-            yield Detected(kind="cut_off", place=Place(turn=last), evidence=asked[start:end])
+            is_left = objects(asked) and any(may_do_anything(made.call) for made in course.calls)
+            severity: Severity | None = "MEDIUM" if is_left else None
+            yield Detected(kind="cut_off", place=Place(turn=last), evidence=asked[start:end], severity=severity)
         return
     if not steps or steps[-1].turn != last or steps[-1].step.call is None or ends_run(steps[-1].call):
         return
@@ -50,4 +57,4 @@ def _is_farewell(message: str) -> bool:
     return is_short and cues("farewell").matches(message) and not cues("question").matches(message)
 
 
-DETECTOR = Detector(name="cut_off", version="1", kinds=("cut_off",), detect=_detect)
+DETECTOR = Detector(name="cut_off", version="2", kinds=("cut_off",), detect=_detect)

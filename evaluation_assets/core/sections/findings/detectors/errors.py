@@ -3,13 +3,18 @@
 A failure is taken up if the next text says so, if one of the next calls is of the same tool with values in common, or
 if the same call is made again at any time. That the agent cannot do what the user asks says nothing of a failed lookup.
 Work on code speaks of errors all the time: where a command was not even run, the text must say that, or the command be
-run again soon.
+run again soon. That something is mended, right after it failed and without another call, takes up nothing. A file that
+could not be edited may be edited by another tool. A failed run of tests is taken up by any word about tests: whether it
+is true, others check.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluation_assets.core.sections.coding_work.tools import Ran, action_of
+from evaluation_assets.core.sections.coding_work.shell import commands_of
+from evaluation_assets.core.sections.coding_work.test_runs import runs_tests
+from evaluation_assets.core.sections.coding_work.tools import Looked, Ran, action_of, edits_files
 from evaluation_assets.core.sections.coding_work.work import says_no
 from evaluation_assets.core.sections.findings.course import Course, PlacedStep
 from evaluation_assets.core.sections.findings.cues import cues, without
@@ -33,6 +38,13 @@ _SAME = 0.7
 _ADDED = 6
 """Words that a command has when it is run again, for more time or with other rights."""
 
+_THINKS = "think"
+"""The name of tools whose argument is a thought."""
+
+_LOOKS_FOR = {"ls", "rm", "rmdir", "unlink", "stat"}
+_ABSENT = re.compile(r"No such file or directory|cannot find the (?:path|file)")
+_FILE = re.compile(r"[\w-]+\.[A-Za-z]\w{0,5}\b")
+
 _BRIEF = 300
 """Characters of results that have nothing but a failure, and of what says first that it was noticed."""
 
@@ -48,7 +60,7 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
             continue
         later = course.calls[index + 1 : index + 1 + _AFTER]
         is_taken_up = (
-            _takes_up(following[made.order], made)
+            _takes_up(following[made.order], made, is_last=not later)
             or (last[keys[index]] > index and not _is_unserved(made))
             or any(_is_another_attempt(made, again) for again in later)
             or (not following[made.order] and not later and _ends_with(trajectory, made))
@@ -56,7 +68,11 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
         if not is_taken_up:
             severity = "MEDIUM" if may_do_anything(made.call) else None
             yield _found("ignored_error", made, severity)
-        elif unresolved.get(made.call.name) == index and not ends_run(made.call):
+        elif (
+            unresolved.get(made.call.name) == index
+            and not ends_run(made.call)
+            and not _is_edited_otherwise(made, course.calls[index + 1 :])
+        ):
             yield _found("unresolved_error", made)
 
 
@@ -73,7 +89,7 @@ def _unresolved(course: Course) -> dict[str, int]:
 def _ends_with(trajectory: Trajectory, failed: PlacedStep) -> bool:
     """Whether the last call of a run ends it, or the answer that only the run has takes its failure up."""
     answer = trajectory.final_answer or ""
-    return ends_run(failed.call) or (bool(answer) and _takes_up(_read(answer), failed))
+    return ends_run(failed.call) or (bool(answer) and _takes_up(_read(answer), failed, is_last=True))
 
 
 def _found(kind: str, failed: PlacedStep, severity: Severity | None = None) -> Detected:
@@ -93,6 +109,8 @@ def _texts_after(course: Course) -> list[str]:
         found[placed.order] = following
         thought = placed.step.thought
         written = [_read(trajectory.piece(thought)) if thought else "", *said.get(placed.order, [])]
+        if placed.step.call is not None and placed.call.name == _THINKS:
+            written.append(_read(_written(placed)))
         following = "\n".join(filter(None, written)) or following
     return found
 
@@ -102,8 +120,13 @@ def _read(text: str) -> str:
     return text if len(text) <= 2 * _READ else f"{text[:_READ]}\n{text[-_READ:]}"
 
 
-def _takes_up(text: str, made: PlacedStep) -> bool:
+def _takes_up(text: str, made: PlacedStep, *, is_last: bool) -> bool:
     """Whether a text is about a failure. After a lookup, that the agent cannot do what it was asked is not."""
+    action = action_of(made.trajectory, made.step)
+    if isinstance(action, Ran) and runs_tests(action.command) and cues("about_tests").matches(text):
+        return True
+    if is_last:
+        text = without("mended", text)
     if _is_unserved(made):
         return cues("setback").matches(text[:_BRIEF])
     if cues("trouble").matches(text):
@@ -112,9 +135,26 @@ def _takes_up(text: str, made: PlacedStep) -> bool:
 
 
 def _is_an_answer(made: PlacedStep) -> bool:
-    """Whether a command fails to say no, as searches without a match do."""
+    """Whether a command fails to say no, as searches without a match do, or that a file is not there."""
     action = action_of(made.trajectory, made.step)
-    return isinstance(action, Ran) and says_no(action.command) and not _is_unserved(made)
+    if not isinstance(action, Ran) or _is_unserved(made):
+        return False
+    names = [command.words[0] for command in commands_of(action.command)]
+    return says_no(action.command) or (
+        names[-1:] != [] and names[-1] in _LOOKS_FOR and bool(_ABSENT.search(made.result))
+    )
+
+
+def _is_edited_otherwise(failed: PlacedStep, later: Sequence[PlacedStep]) -> bool:
+    """Whether a file that a tool could not edit is in a later call that may change or run it, and that succeeds."""
+    file = _FILE.search(_written(failed)[:_READ]) if edits_files(failed.call.name) else None
+    return file is not None and any(
+        made.has_succeeded
+        and may_do_anything(made.call)
+        and file[0] in _written(made)
+        and not isinstance(action_of(made.trajectory, made.step), Looked)
+        for made in later
+    )
 
 
 def _is_unserved(made: PlacedStep) -> bool:
@@ -163,4 +203,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="5", kinds=("ignored_error", "unresolved_error"), detect=_detect)
+DETECTOR = Detector(name="errors", version="6", kinds=("ignored_error", "unresolved_error"), detect=_detect)

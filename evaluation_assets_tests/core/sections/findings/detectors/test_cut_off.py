@@ -40,3 +40,18 @@ def test_a_call_that_ends_the_run_is_its_end() -> None:
 
 def test_a_run_with_an_answer_is_whole() -> None:
     assert found(DETECTOR, run(asked("Cancel W21.", call("cancel_order"), answer="It is cancelled."))) == []
+
+
+@pytest.mark.parametrize(
+    "last", ["[Request interrupted by user]", "<local-command-caveat>Caveat: ...", "Stop hook feedback: ok"]
+)
+def test_what_the_client_says_is_no_request(last: str) -> None:
+    assert found(DETECTOR, run(QUESTION, turn(last))) == []
+
+
+def test_a_user_of_a_coding_agent_who_objects_and_leaves_has_not_cut_it_off_midway() -> None:
+    work = asked("Mend the tests.", call("bash", "2 failed", command="pytest"), answer="All tests pass.")
+    (objection,) = DETECTOR.findings(run(work, turn("No, the tests still fail.")))
+    (request,) = DETECTOR.findings(run(work, turn("Now mend the docs.")))
+    (elsewhere,) = DETECTOR.findings(run(QUESTION, turn("No, not that order.")))
+    assert [each.severity for each in (objection, request, elsewhere)] == ["MEDIUM", "HIGH", "HIGH"]

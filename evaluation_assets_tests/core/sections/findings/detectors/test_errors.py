@@ -121,3 +121,79 @@ def test_a_command_that_was_not_run_is_taken_up(said: str, command: str) -> None
 def test_a_search_that_was_not_run_is_no_answer() -> None:
     nothing = call("bash", error="Error: the request timed out", command="grep -rn lamp src")
     assert found(DETECTOR, run(asked("Is it used?", nothing, answer="It is unused.")))
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        ("rm repro.py", "rm: cannot remove 'repro.py': No such file or directory"),
+        ("rm a.py && ls repro.py", "ls: cannot access 'repro.py': No such file or directory"),
+    ],
+)
+def test_a_file_that_is_not_there_is_an_answer(command: str, error: str) -> None:
+    gone = call("bash", error=error, command=command)
+    assert found(DETECTOR, run(asked("Mend it.", gone, call("bash", command="git diff"), answer="Done."))) == []
+    denied = call("bash", error="rm: cannot remove 'a.py': Read-only file system", command="rm a.py")
+    assert ignored(run(asked("Mend it.", denied, answer="Done.")))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Go isn't available here, so I read the code.",
+        "The module is still not being found.",
+        "JAVA_HOME is not set, let me look for it.",
+        "The file already exists, so I edit it.",
+        "As expected, that is no longer accepted.",
+    ],
+)
+def test_more_ways_to_take_up_a_failure(said: str) -> None:
+    failed = call("bash", error="Error: status 2", command="make build")
+    assert not ignored(
+        run(asked("Build it.", failed, call("grep", "a", pattern="b") | {"action": said}, answer="Done."))
+    )
+
+
+def test_what_a_tool_for_thoughts_is_given_takes_up_a_failure() -> None:
+    thought = call("think", "", thought="The error says that the price has changed.")
+    other = call("calculate", "76", expression="375 - 299")
+    assert not ignored(run(asked("Book it.", FAILED, thought, other, answer="Shall I book it for $375?")))
+
+
+MENDED = {
+    "en": "I fixed the bug.",
+    "de": "Ich habe den Fehler behoben.",
+    "fr": "J'ai corrigé l'erreur.",
+    "es": "He corregido el error.",
+    "zh": "问题已修复。",
+}
+
+
+@pytest.mark.parametrize("said", [*MENDED.values(), "Fixed.", "It is fixed now.", "I have resolved all the issues."])
+def test_that_something_is_mended_takes_up_no_failure_unless_something_was_done(said: str) -> None:
+    failed = call("run_checks", error="Error: status 2", suite="orders")
+    assert ignored(run(asked("Mend it.", failed, answer=said)))
+    edit = call("edit", file_path="src/orders.py", old_string="a", new_string="b")
+    assert not ignored(run(asked("Mend it.", failed, edit, answer=said)))
+    assert not ignored(run(asked("Mend it.", failed, answer=f"{said} The check of totals still fails.")))
+
+
+def test_a_file_that_another_tool_edits_is_no_unresolved_error() -> None:
+    denied = call("Edit", error="You haven't granted it yet.", file_path="/app/tests/orders.test.ts", old_string="a")
+    written = call("Bash", "Done", command="bun -e 'write(\"/app/tests/orders.test.ts\")'")
+    read = call("Read", "1 a", file_path="/app/tests/orders.test.ts")
+    blocked = "It was not possible to edit the file."
+    assert found(DETECTOR, run(asked("Mend it.", denied, written, answer=blocked))) == []
+    assert [kind for kind, _ in found(DETECTOR, run(asked("Mend it.", denied, read, answer=blocked)))] == [
+        "unresolved_error"
+    ]
+
+
+@pytest.mark.parametrize(
+    "said", ["11 of 12 tests run, one is red.", "Bis auf einen sind alle Tests grün.", "测试没有跑完。"]
+)
+def test_a_failed_run_of_tests_is_taken_up_by_words_about_tests(said: str) -> None:
+    tests = call("bash", error="1 failed, 11 passed", command="pytest -q")
+    assert not ignored(run(asked("Mend it.", tests, answer=said)))
+    assert ignored(run(asked("Mend it.", tests, answer="The rounding is new.")))
+    assert ignored(run(asked("Mend it.", call("bash", error="status 2", command="make build"), answer=said)))
