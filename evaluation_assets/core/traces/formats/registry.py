@@ -108,6 +108,7 @@ _SHIPPED: dict[str, Format] = {
             canonical,
             tagged,
             agent_session,
+            atif,  # Harbor keeps the logs of coding agents beside the trajectory that it made of them
             cursor,
             copilot_cli,
             droid,
@@ -127,7 +128,6 @@ _SHIPPED: dict[str, Format] = {
             openhands,
             swe_agent,
             mini_swe_agent,
-            atif,
             inspect_ai,
             otlp,
             openinference,

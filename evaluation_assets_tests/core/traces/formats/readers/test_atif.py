@@ -125,7 +125,7 @@ def test_a_missing_sub_agent_is_not_taken_from_the_folder_of_another_run(tmp_pat
     assert "child spoke" not in one.text and "child spoke" in two.text
     assert unmapped.counts["steps[].observation.results[].subagent_trajectory_ref (not in the drop)"] == 1
     assert [difference.sentence for difference in unmapped.stated] == [
-        "1 session of a sub-agent stated by the source, 0 read"
+        "1 sub-agent session stated by the source, 0 read"
     ]
 
 
