@@ -49,3 +49,10 @@ def at_least(used: Usage | None, final: Usage | None) -> Usage | None:
     return replace(
         used, **{kind: one if one is None or other is None else max(one, other) for kind, (one, other) in pairs.items()}
     )
+
+
+def includes(final: Usage | None, used: Usage | None) -> bool:
+    """Whether the total of a continuation may include what was used before it, as the totals of Terminus do."""
+    if final is None or used is None or used.input_tokens is None:
+        return False
+    return (final.input_tokens or 0) >= used.input_tokens

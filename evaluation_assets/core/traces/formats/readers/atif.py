@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.traces.formats.atif_documents import DEEPEST, Documents, is_document
-from evaluation_assets.core.traces.formats.atif_usage import at_least, final_usage, usage_in_metrics, whole_usage
+from evaluation_assets.core.traces.formats.atif_usage import at_least, final_usage, includes, usage_in_metrics, whole_usage
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.coding.client_context import exit_code_of, is_client_context
 from evaluation_assets.core.traces.formats.context import success_of
@@ -181,7 +181,9 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
         stated.compare("step", metrics.whole("total_steps"), len(steps))
         if "total_steps" not in metrics:
             stated.in_sequence("step", [step.whole("step_id") for step in steps])
-        used = total([whole_usage(own, own_total), *reading.usages[counted:]])
+        if part.continues is not None and includes(own_total, total([*reading.usages, own])):
+            counted = 0
+        used = total([*reading.usages[counted:], whole_usage(own, own_total)])
         reading.usages[counted:] = [at_least(used, own_total)]
         continued = fields.text("continued_trajectory_ref")
     if continued is not None:
