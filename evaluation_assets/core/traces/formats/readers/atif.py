@@ -16,7 +16,13 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.traces.formats.atif_documents import DEEPEST, Documents, is_document
-from evaluation_assets.core.traces.formats.atif_usage import at_least, final_usage, includes, usage_in_metrics, whole_usage
+from evaluation_assets.core.traces.formats.atif_usage import (
+    at_least,
+    final_usage,
+    includes,
+    usage_in_metrics,
+    whole_usage,
+)
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.coding.client_context import exit_code_of, is_client_context
 from evaluation_assets.core.traces.formats.context import success_of
