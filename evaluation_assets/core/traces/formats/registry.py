@@ -19,6 +19,7 @@ from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENC
 from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
 from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
+from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
@@ -154,6 +155,7 @@ _SHIPPED: dict[str, Format] = {
             AGNO,
             CHATGPT,
             CLAUDE_AI,
+            CONTINUE,
             LIVEKIT,
             N8N,
             VAPI,
