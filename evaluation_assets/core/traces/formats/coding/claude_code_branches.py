@@ -24,7 +24,7 @@ def branches_left(lines: Sequence[Any]) -> list[frozenset[str]]:
 
 
 def is_of_client(line: JsonObject) -> bool:
-    """Whether a line of type `user` is what the client or a hook says, and not the user, as logs and streams state it."""
+    """Whether a line of type `user` is stated to be what the client or a hook says, in logs or in streams."""
     return True in (line.get("isMeta"), line.get("isSynthetic"))
 
 

@@ -81,6 +81,8 @@ class SessionLines:
         self.client = "Claude Code"
         self.compactions = 0
         self.interruptions = 0
+        self.hints = 0
+        """Messages in which a stream has the client or a hook speak to the main agent."""
         self.used: Usage | None = None
         self.used_by_models: Usage | None = None
         self.turns: int | None = None
@@ -232,6 +234,7 @@ class SessionLines:
         if not said.strip():
             return
         if is_of_client(line) or _COMMAND.match(said) or said.startswith((_CAVEAT, _NOTIFICATION)):
+            self.hints += line.get("isSynthetic") is True and chain is self.chains[""]
             self._unmapped.count("lines[] (command of the client)")
         elif said.startswith(_INTERRUPTED):
             self.interruptions += 1

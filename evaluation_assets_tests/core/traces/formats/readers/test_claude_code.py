@@ -237,11 +237,7 @@ def test_the_printed_usage_counts_where_the_lines_have_less(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("text", "more"),
-    [
-        ("Base directory for this skill: /x", {"isMeta": True}),
-        ("Stop hook feedback:\nRun the tests", {"isSynthetic": True}),
-        ("<task-notification>done</task-notification>", {}),
-    ],
+    [("Base directory for this skill: /x", {"isMeta": True}), ("<task-notification>done</task-notification>", {})],
 )
 def test_what_the_client_adds_is_no_turn(tmp_path: Path, text: str, more: dict[str, Any]) -> None:
     added = LINES[0] | {"uuid": "added", "message": {"role": "user", "content": text}} | more
