@@ -24,8 +24,8 @@ from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, 
 NAME = "kiro"
 DESCRIPTION = "Kiro CLI sessions, and saved conversations of Kiro CLI and Amazon Q Developer CLI"
 DETECTION = (
-    "lines with a kind such as Prompt or AssistantMessage, and data with content; or a conversation_id with a history of "
-    "user and assistant"
+    "lines with a kind such as Prompt or AssistantMessage, and data with content; or a conversation_id with a history "
+    "of user and assistant"
 )
 
 _KINDS = ("Prompt", "AssistantMessage", "ToolResults")
