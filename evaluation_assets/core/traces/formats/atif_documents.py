@@ -34,6 +34,11 @@ class Documents:
         self.sources = {source for source, _ in self._places}
         self._parts = self._joined(references)
 
+    @property
+    def roots(self) -> list[str]:
+        """The files of the documents that no other document references, one for each document."""
+        return [source for source, line in self._places if (source, line) not in self._parts]
+
     def is_part(self, record: Record) -> bool:
         """Whether another document references this one."""
         return (record.source, record.line) in self._parts

@@ -19,6 +19,7 @@ from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENC
 from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
 from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
+from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
@@ -34,6 +35,7 @@ from evaluation_assets.core.traces.formats.readers import (
     agent_session,
     aider,
     anthropic_messages,
+    antigravity,
     atif,
     autogen,
     bedrock_converse,
@@ -50,9 +52,11 @@ from evaluation_assets.core.traces.formats.readers import (
     gemini_cli,
     google_adk,
     goose,
+    grok,
     inspect_ai,
     jaeger,
     kimi_code,
+    kiro,
     langchain,
     langfuse,
     managed_agents,
@@ -108,9 +112,13 @@ _SHIPPED: dict[str, Format] = {
             canonical,
             tagged,
             agent_session,
+            atif,  # Harbor keeps the logs of coding agents beside the trajectory that it made of them
             cursor,
             copilot_cli,
             droid,
+            grok,
+            antigravity,
+            kiro,
             kimi_code,
             pi,
             qwen_code,
@@ -127,7 +135,6 @@ _SHIPPED: dict[str, Format] = {
             openhands,
             swe_agent,
             mini_swe_agent,
-            atif,
             inspect_ai,
             otlp,
             openinference,
@@ -154,6 +161,7 @@ _SHIPPED: dict[str, Format] = {
             AGNO,
             CHATGPT,
             CLAUDE_AI,
+            CONTINUE,
             LIVEKIT,
             N8N,
             VAPI,

@@ -23,6 +23,11 @@ def branches_left(lines: Sequence[Any]) -> list[frozenset[str]]:
     return list(tree.left())
 
 
+def is_of_client(line: JsonObject) -> bool:
+    """Whether a line of type `user` is stated to be what the client or a hook says, in logs or in streams."""
+    return True in (line.get("isMeta"), line.get("isSynthetic"))
+
+
 class _Tree:
     """The lines of the main chain by UUID, in order."""
 
@@ -79,7 +84,7 @@ class _Tree:
     def _starts_with_prompt(self, path: Sequence[str]) -> bool:
         """Whether the first message on a path, but for what the client adds, is a prompt."""
         messages = (line for uuid in path if (line := self._lines[uuid]).get("type") in ("user", "assistant"))
-        first = next((line for line in messages if line.get("isMeta") is not True and not _is_command(line)), None)
+        first = next((line for line in messages if not is_of_client(line) and not _is_command(line)), None)
         return first is not None and _is_prompt(first) and not _text_of(first).startswith(_INTERRUPTED)
 
 
@@ -91,7 +96,7 @@ def _is_prompt(line: JsonObject) -> bool:
     parts = objects_in(at(line.get("message"), "content"))
     return (
         line.get("type") == "user"
-        and line.get("isMeta") is not True
+        and not is_of_client(line)
         and line.get("isCompactSummary") is not True
         and not any(part.get("type") == "tool_result" for part in parts)
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluation_assets.core.text.nullable import sum_of
-from evaluation_assets.core.traces.formats.coding.claude_code_branches import branches_left
+from evaluation_assets.core.traces.formats.coding.claude_code_branches import branches_left, is_of_client
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -27,6 +27,7 @@ _SYNTHETIC = "<synthetic>"
 _LINE = (
     "uuid", "parentUuid", "sessionId", "session_id", "timestamp", "cwd", "userType", "isSidechain",
     "agentId", "requestId", "isMeta", "slug", "isVisibleInTranscriptOnly", "isCompactSummary", "parent_tool_use_id",
+    "isSynthetic", "isReplay",
     "entrypoint", "sourceToolAssistantUUID", "sourceToolUseID", "promptId", "permissionMode", "thinkingMetadata",
     "todos", "version",
 )  # fmt: skip
@@ -80,6 +81,8 @@ class SessionLines:
         self.client = "Claude Code"
         self.compactions = 0
         self.interruptions = 0
+        self.hints = 0
+        """Messages in which a stream has the client or a hook speak to the main agent."""
         self.used: Usage | None = None
         self.used_by_models: Usage | None = None
         self.turns: int | None = None
@@ -230,7 +233,8 @@ class SessionLines:
         said = "\n".join(texts)
         if not said.strip():
             return
-        if line.get("isMeta") is True or _COMMAND.match(said) or said.startswith((_CAVEAT, _NOTIFICATION)):
+        if is_of_client(line) or _COMMAND.match(said) or said.startswith((_CAVEAT, _NOTIFICATION)):
+            self.hints += line.get("isSynthetic") is True and chain is self.chains[""]
             self._unmapped.count("lines[] (command of the client)")
         elif said.startswith(_INTERRUPTED):
             self.interruptions += 1

@@ -30,7 +30,7 @@ def confirm_printed(lines: SessionLines, stated: Comparisons) -> None:
     events = lines.chains[""].events
     replies = [event for event in events if isinstance(event, Reply)]
     if lines.turns is not None:  # some versions count the answers of the model, others what it was given
-        given = 1 + sum(isinstance(event, Asked | Result) for event in events)
+        given = 1 + sum(isinstance(event, Asked | Result) for event in events) + lines.hints
         fewest, most = sorted((len(replies), given))
         stated.compare("turn", lines.turns, min(max(lines.turns, fewest), most))
     for part, whole in ((total(reply.usage for reply in replies), lines.used), (lines.used, lines.used_by_models)):

@@ -179,10 +179,13 @@ def _terminal(messages: Sequence[Any]) -> Iterator[Any]:
 
 
 def _typed(message: Any) -> JsonObject | None:
-    """The fields of a message whose text are commands for a terminal: its words, and all keystrokes as one call."""
-    if role_of(message) != "assistant":
-        return None
-    thought, text = split_thought(_text(message)[1])
+    """The fields of a message whose text are commands for a terminal."""
+    return typed_in(_text(message)[1]) if role_of(message) == "assistant" else None
+
+
+def typed_in(said: str) -> JsonObject | None:
+    """The fields of a message of commands for a terminal: its words, and all keystrokes as one call."""
+    thought, text = split_thought(said)
     if len(fenced := _COMMAND.findall(text)) == 1:
         call = {"name": "bash", "arguments": {"command": fenced[0]}}
         words = "\n\n".join(filter(None, (thought, _COMMAND.sub("", text).strip())))

@@ -3,23 +3,34 @@
 A document may reference others: sub-agent trajectories, embedded in `subagent_trajectories` or in another file of the
 drop, and the trajectory that continues it. Referenced documents become part of the referencing trajectory. A first pass
 collects names and references; a second pass reads each document in its place, with one trajectory in memory at a time.
+In the folder of a job, outcomes come from the results of its trials.
 
 The fields are read one by one instead of with the pydantic models of the format, which reject a whole document for an
 unknown field, a step number out of order or a result of an unknown call.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from evaluation_assets.core.traces.formats.atif_documents import DEEPEST, Documents, is_document
+from evaluation_assets.core.traces.formats.atif_usage import (
+    at_least,
+    final_usage,
+    includes,
+    usage_in_metrics,
+    whole_usage,
+)
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.coding.client_context import exit_code_of, is_client_context
 from evaluation_assets.core.traces.formats.context import success_of
 from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.harbor_trials import Trial, Trials
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
-from evaluation_assets.core.traces.formats.messages.written_calls import instruction_in
+from evaluation_assets.core.traces.formats.messages.written_calls import instruction_in, typed_in
 from evaluation_assets.core.traces.formats.times import elapsed_ms
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
@@ -30,11 +41,12 @@ from evaluation_assets.core.traces.formats.transcript import (
     as_text,
     final_message,
     final_submission,
+    flags_of,
     total,
     written,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.usage import confirm, usage
+from evaluation_assets.core.traces.formats.usage import confirm
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
@@ -46,8 +58,6 @@ _OUTCOMES = ("resolved", "is_resolved", "reward")
 _NO_CALL = "no call"
 """Stands in for a call id: a system message to an agent is not the result of any call."""
 
-_KINDS = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd")
-
 
 def detect(sample: Sample) -> bool:
     """Whether a sample of records is in this format."""
@@ -56,16 +66,24 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per document that no other document references."""
-    documents = Documents(files)
+    documents, trials = Documents(files), Trials(files, unmapped)
+    runs = Counter(trial.folder for source in documents.roots if (trial := trials.of(source)) is not None)
     for file in files:
         if file.source not in documents.sources:
-            yield Rejection(file.source, 1, "not_this_format", f"no record of this file is in format {NAME}", "")
+            if trials.has(file.source):
+                unmapped.count("files of a trial beside its trajectory")
+            else:
+                yield Rejection(file.source, 1, "not_this_format", f"no record of this file is in format {NAME}", "")
             continue
+        trial = trials.of(file.source)
+        if trial is not None and runs[trial.folder] > 1:  # it does not state the outcome of each
+            trial = None
         for record in read_records(file):
             if isinstance(record, Rejection):
                 yield record
             elif not documents.is_part(record):
-                yield usable(record, lambda record: _trajectory_of(record, documents, unmapped), is_whole=True)
+                yield usable(record, partial(_trajectory_of, documents, trial, unmapped), is_whole=True)
+    yield from trials.without(documents.roots)
 
 
 @dataclass(slots=True)
@@ -92,7 +110,7 @@ class _Part:
     continues: str | None = None
 
 
-def _trajectory_of(record: Record, documents: Documents, unmapped: UnmappedFields) -> Trajectory:
+def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: UnmappedFields, record: Record) -> Trajectory:
     data = record.json_object()
     reading = _Reading(documents, unmapped, seen={(record.source, record.line)})
     root: JsonObject = {}
@@ -101,8 +119,14 @@ def _trajectory_of(record: Record, documents: Documents, unmapped: UnmappedField
         raise UnusableRecord("no_trajectory_text", "no agent step has a message, a tool call or an observation")
     prompt = next((turn.user_message for turn in turns if turn.user_message), "")
     task = root.pop("task") or instruction_in(prompt) or prompt
-    task_id = task_id_of(root.pop("task_id"), task, text)
+    verified = Trial(folder="") if trial is None else trial
+    task_id = task_id_of(root.pop("task_id") or verified.task_id, task, text)
     answer = root.pop("final_answer") or final_submission(text, turns) or final_message(turns)
+    used, success = total(reading.usages), root.pop("success")
+    confirm(unmapped.stated, verified.used, used)
+    unmapped.stated.agree("outcome", success, verified.success)
+    if verified.error is not None:
+        root["error"] = verified.error
     return Trajectory(
         id=task_id,
         task_id=task_id,
@@ -114,12 +138,16 @@ def _trajectory_of(record: Record, documents: Documents, unmapped: UnmappedField
         agents=tuple(reading.agents.values()),
         final_answer=answer,
         reference_answer=root.pop("reference_answer"),
-        success=root.pop("success"),
+        success=verified.success if success is None else success,
         started_at=reading.times[0] if reading.times else None,
         duration_s=_seconds(reading.times),
-        usage=total(reading.usages),
-        flags=() if answer or len(turns) > 1 else ("no_answer",),
-        labels=root.pop("labels"),
+        usage=used or verified.used,
+        flags=flags_of(
+            cut_off=verified.is_cut_off,
+            unanswered=not answer and len(turns) == 1,
+            failed=verified.is_broken,
+        ),
+        labels=root.pop("labels") | verified.labels,
         extra=root,
     )
 
@@ -153,14 +181,16 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
         for name in list(children):  # not referenced by any step
             yield from _sub_agent(children.pop(name), part, agent_id, "", reading)
         metrics, own = fields.object("final_metrics"), total(usages)
-        own_total = _final(metrics)
-        confirm(reading.unmapped.stated, own_total, _at_least(own_total, own))  # a total may include what no step has
+        own_total = final_usage(metrics)
+        confirm(reading.unmapped.stated, own_total, at_least(own_total, own))  # a total may include what no step has
         stated = reading.unmapped.stated
         stated.compare("step", metrics.whole("total_steps"), len(steps))
         if "total_steps" not in metrics:
             stated.in_sequence("step", [step.whole("step_id") for step in steps])
-        used = total([_whole(own, own_total), *reading.usages[counted:]])
-        reading.usages[counted:] = [_at_least(used, own_total)]
+        if part.continues is not None and includes(own_total, total([*reading.usages, own])):
+            counted = 0
+        used = total([*reading.usages[counted:], whole_usage(own, own_total)])
+        reading.usages[counted:] = [at_least(used, own_total)]
         continued = fields.text("continued_trajectory_ref")
     if continued is not None:
         yield from _continuation(continued, part, agent_id, reading)
@@ -199,15 +229,7 @@ def _step(
     message = _content(step.value("message"), "message", reading)
     if (time := step.text("timestamp")) is not None:
         reading.times.append(time)
-    calls = tuple(
-        Call(
-            name=call.text("function_name") or "unknown",
-            arguments=call.value("arguments"),
-            id=call.name("tool_call_id"),
-            server=call.object("extra").text("server"),
-        )
-        for call in step.objects("tool_calls")
-    )
+    message, calls = _called(step, source, message)
     if source == "user" and is_client_context(message):
         reading.unmapped.count("steps[] (context by the client)")
     elif source == "user" and part.depth == 0:
@@ -221,7 +243,7 @@ def _step(
         if message.strip():
             reading.agents[agent_id] = replace(known, description=known.description or message)
     elif source in ("agent", "assistant") or calls:
-        used = _usage(step.object("metrics"))
+        used = usage_in_metrics(step.object("metrics"))
         usages.append(used)
         model = step.text("model_name")
         if model is not None and reading.agents[agent_id].model is None:
@@ -238,6 +260,23 @@ def _step(
     elif message.strip():
         yield Result(content=message, call_id=_NO_CALL, agent_id=agent_id)
     yield from _observation(step.object("observation"), part, agent_id, calls, children, reading)
+
+
+def _called(step: Fields, source: str | None, message: str) -> tuple[str, tuple[Call, ...]]:
+    """The message of a step and its calls; Terminus may write them as its message."""
+    calls = tuple(
+        Call(
+            name=call.text("function_name") or "unknown",
+            arguments=call.value("arguments"),
+            id=call.name("tool_call_id"),
+            server=call.object("extra").text("server"),
+        )
+        for call in step.objects("tool_calls")
+    )
+    typed = typed_in(message) if source == "agent" and not calls else None
+    if typed is None:
+        return message, calls
+    return typed["content"], tuple(Call(name=call["name"], arguments=call["arguments"]) for call in typed["tool_calls"])
 
 
 def _observation(
@@ -274,7 +313,7 @@ def _observation(
             yield from _sub_agent(data, part, agent_id, said, reading, place[0])
         else:
             reading.unmapped.count("steps[].observation.results[].subagent_trajectory_ref (not in the drop)")
-            reading.unmapped.stated.compare("session of a sub-agent", 1, 0)
+            reading.unmapped.stated.compare("sub-agent session", 1, 0)
 
 
 def _sub_agent(
@@ -320,47 +359,6 @@ def _content(value: Any, path: str, reading: _Reading) -> str:
         else:
             pieces.append(as_text(item))
     return "\n".join(pieces)
-
-
-def _usage(metrics: Fields) -> Usage | None:
-    metrics.set_aside("prompt_token_ids", "completion_token_ids", "logprobs")
-    return usage(
-        input_tokens=metrics.whole("prompt_tokens"),
-        output_tokens=metrics.whole("completion_tokens"),
-        cost_usd=metrics.number("cost_usd"),
-        cached_tokens=metrics.whole("cached_tokens"),
-    )
-
-
-def _final(metrics: Fields) -> Usage | None:
-    """The total that a document reports."""
-    return usage(
-        input_tokens=metrics.whole("total_prompt_tokens"),
-        output_tokens=metrics.whole("total_completion_tokens"),
-        cost_usd=metrics.number("total_cost_usd"),
-        cached_tokens=metrics.whole("total_cached_tokens"),
-    )
-
-
-def _whole(steps: Usage | None, final: Usage | None) -> Usage | None:
-    """Usage of a document: the sum over its steps, or the document's total for figures that no step reports."""
-    if steps is None or final is None:
-        return steps or final
-    known = {kind: getattr(final if getattr(steps, kind) is None else steps, kind) for kind in _KINDS}
-    return replace(steps, **known)
-
-
-def _at_least(used: Usage | None, final: Usage | None) -> Usage | None:
-    """Usage of a document and its sub-agents, or the document's total if higher: it includes calls without steps.
-
-    Some totals include the sub-agents and some do not, so sub-agents are never added to the total.
-    """
-    if used is None or final is None:
-        return used
-    pairs = {kind: (getattr(used, kind), getattr(final, kind)) for kind in _KINDS}
-    return replace(
-        used, **{kind: one if one is None or other is None else max(one, other) for kind, (one, other) in pairs.items()}
-    )
 
 
 def _seconds(times: list[str]) -> float | None:

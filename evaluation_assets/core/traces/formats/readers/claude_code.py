@@ -5,8 +5,7 @@ agent whose steps come before the result of the call that started it.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +14,9 @@ from evaluation_assets.core.traces.formats.base import (
     Record,
     Rejection,
     Sample,
-    UnreadableDrop,
     UnusableRecord,
 )
+from evaluation_assets.core.traces.formats.coding.claude_code_files import SubAgents, session_files
 from evaluation_assets.core.traces.formats.coding.claude_code_lines import Chain, Reply, SessionLines
 from evaluation_assets.core.traces.formats.coding.claude_code_totals import at_least, confirm_printed
 from evaluation_assets.core.traces.formats.context import ended_by
@@ -37,7 +36,7 @@ from evaluation_assets.core.traces.formats.transcript import (
     total,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in
+from evaluation_assets.core.traces.formats.untyped import first_text, object_in
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, Trajectory, Usage
@@ -61,32 +60,21 @@ def detect(sample: Sample) -> bool:
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory per session, including the files of its sub-agents."""
     own: list[DropFile] = []
-    for file in own_files(_without_journals(files, unmapped), detect, NAME):
+    beside = SubAgents()
+    for file in own_files(session_files(files, beside, unmapped), detect, NAME):
         if isinstance(file, Rejection):
             yield file
         else:
             own.append(file)
-    beside = _sub_agents([file for file in own if len(own) > 1])
-    inside = {inner.source for inners in beside.values() for inner in inners}
+    beside.logs = _sub_agents([file for file in own if len(own) > 1])
+    inside = {inner.source for inners in beside.logs.values() for inner in inners}
     for file in own:
         if file.source not in inside:
             yield from _sessions(file, beside, unmapped)
-    for orphans in beside.values():  # their session is not in the drop
+    for orphans in beside.logs.values():  # their session is not in the drop
         for file in orphans:
             unmapped.note("orphan_session", file.source)
-            yield from _sessions(file, {}, unmapped)
-
-
-def _without_journals(files: Sequence[DropFile], unmapped: UnmappedFields) -> list[DropFile]:
-    """The files without journals of workflows, which repeat what their agents returned."""
-    kept: list[DropFile] = []
-    for file in files:
-        with suppress(UnreadableDrop):  # told of by `own_files`
-            if len(files) > 1 and (records := sample_of(file).records) and all(map(_is_of_journal, records)):
-                unmapped.count("files[] (journal of a workflow)")
-                continue
-        kept.append(file)
-    return kept
+            yield from _sessions(file, SubAgents(), unmapped)
 
 
 def _sub_agents(files: Sequence[DropFile]) -> dict[str, list[DropFile]]:
@@ -99,9 +87,7 @@ def _sub_agents(files: Sequence[DropFile]) -> dict[str, list[DropFile]]:
     return found
 
 
-def _sessions(
-    file: DropFile, beside: dict[str, list[DropFile]], unmapped: UnmappedFields
-) -> Iterator[Trajectory | Rejection]:
+def _sessions(file: DropFile, beside: SubAgents, unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     records: list[Record] = []
     unnamed: list[Record] = []
     session: str | None = None
@@ -129,7 +115,7 @@ def _both(
     records: list[Record],
     session: str | None,
     unnamed: list[Record],
-    beside: dict[str, list[DropFile]],
+    beside: SubAgents,
     unmapped: UnmappedFields,
 ) -> Iterator[Trajectory | Rejection]:
     """A session, and what stood between or after its lines without the ID of a session."""
@@ -142,23 +128,26 @@ def _both(
 
 
 def _one(
-    records: list[Record], session: str | None, beside: dict[str, list[DropFile]], unmapped: UnmappedFields
+    records: list[Record], session: str | None, beside: SubAgents, unmapped: UnmappedFields
 ) -> Iterator[Trajectory | Rejection]:
-    for file in beside.pop(session or "", []):
+    for file in beside.logs.pop(session or "", []):
         for record in read_records(file):
             if isinstance(record, Rejection):
                 yield record
             else:
                 records.append(record)
     lines = [record.data for record in records]
-    yield usable(records[0], lambda _: _Session(session or None, unmapped, lines).trajectory())
+    yield usable(records[0], lambda _: _Session(session or None, unmapped, lines, beside.started).trajectory())
 
 
 class _Session:
     """Writes the chains of a session to a transcript."""
 
-    def __init__(self, session: str | None, unmapped: UnmappedFields, lines: Sequence[Any]) -> None:
+    def __init__(
+        self, session: str | None, unmapped: UnmappedFields, lines: Sequence[Any], started: Mapping[str, str]
+    ) -> None:
         self._session = session
+        self._started = started
         self._unmapped = unmapped
         self._lines = SessionLines(lines, unmapped)
         self._chain_of_call: dict[str, Chain] = {}
@@ -261,7 +250,8 @@ class _Session:
             for call in (call for reply in chain.events if isinstance(reply, Reply) for call in reply.calls):
                 if call.id is None:
                     continue
-                found = self._lines.chains.get(self._lines.agent_of_call.get(call.id) or call.id)
+                agent = self._lines.agent_of_call.get(call.id) or self._started.get(call.id)
+                found = self._lines.chains.get(agent or call.id)
                 prompt = call.arguments.get("prompt") if isinstance(call.arguments, dict) else None
                 waiting = prompts.get(prompt) if isinstance(prompt, str) else None
                 if found is None and waiting:
@@ -377,11 +367,6 @@ def _is_entry(record: Any) -> bool:
         and "systemPayload" not in record  # lines of Qwen Code
         and "parts" not in object_in(record.get("message"))
     )
-
-
-def _is_of_journal(record: Any) -> bool:
-    """Whether a line says that an agent of a workflow was started, or what it returned."""
-    return at(record, "type") in ("started", "result") and "key" in record and "agentId" in record
 
 
 def _is_unnamed(record: Any) -> bool:

@@ -23,6 +23,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.messages.chat import ROLES, content_of, first_line, stated_error
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
+from evaluation_assets.core.traces.formats.readers.grok import is_of_grok
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in
@@ -51,8 +52,8 @@ _ITEMS = frozenset(
 
 def detect(sample: Sample) -> bool:
     """Whether a record is a response, has items, or is an item."""
-    is_stream = any(is_init(record) for record in sample.records)  # of Gemini CLI, with messages as its events
-    return not is_stream and any(is_item(record) or _holds_items(record) for record in sample.records)
+    is_of_agent = any(is_init(record) or is_of_grok(record) for record in sample.records)  # with items among others
+    return not is_of_agent and any(is_item(record) or _holds_items(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:

@@ -113,14 +113,16 @@ def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
         events = [event for item in history for event in (item if isinstance(item, list) else [item])]
         session = _Session()
         _settings(fields.object("metadata"), session)
-        run = _Run(session, unmapped, events).trajectory(fields.text("instruction"), fields.recorded_id("instance_id"))
+        task_id = fields.recorded_id("instance_id") or _issue_in(fields.object("issue"))
+        run = _Run(session, unmapped, events).trajectory(fields.text("instruction"), task_id)
         fields.set_aside("instance", "error_counts")  # the task's row in the dataset
         test, metrics = fields.object("test_result"), fields.object("metrics")
         report = (test if "report" in test else fields).object("report")
         used = run.usage or usage(cost_usd=metrics.number("accumulated_cost"))
         metrics.set_aside("costs", "response_latencies", "token_usages", "accumulated_token_usage")
         error = fields.text("error")
-        answer = test.text("git_patch") or run.final_answer
+        answer = test.text("git_patch") or fields.text("git_patch") or run.final_answer
+        guessed = fields.short("success", "comment_success", "result_explanation")  # the resolver asks a model for it
         stopped = "step_limit" in run.flags or (error is not None and _CUT_OFF.search(error) is not None)
         resolved = report.outcome("resolved")
         tests = report.rest()
@@ -130,9 +132,16 @@ def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
             success=resolved,
             usage=used,
             flags=flags_of(cut_off=stopped, unanswered=not answer),
-            labels={"report": tests} if tests else {},
+            labels={name: found for name, found in (("report", tests), ("resolver", guessed)) if found},
             extra={"error": error} if error else {},
         )
+
+
+def _issue_in(issue: Fields) -> str | None:
+    """The issue that the resolver worked on, as `owner/repository#number`."""
+    owner, repository, number = issue.text("owner"), issue.text("repo"), issue.whole("number")
+    issue.rest()
+    return None if number is None else f"{owner}/{repository}#{number}"
 
 
 def _settings(metadata: Fields, session: _Session) -> None:

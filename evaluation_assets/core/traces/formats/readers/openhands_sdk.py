@@ -1,31 +1,38 @@
 """Conversations of the OpenHands SDK (OpenHands V1): events that name their kind, one file each or one a line.
 
 A stored conversation is a folder with `base_state.json`, which has the model and the usage, and a folder `events`. The
-files of a folder are one trajectory if the folder is one drop.
+files of a folder are one trajectory if the folder is one drop. Records of the benchmarks of OpenHands (`output.jsonl`)
+have the events of a run as `history`; their outcomes are in test reports of the same drop.
 """
 
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.isolation import usable
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line, total
+from evaluation_assets.core.traces.formats.patch_reports import PatchReport, is_report, reports_of
+from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, flags_of, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Trajectory, Usage
 
 NAME = "openhands_sdk"
-DESCRIPTION = "OpenHands V1 (software-agent-sdk): events by kind, with base_state.json"
-DETECTION = "events with a kind such as ActionEvent, a source and a timestamp; or a state with an agent and stats"
+DESCRIPTION = "OpenHands V1 (software-agent-sdk): events by kind, with base_state.json, and records of its benchmarks"
+DETECTION = (
+    "events with a kind such as ActionEvent, a source and a timestamp, or a history of them; or a state with an agent "
+    "and stats"
+)
 
 _FILE = re.compile(r"event-(\d{5,})-[0-9a-zA-Z-]+\.json|base_state\.json")
 _KINDS = ("Condensation", "CondensationRequest", "UserRejectObservation")
@@ -41,13 +48,16 @@ _NOT_OVER = -1
 
 def detect(sample: Sample) -> bool:
     """Whether a sample of records is in this format."""
-    return any(_is_event(record) or _is_state(record) for record in sample.records)
+    return any(_is_event(record) or _is_state(record) or _is_output(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory per conversation: per folder of event files, or per file with many events."""
+    """Yield one trajectory per conversation: per folder of event files, per file with many events, per output."""
+    others = [file for file in files if len(files) > 1 and not _FILE.fullmatch(posixpath.basename(file.source))]
+    tested = [file for file in others if is_report(sample_of(file))]
+    reports = reports_of(tested, unmapped.stated)
     conversations: dict[str, list[DropFile]] = defaultdict(list)
-    for file in own_files(files, detect, NAME):
+    for file in own_files([file for file in files if file not in tested], detect, NAME):
         if isinstance(file, Rejection):
             yield file
         else:
@@ -58,6 +68,8 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
             for record in read_records(file):
                 if isinstance(record, Rejection):
                     yield record
+                elif _is_output(record.data):
+                    yield usable(record, partial(_output, unmapped, reports), is_whole=True)
                 else:
                     records.append(record)
         if records:
@@ -69,6 +81,35 @@ def _trajectory_of(records: list[Record], unmapped: UnmappedFields) -> Trajector
     return usable(records[0], lambda _: _Conversation(data, unmapped).session.trajectory(NAME, unmapped))
 
 
+def _output(unmapped: UnmappedFields, reports: Mapping[str, PatchReport], record: Record) -> Trajectory:
+    """The trajectory of a record of a benchmark."""
+    session = _Conversation(record.data["history"], unmapped, record.data.get("metrics")).session
+    with unmapped.reading(record.data) as fields:
+        instance, error = fields.recorded_id("instance_id"), fields.text("error")
+        settings, tested, metrics = (fields.object(name) for name in ("metadata", "test_result", "metrics"))
+        model = session.agent.model or settings.object("llm").text("model") or metrics.text("model_name")
+        session.agent = replace(session.agent, model=model)
+        session.error = session.error or one_line(error)
+        session.spent = _counted(metrics.value("accumulated_token_usage"), metrics.number("accumulated_cost"))
+        patch = tested.text("git_patch")
+        fields.set_aside("history", "instance", "instruction", "runtime_runs", "attempt")
+        for rest in (settings.object("llm"), settings, metrics):
+            rest.rest()
+    run = session.trajectory(NAME, unmapped)
+    task_id = task_id_of(instance, run.task, run.text)
+    report = reports.get(task_id)
+    answer = patch or run.final_answer
+    return replace(
+        run,
+        id=task_id,
+        task_id=task_id,
+        final_answer=answer,
+        success=None if report is None else report.resolved,
+        labels={} if report is None else report.labels,
+        flags=flags_of(cut_off=session.stopped, unanswered=answer is None, failed=session.error is not None),
+    )
+
+
 def _conversation_of(source: str) -> str:
     """The folder of a conversation that is stored as files; else the file."""
     folder, name = posixpath.split(source)
@@ -78,15 +119,16 @@ def _conversation_of(source: str) -> str:
 
 
 class _Conversation:
-    """Reads the state and the events of a conversation."""
+    """Reads the state and the events of a conversation; `metrics` are those of its requests, if not in its state."""
 
-    def __init__(self, records: Sequence[Any], unmapped: UnmappedFields) -> None:
+    def __init__(self, records: Sequence[Any], unmapped: UnmappedFields, metrics: Any = None) -> None:
         self.session = CodingSession(Agent(id="openhands", name="OpenHands"))
         self._unmapped = unmapped
         self._usages: dict[str, Usage | None] = {}
         self._response: str | None = None
         self._said = Said()
         self._open: set[str] = set()
+        self._requests(metrics)
         for record in records:
             if _is_state(record):
                 with unmapped.reading(record) as fields:
@@ -109,12 +151,16 @@ class _Conversation:
         totals: list[Usage | None] = []
         for metrics in object_in(at(fields.value("stats"), "usage_to_metrics")).values():
             totals.append(_counted(at(metrics, "accumulated_token_usage"), at(metrics, "accumulated_cost")))
-            for request in objects_in(at(metrics, "token_usages")):
-                if (name := first_text(request, "response_id")) is not None:
-                    self._usages[name] = _counted(request, None)
+            self._requests(metrics)
         self.session.spent = total(totals)
         for rest in (agent.object("llm"), agent, workspace, fields):
             rest.rest()  # settings, with keys that the SDK masks
+
+    def _requests(self, metrics: Any) -> None:
+        """Keep the usage of each request until its message is read."""
+        for request in objects_in(at(metrics, "token_usages")):
+            if (name := first_text(request, "response_id")) is not None:
+                self._usages[name] = _counted(request, None)
 
     def _event(self, fields: Fields) -> None:
         kind, time = fields.text("kind") or "unknown", fields.text("timestamp")
@@ -255,6 +301,11 @@ def _is_event(record: Any) -> bool:
     kind = at(record, "kind")
     is_kind = isinstance(kind, str) and (kind.endswith("Event") or kind in _KINDS)
     return is_kind and {"source", "timestamp"} <= record.keys()
+
+
+def _is_output(record: Any) -> bool:
+    history = at(record, "history")
+    return isinstance(history, list) and "instance_id" in record and any(map(_is_event, history))
 
 
 def _is_state(record: Any) -> bool:

@@ -7,6 +7,8 @@ their results. What `--output-format stream-json` prints has the shape of Claude
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import orjson
+
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
 from evaluation_assets.core.traces.formats.coding.gemini_parts import Parts, parts_of, usage_in
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
@@ -15,8 +17,8 @@ from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, first_text
-from evaluation_assets.core.traces.trajectories.model import Agent
+from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject
 
 NAME = "qwen_code"
 DESCRIPTION = "Qwen Code sessions (.jsonl)"
@@ -39,6 +41,9 @@ _COUNTED = (
     "cached_content_token_count",
     "total_token_count",
 )
+_OF_HOOKS = ("<qwen:user-prompt-submit-context>", "<qwen:session-start-context>")
+"""Begin a part of a prompt that a hook has added."""
+
 _LINE = ("uuid", "parentUuid", "provenance", "promptId", "systemPayload", "displayText")
 
 
@@ -78,14 +83,22 @@ class _Session:
         self._unmapped = unmapped
         self._children: dict[str, CodingSession] = {}
         self._waiting: list[str] = []
-        seen: set[str] = set()
-        for line in lines:
-            uuid = line.get("uuid")
-            if isinstance(uuid, str) and uuid in seen:
+        told = list(_unrepeated(lines))
+        current = _branch(told)
+        for line in told:
+            if id(line) not in current:
+                self._left(line)
                 continue
-            seen |= {uuid} if isinstance(uuid, str) else set()
             with unmapped.reading(line) as fields:
                 self._line(fields)
+
+    def _left(self, line: JsonObject) -> None:
+        """A line that the user took back. Its request was paid for."""
+        self._unmapped.note("rewound", "branch", at(line, "type") == "user" and at(line, "subtype") is None)
+        parts = objects_in(at(line.get("message"), "parts"))
+        self._unmapped.note("rewound", "call", sum("functionCall" in part for part in parts))
+        with self._unmapped.peeking(line) as fields:
+            self.session.used(usage_in(fields.object("usageMetadata"), _TOKENS))
 
     def _line(self, fields: Fields) -> None:
         kind, subtype, time = fields.text("type"), fields.text("subtype"), fields.text("timestamp")
@@ -136,7 +149,7 @@ class _Session:
                 Result(content=result.content, call_id=result.call_id, error=one_line(error), succeeded=passed)
             )
         if kind == "user" and (subtype is None or subtype == "mid_turn_user_message"):
-            self.session.asked("\n".join(parts.texts))
+            self.session.asked("\n".join(text for text in parts.texts if not text.startswith(_OF_HOOKS)))
         elif parts.texts and not parts.results:
             self._unmapped.count(f"lines[] ({kind} {subtype})")
 
@@ -172,6 +185,32 @@ class _Session:
             if (text := event.text("response_text")) is not None:
                 child.said(Said(message=text))
             child.used(usage_in(event, _COUNTED))
+
+
+def _unrepeated(lines: Sequence[JsonObject]) -> Iterator[JsonObject]:
+    """The lines without those that stand twice. Lines with the same UUID may be parts of one message."""
+    seen: set[bytes] = set()
+    for line in lines:
+        written = orjson.dumps(line)
+        if "uuid" not in line or written not in seen:
+            yield line
+        seen.add(written)
+
+
+def _branch(lines: Sequence[JsonObject]) -> set[int]:
+    """The lines that are still shown, by identity: if the user rewound, those on the way to the last one."""
+    if not any(line.get("subtype") == "rewind" for line in lines):
+        return {id(line) for line in lines}
+    named: dict[str, list[JsonObject]] = {}
+    for line in lines:
+        named.setdefault(first_text(line, "uuid") or "", []).append(line)
+    kept = {id(line) for line in named.pop("", [])}
+    name = first_text(lines[-1], "uuid")
+    while name is not None and name in named:
+        same = named.pop(name)
+        kept.update(map(id, same))
+        name = first_text(same[0], "parentUuid")
+    return kept
 
 
 def _sub_agent_of(prompt_id: str | None, name: str | None) -> str | None:

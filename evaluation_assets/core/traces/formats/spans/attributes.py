@@ -22,6 +22,7 @@ from evaluation_assets.core.traces.formats.spans.messages import (
     plain_text,
     result_of,
     tools_from,
+    with_call_ids,
 )
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.transcript import Call, as_text
@@ -125,6 +126,8 @@ def kind_of(span: Span) -> Kind:
         return "model"
     if any(isinstance(attributes.get(key), str) for key in _TOOL_NAMES):
         return "tool"
+    if isinstance(attributes.get("agent_name"), str) and "model_name" in attributes:  # of Pydantic AI
+        return "agent"
     return "other"
 
 
@@ -263,7 +266,7 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
     question = _value(fields, "input.value", "traceloop.entity.input", "mlflow.spanInputs")
     if is_of_crew(span):
         question, (asked, answered) = None, task_in(span)
-    name = _text(fields, "gen_ai.agent.name", "agent.name", "agent_name", "traceloop.entity.name", "graph.node.id")
+    name = _text(fields, "gen_ai.agent.name", "agent_name", "agent.name", "traceloop.entity.name", "graph.node.id")
     return AgentRun(
         name=name or re.sub(r"^invoke_agent\s+|\.(?:run|invoke|kickoff)$", "", span.name) or "agent",
         description=_text(fields, "gen_ai.agent.description", "agent.description"),
@@ -340,7 +343,7 @@ def _whole(fields: Fields, *keys: str) -> int | None:
 def _first(candidates: list[Any], role: str) -> list[Message]:
     """The messages of the first record that has any."""
     for candidate in candidates:
-        if messages := list(messages_of(candidate, role)):
+        if messages := list(with_call_ids(messages_of(candidate, role))):
             return messages
     return []
 

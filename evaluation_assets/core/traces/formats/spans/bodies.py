@@ -101,6 +101,8 @@ def _item(value: JsonObject, role: str, note: Note) -> list[JsonObject] | None:
     if kind == "reasoning" and "role" not in value:
         texts = [first_text(part, "text") for part in objects_in(value.get("summary") or value.get("content"))]
         return [{"role": "assistant", "reasoning": "\n".join(text for text in texts if text)}]
+    if isinstance(value.get("toolCallId"), str) and "toolName" in value and role == "assistant":  # AI SDK
+        return [{"role": "assistant", "tool_calls": [value]}]
     if isinstance(value.get("role"), str):
         return [{**value, "content": _content(value.get("content"))}]
     if kind in _ROLES and ("content" in value or isinstance(value.get("data"), dict)):

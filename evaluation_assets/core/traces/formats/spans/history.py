@@ -5,7 +5,7 @@ given at its first call was said before the trace began: it is context, not work
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import orjson
@@ -93,6 +93,14 @@ class History:
 def end_of_context(inputs: Sequence[Message]) -> int:
     """How many messages of a first input were said before: all up to the last one of an agent or a tool."""
     return next((place + 1 for place in reversed(range(len(inputs))) if inputs[place].role in ("assistant", "tool")), 0)
+
+
+def with_prompts(inputs: Sequence[Message], said_by_user: Collection[str]) -> Sequence[Message]:
+    """An input whose prompt may be stated as the user's, as in Langfuse: it precedes what the user said."""
+    first = next((place for place, message in enumerate(inputs) if message.text.strip() in said_by_user), 0)
+    if any(message.role not in ("user", "system", "developer") for message in inputs[:first]):
+        return inputs
+    return [*(replace(message, role="system") for message in inputs[:first]), *inputs[first:]]
 
 
 def as_context(messages: Iterable[Message]) -> str:

@@ -5,9 +5,13 @@ from typing import Any
 from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
+USER_MESSAGES = "langchain.user_messages"
+"""Our attribute of a chain for what the user said in the state that it was given."""
+
 _WRAPPERS = ("output", "outputs", "update")
 """Fields around a tool's message: of a callback's arguments, and of a command that updates the state of a graph."""
 
+_USER = "human"
 _DEEPEST = 4
 
 
@@ -20,6 +24,13 @@ def message_in(value: Any) -> JsonObject | None:
     if isinstance(data.get("type"), str) and isinstance(inner, dict) and "content" in inner:
         return {"type": data["type"], **inner}
     return None
+
+
+def user_messages_in(value: Any) -> list[str]:
+    """The texts of the user in the state of a graph, which a chain is given."""
+    messages = (message_in(each) or object_in(each) for each in list_in(at(decoded(value), "messages")))
+    said = (message["content"] for message in messages if message.get("type") == _USER and "content" in message)
+    return [text.strip() for text in said if isinstance(text, str) and text.strip()]
 
 
 def is_tool_message(value: Any) -> bool:

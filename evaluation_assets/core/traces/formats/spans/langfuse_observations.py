@@ -4,7 +4,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.spans.attributes import kind_of
 from evaluation_assets.core.traces.formats.spans.bodies import Note
-from evaluation_assets.core.traces.formats.spans.langchain_dumps import is_tool_message
+from evaluation_assets.core.traces.formats.spans.langchain_dumps import USER_MESSAGES, is_tool_message, user_messages_in
 from evaluation_assets.core.traces.formats.spans.stored import attributes_of, usage_attributes
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.stated import Comparisons
@@ -56,6 +56,8 @@ def observation_attributes(
         tools=tools,
         usage=usage,
     )
+    if kind in ("SPAN", "CHAIN") and (said_by_user := user_messages_in(given)):
+        found[USER_MESSAGES] = said_by_user
     if known == "other":
         return found
     for own, signs in _CONTENT.items():

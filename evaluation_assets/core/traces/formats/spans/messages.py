@@ -1,7 +1,7 @@
 """Parse messages, calls, tools and results from the values of span attributes."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_in
@@ -21,6 +21,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool
 _ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": "tool", "tool-response": "tool"}
 _TEXT_KEYS = ("content", "text", "value")
 _PARTS_IN_TEXT = ('[{"type"', '[{"text"', '[{"json"', '[{"toolUse"', '[{"toolResult"', '[{"reasoningContent"')
+_CALLS_IN_TEXT = ('[{"function"', '[{"id"', '[{"type":"function"', '[{"type": "function"')
 _DEEPEST = 6
 
 
@@ -73,6 +74,8 @@ def messages_from(item: JsonObject, role: str) -> Iterator[Message]:
         else:
             texts.append(_text_in(part))
     calls += map(_call, list_in(data.get("tool_calls") or at(data.get("additional_kwargs"), "tool_calls")))
+    if not calls and len(texts) == 1 and (called := _calls_in(texts[0])):
+        named, texts, calls = "assistant", [], called
     text, thought = "\n".join(filter(None, texts)), "\n".join(filter(None, thoughts))
     extra = data.get("reasoning_content") or data.get("reasoning") or data.get("thinking")
     thought = thought or (extra if isinstance(extra, str) else "")
@@ -87,6 +90,25 @@ def messages_from(item: JsonObject, role: str) -> Iterator[Message]:
                 call_id=call_id if isinstance(call_id, str) else None,
                 error=_stated_error(data, text) if named == "tool" else None,
             )
+
+
+def with_call_ids(messages: Iterable[Message]) -> Iterator[Message]:
+    """The messages; a result without the ID of its call, right after a message with one call, is that of this call."""
+    last: Call | None = None
+    for message in messages:
+        if message.role == "tool" and message.call_id is None and last is not None and last.id is not None:
+            message = replace(message, call_id=last.id)
+        last = message.calls[0] if len(message.calls) == 1 else None
+        yield message
+
+
+def _calls_in(text: str) -> list[Call]:
+    """The calls that a text consists of, as Koog has them, also where it gives them back to the model."""
+    listed = decoded(text) if text.startswith(_CALLS_IN_TEXT) else None
+    functions = [at(item, "function") for item in list_in(listed)]
+    if not all(isinstance(at(each, "name"), str) and "arguments" in each for each in functions):
+        return []
+    return [_call(item) for item in list_in(listed)]
 
 
 def _parts_of(data: JsonObject) -> Iterator[str | JsonObject]:

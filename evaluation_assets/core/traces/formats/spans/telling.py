@@ -18,8 +18,10 @@ from evaluation_assets.core.traces.formats.spans.attributes import (
 )
 from evaluation_assets.core.traces.formats.spans.content_settings import content_setting
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
-from evaluation_assets.core.traces.formats.spans.history import History, as_context, end_of_context
+from evaluation_assets.core.traces.formats.spans.history import History, as_context, end_of_context, with_prompts
+from evaluation_assets.core.traces.formats.spans.langchain_dumps import USER_MESSAGES
 from evaluation_assets.core.traces.formats.spans.messages import Message
+from evaluation_assets.core.traces.formats.spans.nesting import inner_models, merged, works
 from evaluation_assets.core.traces.formats.spans.participants import Participants
 from evaluation_assets.core.traces.formats.spans.pending import PendingEvents, Place
 from evaluation_assets.core.traces.formats.spans.tree import Span
@@ -81,6 +83,7 @@ class Telling:
         self._trace_id: str | None = None
         self._asked: str | None = None
         self._root_began = 0
+        self._said_by_user: set[str] = set()
         self.events = PendingEvents()
         self.task: str | None = None
         self.answer: str | None = None
@@ -117,15 +120,17 @@ class Telling:
         first, answered = len(self.events), None
         inside = within if kind in ("model", "other", "chain") else replace(within, wrapper=None)
         if kind == "model":
-            inner = list(_inner_models(span))
+            inner = list(inner_models(span))
             if not inner:
-                self._model(_merged(span, within.wrapper), within)
+                self._model(merged(span, within.wrapper), within)
             elif within.wrapper is None and len(inner) == 1:
                 inside = replace(inside, wrapper=span)
         elif kind == "agent":
             inside, answered = self._agent(span, inside)
         elif kind == "tool":
             inside = self._tool(span, inside)
+        elif kind == "chain":
+            self._said_by_user.update(span.attributes.get(USER_MESSAGES, ()))
         elif kind == "other":
             self._unmapped.count(
                 f"spans[] ({span.scope or span.attributes.get('openinference.span.kind') or span.name})"
@@ -146,7 +151,7 @@ class Telling:
         with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
             run = agent_run(span, fields)
             fields.set_aside(*SESSION)
-        if not _works(span) and run.answered in (None, run.asked):  # a step of a framework's loop
+        if not works(span) and run.answered in (None, run.asked):  # a step of a framework's loop
             self._unmapped.count("spans[] (agent that did nothing)")
             return within, None
         caller = within.agent_id
@@ -184,6 +189,7 @@ class Telling:
     def _model(self, span: Span, within: Within) -> None:
         with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
             call = model_call(span, fields)
+            call = replace(call, inputs=tuple(with_prompts(call.inputs, self._said_by_user)))
             fields.set_aside(*SESSION, "gen_ai.agent.name", "gen_ai.agent.description", "gen_ai.agent.id", "metadata")
         if within.agent_id == _NOBODY and (named := agent_named_in(span)) is not None:
             within = replace(within, agent_id=named)
@@ -362,30 +368,6 @@ class Telling:
         if content and not self.events.is_known(content):
             self.events.observe(Result(content=content, error=one_line(span.error)))
             self.events.remember(content)
-
-
-def _inner_models(span: Span) -> Iterator[Span]:
-    """Model spans nested in a model span (a client's call in a framework's), except inside tools and agents."""
-    waiting = list(span.children)
-    while waiting:
-        child = waiting.pop()
-        kind = kind_of(child)
-        if kind == "model":
-            yield child
-        elif kind in ("other", "chain"):
-            waiting += child.children
-
-
-def _merged(span: Span, wrapper: Span | None) -> Span:
-    """Merge a client's model span with that of the framework around it."""
-    if wrapper is None:
-        return span
-    return replace(span, attributes={**wrapper.attributes, **span.attributes}, events=[*wrapper.events, *span.events])
-
-
-def _works(span: Span) -> bool:
-    """Whether a span has a model, a tool or an agent below it."""
-    return any(kind_of(below) in ("model", "tool", "agent") for child in span.children for below in child.walk())
 
 
 def _are_same(given: Any, run: Any) -> bool:

@@ -125,8 +125,20 @@ def test_a_missing_sub_agent_is_not_taken_from_the_folder_of_another_run(tmp_pat
     assert "child spoke" not in one.text and "child spoke" in two.text
     assert unmapped.counts["steps[].observation.results[].subagent_trajectory_ref (not in the drop)"] == 1
     assert [difference.sentence for difference in unmapped.stated] == [
-        "1 session of a sub-agent stated by the source, 0 read"
+        "1 sub-agent session stated by the source, 0 read"
     ]
+
+
+@pytest.mark.parametrize(("stated", "expected"), [(75, 75), (35, 75), (50, 90), (80, 80)])
+def test_a_total_of_a_continuation_may_include_what_came_before(tmp_path: Path, stated: int, expected: int) -> None:
+    def used(tokens: int) -> dict[str, Any]:
+        return {"step_id": 2, "source": "agent", "message": "Done", "metrics": {"prompt_tokens": tokens}}
+
+    first = document(used(40), final_metrics={"total_prompt_tokens": 40}, continued_trajectory_ref="second.json")
+    second = document(used(35), final_metrics={"total_prompt_tokens": stated})
+    (run,) = read_documents(tmp_path, first=first, second=second)
+    assert isinstance(run, Trajectory)
+    assert run.usage is not None and run.usage.input_tokens == expected
 
 
 def test_a_reference_to_nothing_is_counted(tmp_path: Path) -> None:

@@ -226,3 +226,80 @@ def test_the_arguments_of_a_last_call_for_structured_output_are_the_answer(tmp_p
     run = run_of(tmp_path, observed("GENERATION", "chat", [ASKED], {"role": "assistant", "tool_calls": [call]}, 1))
     assert run.flags == ()
     assert json.loads(run.final_answer or "") == answer
+
+
+def test_a_prompt_that_is_stated_as_the_users_is_the_prompt_of_the_agent(tmp_path: Path) -> None:
+    before = {"role": "user", "content": "Hello"}
+    answer = {"role": "assistant", "content": "Hello!"}
+    state = [{"type": "human", "content": "Hello"}, {"type": "ai", "content": "Hello!"}]
+    asked = {"type": "human", "content": ASKED["content"]}
+    prompt = {"role": "user", "content": "Be brief."}
+    run = run_of(
+        tmp_path,
+        observed("CHAIN", "LangGraph", {"messages": [asked]}, None, 0),
+        observed("CHAIN", "agent", {"messages": [*state, asked]}, None, 1),
+        observed(
+            "GENERATION", "ChatOpenAI", [prompt, before, answer, ASKED], {"role": "assistant", "content": "Rain."}, 2
+        ),
+    )
+    assert (run.task, run.final_answer, len(run.turns)) == ("Weather in Oslo?", "Rain.", 1)
+    assert [agent.description for agent in run.agents] == ["Be brief."]
+    assert run.turns[0].knowledge == "user: Hello\nassistant: Hello!"
+
+
+def test_calls_that_are_given_back_as_tool_messages_are_calls(tmp_path: Path) -> None:
+    made = [{"role": "assistant", "content": json.dumps([CALL]), "finish_reason": "tool_calls"}]
+    given = [ASKED, {"role": "tool", "content": json.dumps([CALL])}, {"role": "tool", "content": "Rain."}]
+    koog = {"gen_ai.tool.name": "weather", "gen_ai.tool.call.id": "c1"}
+    run = run_of(
+        tmp_path,
+        observed("GENERATION", "llm.chat", [ASKED], made, 1, CHAT),
+        observed("SPAN", "tool.weather", {"city": "Oslo"}, "Rain.", 2, koog),
+        observed("GENERATION", "llm.chat", given, [{"role": "assistant", "content": "It rains."}], 3, CHAT),
+    )
+    assert [(step.call is None, step.result is None) for step in run.steps] == [(False, False), (True, True)]
+    assert calls_of(run) == [("weather", {"city": "Oslo"}, "Rain.")]
+    assert run.final_answer == "It rains."
+
+
+def test_agents_of_pydantic_ai_are_told_apart(tmp_path: Path) -> None:
+    def agent(name: str, second: int) -> Any:
+        attributes = {"agent_name": name, "model_name": "m", "final_result": f"Said by {name}"}
+        return observed("SPAN", f"{name} run", None, None, second, attributes)
+
+    def model(second: int, prompt: str, said: str) -> Any:
+        given = [{"role": "system", "content": prompt}, ASKED]
+        call = observed("GENERATION", "chat m", given, {"role": "assistant", "content": said}, second + 1, CHAT)
+        return {**call, "parentObservationId": f"o-{second}"}
+
+    run = run_of(
+        tmp_path,
+        observed("SPAN", "main", None, None, 0),
+        agent("writer", 1),
+        model(1, "Write.", "Rain."),
+        agent("critic", 5),
+        model(5, "Judge.", "Good."),
+    )
+    assert [(one.id, one.description) for one in run.agents] == [("writer", "Write."), ("critic", "Judge.")]
+    assert run.final_answer == "Said by critic"
+
+
+def test_calls_of_the_ai_sdk_are_read_from_what_langfuse_made_of_them(tmp_path: Path) -> None:
+    call = {"toolCallId": "c1", "toolName": "weather", "input": '{"city":"Oslo"}'}
+    tool = {"ai.toolCall.name": "weather", "ai.toolCall.id": "c1"}
+    inner = observed("GENERATION", "ai.generateText.doGenerate", [ASKED], [call], 1, {"gen_ai.request.model": "m"})
+    (tmp_path / "t.json").write_bytes(
+        orjson.dumps(
+            {
+                "trace": {"id": "t-9"},
+                "observations": [
+                    observed("GENERATION", "ai.generateText", {"prompt": ASKED["content"]}, [call], 0),
+                    inner,
+                    observed("TOOL", "weather", {"city": "Oslo"}, {"degrees": 4}, 2, tool),
+                ],
+            }
+        )
+    )
+    (run,) = trajectories(tmp_path / "t.json")
+    assert calls_of(run) == [("weather", {"city": "Oslo"}, '{\n  "degrees": 4\n}')]
+    assert summary_of(tmp_path / "t.json").trust == "complete"

@@ -121,6 +121,19 @@ def test_an_output_record_is_one_run_with_its_outcome() -> None:
     assert run.agents[0].model == "openai/gpt-4o"
 
 
+def test_an_output_of_the_resolver_has_its_issue_and_patch(tmp_path: Path) -> None:
+    (line, *_) = OUTPUT.read_bytes().splitlines()
+    record = orjson.loads(line)
+    kept = {key: record[key] for key in ("history", "instruction") if key in record}
+    issue = {"owner": "me", "repo": "shop", "number": 7, "title": "Totals", "body": "They are wrong."}
+    guess = {"success": True, "result_explanation": "The totals are right."}
+    path = tmp_path / "output.jsonl"
+    path.write_bytes(orjson.dumps({**kept, "issue": issue, "issue_type": "issue", "git_patch": "diff --git", **guess}))
+    (run,) = trajectories(path)
+    assert (run.task_id, run.final_answer) == ("me/shop#7", "diff --git")
+    assert (run.success, run.labels) == (None, {"resolver": guess})  # a model's guess is no outcome
+
+
 def test_a_task_nobody_worked_on_is_rejected(tmp_path: Path) -> None:
     events = loaded("openhands")["session.json"]
     worked, idle = read_saved(tmp_path, [*events[:12], events[12]])[0], read_saved(tmp_path, events[2:3])[0]

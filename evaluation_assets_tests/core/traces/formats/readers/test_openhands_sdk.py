@@ -1,6 +1,7 @@
 """Conversations of the OpenHands SDK, shaped by its event classes in OpenHands/software-agent-sdk 611629e69."""
 
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -78,3 +79,38 @@ def test_an_event_of_an_unknown_kind_is_reported(tmp_path: Path) -> None:
     unmapped = UnmappedFields()
     trajectories(path, unmapped=unmapped)
     assert unmapped.notes == {("unknown_part", "HologramEvent"): 1}
+
+
+def output(instance: str, **more: Any) -> dict[str, Any]:
+    """A record of the benchmarks of OpenHands: `EvalOutput` in OpenHands/benchmarks."""
+    requests = [{"response_id": "r1", "prompt_tokens": 100, "completion_tokens": 10, "cache_read_tokens": 10}]
+    used = {"prompt_tokens": 640, "completion_tokens": 64, "cache_read_tokens": 20}
+    return {
+        "instance_id": instance,
+        "attempt": 1,
+        "instruction": "Fix the bug.",
+        "metadata": {"llm": {"model": "gpt-5"}, "dataset": "bench", "max_iterations": 100},
+        "history": EVENTS,
+        "test_result": {"git_patch": "diff --git a/a.py b/a.py"},
+        "metrics": {"accumulated_cost": 0.75, "accumulated_token_usage": used, "token_usages": requests},
+        "error": None,
+        **more,
+    }
+
+
+def test_records_of_a_benchmark_are_runs_with_the_outcomes_of_its_report(tmp_path: Path) -> None:
+    lines = (output("repo-1"), output("repo-2"), output("repo-3", error="Agent got stuck", test_result={}))
+    (tmp_path / "output.jsonl").write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    report = {"resolved_ids": ["repo-1"], "unresolved_ids": ["repo-2"], "error_ids": ["repo-3"]}
+    (tmp_path / "output.report.json").write_bytes(orjson.dumps(report))
+    runs = trajectories(tmp_path)
+    assert [(run.task_id, run.success, run.flags) for run in runs] == [
+        ("repo-1", True, ()),
+        ("repo-2", False, ()),
+        ("repo-3", None, ("failed",)),
+    ]
+    first = runs[0]
+    assert (first.task, first.final_answer) == ("Fix the bug.", "diff --git a/a.py b/a.py")
+    assert first.usage == Usage(input_tokens=640, cached_tokens=20, output_tokens=64, cost_usd=0.75)
+    assert [agent.model for agent in first.agents] == ["gpt-5"]
+    assert first.calls[0].usage == Usage(input_tokens=100, cached_tokens=10, output_tokens=10)

@@ -1,0 +1,54 @@
+"""Files that Claude Code keeps beside its logs: journals of workflows, long results, what started each sub-agent."""
+
+import posixpath
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, UnreadableDrop
+from evaluation_assets.core.traces.formats.files.samples import sample_of
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, first_text
+
+_RESULTS = "tool-results"
+_ABOUT = re.compile(r"agent-(.+)\.meta\.json")
+
+
+@dataclass(slots=True)
+class SubAgents:
+    """The logs of sub-agents by session, and the agents by the calls that started them."""
+
+    logs: dict[str, list[DropFile]] = field(default_factory=dict)
+    started: dict[str, str] = field(default_factory=dict)
+
+
+def session_files(files: Sequence[DropFile], found: SubAgents, unmapped: UnmappedFields) -> list[DropFile]:
+    """The files without those that only stand beside sessions; what started an agent is added to `found`.
+
+    A journal of a workflow repeats what its agents returned. Of a result that is too long for it, the log has the
+    beginning.
+    """
+    kept: list[DropFile] = []
+    for file in files:
+        if len(files) > 1 and posixpath.basename(posixpath.dirname(file.source)) == _RESULTS:
+            unmapped.count("files[] (long result of a call)")
+            continue
+        with suppress(UnreadableDrop):  # told of when the file is read
+            records = sample_of(file).records if len(files) > 1 else ()
+            if records and all(map(_is_of_journal, records)):
+                unmapped.count("files[] (journal of a workflow)")
+                continue
+            agent = _ABOUT.fullmatch(posixpath.basename(file.source))
+            if records and agent is not None and "agentType" in records[0]:
+                if (call := first_text(records[0], "toolUseId")) is not None:
+                    found.started[call] = agent[1]
+                continue
+        kept.append(file)
+    return kept
+
+
+def _is_of_journal(record: Any) -> bool:
+    """Whether a line says that an agent of a workflow was started, or what it returned."""
+    return at(record, "type") in ("started", "result") and "key" in record and "agentId" in record
