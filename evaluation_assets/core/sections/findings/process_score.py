@@ -16,7 +16,7 @@ from evaluation_assets.core.sections.findings.detectors.registry import DETECTOR
 from evaluation_assets.core.sections.findings.finding import Finding, Severity
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-PROCESS_VERSION = "2"
+PROCESS_VERSION = "3"
 """Increment when the same findings would give another score."""
 
 Criterion = Literal["calls", "errors", "answers", "course", "rules"]
@@ -38,7 +38,7 @@ _READ: Mapping[str, tuple[int, int]] = {
     "unsupported_argument": (0, 1),
     "repeated_call": (9, 9),
     "loop": (2, 2),
-    "ignored_error": (3, 5),
+    "ignored_error": (3, 4),
     "unresolved_error": (3, 3),
     "contradicted_answer": (3, 8),
     "unsupported_answer": (2, 6),

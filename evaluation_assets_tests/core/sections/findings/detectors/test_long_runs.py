@@ -50,10 +50,21 @@ def of_long_texts(size: int) -> Trajectory:
     )
 
 
+def of_failing_tests(size: int) -> Trajectory:
+    """Tests that fail once, and claims that they pass after each call since; and one long list of such claims."""
+    failed = call("bash", "1 failed, 3 passed", command="pytest -q | tail -1")
+    claims = [
+        asked("Go on.", call("bash", "ok", command=f"ls {1000 + number}"), answer="Tests pass.")
+        for number in range(size)
+    ]
+    return run(asked("Mend it.", failed), *claims, asked("And?", answer="- All tests pass\n" * size))
+
+
 def work(detector: Detector, trajectory: Trajectory) -> int:
     """How many lines of Python are executed, each turn of a loop counted."""
     counted = 0
-    list(detector.findings(of_many_turns(1)))  # reads cues, once in a process
+    for each in (of_many_turns(1), of_failing_tests(1)):  # reads cues, once in a process
+        list(detector.findings(each))
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal counted
@@ -70,7 +81,7 @@ def work(detector: Detector, trajectory: Trajectory) -> int:
     return counted
 
 
-@pytest.mark.parametrize("shape", [of_many_turns, of_long_texts])
+@pytest.mark.parametrize("shape", [of_many_turns, of_long_texts, of_failing_tests])
 @pytest.mark.parametrize("detector", DETECTORS, ids=[detector.name for detector in DETECTORS])
 def test_four_times_the_run_takes_four_times_the_work(detector: Detector, shape: Callable[[int], Trajectory]) -> None:
     assert work(detector, shape(400)) < 4.4 * work(detector, shape(100))
