@@ -78,7 +78,7 @@ class Trials:
                 detail = (
                     f"the trial has no trajectory in ATIF{why}; evaluate the logs in its folder 'agent' by themselves"
                 )
-                yield Rejection(posixpath.join(trial.folder, _RESULT), 1, "no_trajectory", detail, "")
+                yield Rejection(posixpath.join(trial.folder, _RESULT), 1, "no_trajectory_text", detail, "")
 
     def _add(self, folder: str, data: JsonObject, unmapped: UnmappedFields) -> None:
         with unmapped.peeking(data) as fields:

@@ -128,7 +128,7 @@ def test_a_trial_without_a_trajectory_is_rejected(tmp_path: Path) -> None:
     (failed / "agent/trajectory.json").unlink()
     (_, rejection), summary = read_job(tmp_path)
     assert isinstance(rejection, Rejection)
-    assert (rejection.source, rejection.reason) == ("hello__b/result.json", "no_trajectory")
+    assert (rejection.source, rejection.reason) == ("hello__b/result.json", "no_trajectory_text")
     assert "EnvironmentStartTimeoutError" in rejection.detail
     assert summary.trust == "partial"
 
