@@ -33,6 +33,7 @@ TEXTS = ("content", "value", "text", "message")
 
 _FAILED = ("error", "failed", "failure", "incomplete")
 _CALL_IDS, _TOOLS = ("tool_call_id", "toolCallId"), ("tool_name", "toolName")
+_MADE = ("tool_calls", "toolCalls", "function_call")
 _CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
 """Content parts that are tool calls. LangChain also lists them in `tool_calls`."""
 
@@ -98,7 +99,7 @@ def events_of(
             message.set_aside("name")
             if text.strip():
                 yield Asked(text=text)
-        elif meaning == "tool":
+        elif meaning == "tool" or (meaning != "assistant" and _answers_a_call(message)):
             yield result_of(message)
         else:
             said = said_of(message, agent if meaning == "assistant" else role, usage=(usages or {}).get(index))
@@ -106,6 +107,11 @@ def events_of(
                 if meaning != "assistant":
                     message.note_speaker(role)
                 yield said
+
+
+def _answers_a_call(message: Fields) -> bool:
+    """Whether a message names the call that it answers and makes none: what a sub-agent that was called gives back."""
+    return any(key in message for key in _CALL_IDS) and not any(key in message for key in _MADE)
 
 
 def system_of(messages: Iterable[Fields]) -> str | None:

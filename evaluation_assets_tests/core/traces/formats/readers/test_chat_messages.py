@@ -158,6 +158,20 @@ def test_a_tools_output_as_an_object_is_its_result(tmp_path: Path) -> None:
     assert step.result is not None and json.loads(run.piece(step.result.content)) == {"error": "boom"}
 
 
+def test_what_a_called_agent_gives_back_is_the_result_of_the_call(tmp_path: Path) -> None:
+    call = {"id": "c1", "function": {"name": "delegate", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "How many ships sank?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "assistant-subagent-7", "tool_call_id": "c1", "content": "Three ships sank."},
+        {"role": "critic", "content": "Check it."},
+        {"role": "assistant", "content": "Three."},
+    ]
+    (run,) = trajectories(saved(tmp_path, [{"messages": messages}]))
+    assert [run.piece(step.result.content) for step in run.calls if step.result] == ["Three ships sank."]
+    assert [run.piece(step.message) for step in run.steps if step.message] == ["Check it.", "Three."]
+
+
 def test_lists_of_messages_one_a_line_are_conversations(tmp_path: Path) -> None:
     lists = [[{"role": "user", "content": "hi"}, {"role": "assistant", "content": f"hello {n}"}] for n in range(3)]
     assert [run.final_answer for run in trajectories(saved(tmp_path, lists))] == ["hello 0", "hello 1", "hello 2"]
