@@ -43,6 +43,7 @@ def http_server(answer: Answer, port: int = 0) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # or each answer, sent in two pieces, waits 40 ms for the caller
 
         def handle_one_request(self) -> None:
             try:

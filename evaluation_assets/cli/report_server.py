@@ -165,7 +165,7 @@ def serving(folder: Path, host: str, port: int, list_reports: Callable[[], objec
     """
     kind = _Server6 if ":" in host else ThreadingHTTPServer
     with kind((host, port), partial(ReportHandler, list_reports=list_reports, directory=str(folder))) as server:
-        thread = threading.Thread(target=server.serve_forever, name="reports", daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.1,), name="reports", daemon=True)
         thread.start()
         try:
             yield server.server_port

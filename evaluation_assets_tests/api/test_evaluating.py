@@ -192,7 +192,7 @@ def test_a_script_prints_nothing_of_ours_and_ends_without_a_search_among_all_obj
 def test_ctrl_c_cancels_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     monkeypatch.setenv("TEST_KEY", KEY)
     (tmp_path / "d.jsonl").write_bytes(drop_of(2))
-    with model_server(latency=60.0) as slow:
+    with model_server(latency=4.0) as slow:
         arguments = ["-c", SCRIPT.replace("CALL", call), json.dumps(panel_of(slow))]
         process = subprocess.Popen([sys.executable, *arguments], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
         wait_for(lambda: slow.requests() or process.poll() is not None or None, 120)

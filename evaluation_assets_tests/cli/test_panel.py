@@ -106,6 +106,7 @@ def test_a_refused_connection_is_not_called_a_timeout(
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
         dead = {"name": "dead", "provider": f"{protocol}_compatible", "model": "m", "base_url": url}
+        dead |= {"timeouts": {"first_backoff_s": 0.02}}
         panel = tmp_path / "panel.yaml"
         panel.write_text(json.dumps({"judges": [dead | {"api_key_env": "TEST_KEY"}]}))
         done = command("panel", "test", home=tmp_path)

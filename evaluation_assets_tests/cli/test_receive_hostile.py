@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2 as httpx
@@ -156,27 +157,23 @@ METRICS = CHUNKED.replace(b"traces", b"metrics")
 HEALTHY = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-@pytest.mark.parametrize(
-    ("begin", "drip", "answer"),
-    [
-        (b"", b"", b""),
-        (b"POST /v1", b"", b""),
-        (HEAD, b"X", b""),
-        (HEALTHY, b"X", b"200"),
-        (HEAD + b"Content-Length: 1000000\r\n\r\n{", b" ", b"408"),
-        (CHUNKED, b"", b"408"),
-        (CHUNKED, b"1\r\n \r\n", b"408"),
-        (METRICS, b"1\r\n \r\n", b"408"),
-    ],
-)
-def test_connections_and_bodies_without_an_end_are_ended(
-    serving: str, begin: bytes, drip: bytes, answer: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(PunctualProtocol, "head_seconds", 3.0)
-    monkeypatch.setattr(receiver_module, "BODY_SECONDS", 1.0)
-    host, port = serving.removeprefix("http://").split(":")
+ENDLESS = [
+    (b"", b"", b""),
+    (b"POST /v1", b"", b""),
+    (HEAD, b"X", b""),
+    (HEALTHY, b"X", b"200"),
+    (HEAD + b"Content-Length: 1000000\r\n\r\n{", b" ", b"408"),
+    (CHUNKED, b"", b"408"),
+    (CHUNKED, b"1\r\n \r\n", b"408"),
+    (METRICS, b"1\r\n \r\n", b"408"),
+]
+"""What a connection begins with, what it sends for ever after, and the status that it is answered with."""
+
+
+def answer_to(port: int, begin: bytes, drip: bytes) -> bytes:
+    """All that is answered until the server ends the connection."""
     ended = threading.Event()
-    with socket.create_connection((host, int(port)), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
 
         def send() -> None:
             with contextlib.suppress(OSError):
@@ -192,7 +189,16 @@ def test_connections_and_bodies_without_an_end_are_ended(
                 received += piece
         ended.set()
         sender.join()
-    assert received[9:12] == answer
+    return received
+
+
+def test_connections_and_bodies_without_an_end_are_ended(serving: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PunctualProtocol, "head_seconds", 3.0)
+    monkeypatch.setattr(receiver_module, "BODY_SECONDS", 1.0)
+    port = int(serving.rpartition(":")[2])
+    with ThreadPoolExecutor(len(ENDLESS)) as senders:
+        received = list(senders.map(lambda sent: answer_to(port, sent[0], sent[1]), ENDLESS))
+    assert [answer[9:12] for answer in received] == [status for *_, status in ENDLESS]
     monkeypatch.undo()
     assert httpx.get(f"{serving}/healthz").status_code == 200
 

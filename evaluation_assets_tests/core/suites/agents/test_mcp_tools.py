@@ -30,11 +30,11 @@ def test_tools_of_an_mcp_server(running: Running, server: ModelServer, mcp: dict
         {"text": DONE.format("1024")},
     ]
     server.script([steps("tenth", *doing)])
-    limits = {"tool_timeout_s": 10, "max_result_characters": 1000}
+    limits = {"tool_timeout_s": 5, "max_result_characters": 1000}
     who = agent(server, protocol, tools={"mcp": [mcp]}, limits=limits)
     found = running.trajectories(running.run(who, suite(SUM)))["sum"]
     told = results(found)
-    assert told[0] == "1024" and "fail" in told[1] and "no result in 10 s" in told[2] and "left out" in told[3]
+    assert told[0] == "1024" and "fail" in told[1] and "no result in 5 s" in told[2] and "left out" in told[3]
     assert [error is not None for error in errors(found)] == [False, True, True, False]
     assert found.final_answer == "1024"
     assert {step.call.server for step in found.calls if step.call} == {"tests"}
@@ -45,10 +45,10 @@ def test_tools_of_a_server_that_speaks_sse(running: Running, server: ModelServer
     calls = [call("2 ** 10", "calculate"), {"name": "fail", "arguments": {"reason": "no"}}]
     hang = {"calls": [{"name": "hang", "arguments": {}}, call("2 ** 3", "calculate")]}
     server.script([steps("tenth", {"calls": calls}, hang, {"text": DONE.format("1024")})])
-    who = agent(server, PROTOCOLS[0], tools={"mcp": [mcp]}, limits={"tool_timeout_s": 10})
+    who = agent(server, PROTOCOLS[0], tools={"mcp": [mcp]}, limits={"tool_timeout_s": 5})
     found = running.trajectories(running.run(who, suite(SUM)))["sum"]
     told = results(found)
-    assert told[0] == "1024" and "fail" in told[1] and "no result in 10 s" in told[2] and told[3] == "8"
+    assert told[0] == "1024" and "fail" in told[1] and "no result in 5 s" in told[2] and told[3] == "8"
     assert [error is not None for error in errors(found)] == [False, True, True, False]
     assert found.final_answer == "1024"
 
