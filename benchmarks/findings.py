@@ -20,6 +20,8 @@ from upath import UPath
 
 from benchmarks.outcomes import DATA_SETS, runs
 from evaluation_assets.core.scoring.relation_to_success import relation
+from evaluation_assets.core.sections.findings.call_forms import CallForms
+from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.gathering import findings_of
 from evaluation_assets.core.sections.findings.process_score import process_score
 from evaluation_assets.core.traces.formats.base import DropFile
@@ -37,10 +39,12 @@ def main() -> None:
         totals: Counter[bool] = Counter()
         having: Counter[tuple[str, bool]] = Counter()
         scored: list[tuple[float, bool, str]] = []
-        for run in runs(folder, name):
+        drop = list(runs(folder, name))
+        forms = CallForms.of(drop)
+        for run in drop:
             outcome = run.success is True
             totals[outcome] += 1
-            found = findings_of(run)
+            found = findings_of(run, detected(run, forms))
             having.update((kind, outcome) for kind in {finding.kind for finding in found})
             if (score := process_score(run, found).score) is not None:
                 scored.append((score, outcome, run.task_id))

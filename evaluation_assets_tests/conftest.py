@@ -96,8 +96,8 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than cores: many tests wait for processes that they started. With two more it takes longer."""
-    return (os.cpu_count() or 1) + 1
+    """Two workers more than cores: many tests wait for processes that they started."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,9 +1,12 @@
 """Findings in the chain: the table and its check."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 
+from evaluation_assets_tests.conftest import Workspace
 from evaluation_assets_tests.defs.test_constraints import EXAMPLES, installed
 
 
@@ -48,3 +51,25 @@ def test_the_claims_of_agents_are_listed_and_counted(tmp_path: Path, instance: d
     }
     report = workspace.home.reports("support") / "report.md"
     assert "detectors in 3 runs&#58; 2 supported, 0 not found, 1 contradicted." in report.read_text()
+
+
+def test_a_call_with_the_arguments_of_another_tool_is_found_by_the_other_runs(installation: Workspace) -> None:
+    usual = [("book", {"flight": "F1", "user_id": "u1"}), ("change", {"booking": "B1", "flight": "F1"})]
+    swapped = [("change", {"flight": "F1", "user_id": "u1"})]
+    runs = {**{f"usual{number}": usual for number in range(10)}, "swapped": swapped}
+    installation.drop("flights", b"".join(record_of(name, calls) for name, calls in runs.items()))
+    installation.run("flights")
+    rows = installation.rows("flights", "findings")
+    found = [(row["trajectory_id"], row["evidence"]) for row in rows if row["kind"] == "unsuitable_tool"]
+    assert found == [("swapped", '{"flight": "F1", "user_id": "u1"}')]
+
+
+def record_of(task_id: str, calls: list[tuple[str, dict[str, str]]]) -> bytes:
+    """A run in the messages of OpenAI."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Take me there."}]
+    for tool, arguments in calls:
+        function = {"name": tool, "arguments": json.dumps(arguments)}
+        messages.append({"role": "assistant", "tool_calls": [{"id": tool, "function": function}]})
+        messages.append({"role": "tool", "tool_call_id": tool, "content": '{"ok": true}'})
+    messages.append({"role": "assistant", "content": "Done."})
+    return json.dumps({"task_id": task_id, "messages": messages}).encode() + b"\n"

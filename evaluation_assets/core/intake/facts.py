@@ -37,13 +37,15 @@ class Facts(BaseModel):
 class DropFacts(Facts):
     """Of `raw_trajectories`: the hash of the drop's content, its sidecar, and how well it was read.
 
-    `not_taken` counts by reason the trajectories that were read and, by the sidecar, are not evaluated.
+    `not_taken` counts by reason the trajectories that were read and, by the sidecar, are not evaluated. `call_forms`
+    are tools, the names of arguments that they were called with, and the number of such calls.
     """
 
     content: str = ""
     sidecar: Sidecar = Sidecar()
     reading: ImportSummary = ImportSummary()
     not_taken: Mapping[str, int] = {}
+    call_forms: Sequence[tuple[str, Sequence[str], int]] = ()
 
 
 class PreprocessingFacts(Facts):

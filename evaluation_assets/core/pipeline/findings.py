@@ -4,9 +4,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from evaluation_assets.core.intake.facts import FindingsFacts
+from evaluation_assets.core.intake.facts import DropFacts, FindingsFacts
 from evaluation_assets.core.lake.stored import Aligned, Spool, Stored, Stream, batched
 from evaluation_assets.core.lake.tables import FINDINGS
+from evaluation_assets.core.sections.findings.call_forms import CallForms
 from evaluation_assets.core.sections.findings.claim_counts import judged_claims
 from evaluation_assets.core.sections.findings.detecting import detected_and_claimed
 from evaluation_assets.core.sections.findings.finding_rows import Row, claim_rows, finding_rows, process_score_row
@@ -41,6 +42,7 @@ def drop_findings(
     """
     counts: Counter[str] = Counter()
     contradicted = _contradicted(judged)
+    forms = call_forms(raw)
 
     def rows() -> Iterator[Row]:
         analyses = Aligned(sessions.rows(["session_id", "analyst", "analysis"]), "session_id")
@@ -54,7 +56,7 @@ def drop_findings(
         for stored in raw.rows(TREE_AND_TEXT):
             trajectory = trajectory_of(stored)
             constrained = outcomes.at(trajectory.id)
-            detections, claimed = detected_and_claimed(trajectory)
+            detections, claimed = detected_and_claimed(trajectory, forms)
             for row in claim_rows(drop, trajectory, claimed):
                 claims.add(row)
             found = findings_of(
@@ -77,6 +79,12 @@ def drop_findings(
         lambda: {"findings": counts.total(), **dict(counts)},
         FindingsFacts(detectors=versions_with(judged)).footer,
     )
+
+
+def call_forms(raw: Stored) -> CallForms | None:
+    """How tools are called in a drop; `None` where an earlier version read it."""
+    noted = DropFacts.of(raw).call_forms
+    return CallForms.of_rows(noted) if noted else None
 
 
 def _contradicted(judged: Mapping[str, Stored]) -> dict[str, list[JudgedClaim]]:

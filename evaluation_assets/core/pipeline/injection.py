@@ -14,6 +14,8 @@ from evaluation_assets.core.judging.selection import Selection
 from evaluation_assets.core.judging.subjects import Chain, clip_chain, trajectory_chain
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.scoring.discrimination import Noticed
+from evaluation_assets.core.sections.findings.call_forms import CallForms
+from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.faults.operator import NotApplicable, Operator, Pair, injected
 from evaluation_assets.core.sections.findings.finding import Finding, Place
 from evaluation_assets.core.sections.findings.gathering import findings_of
@@ -214,8 +216,16 @@ class ByFindings:
 
 
 def by_findings(found: Pairs) -> ByFindings:
-    """What the findings of each run say of all pairs, those of detectors and of how the run ended."""
-    findings = {trajectory.id: findings_of(trajectory) for trajectory in found.trajectories()}
+    """What the findings of each run say of all pairs, those of detectors and of how the run ended.
+
+    A changed copy is seen in the drop in the place of its run.
+    """
+    originals = {pair.original.id: pair.original for pair in found.pairs}
+    forms = CallForms.of(originals.values())
+    findings = {run.id: findings_of(run, detected(run, forms)) for run in originals.values()}
+    for pair in found.pairs:
+        own = forms.with_replaced(pair.original, pair.changed)
+        findings[pair.changed.id] = findings_of(pair.changed, detected(pair.changed, own))
     return ByFindings(
         detectors=list(detected_pairs(found.pairs, lambda trajectory: findings[trajectory.id])),
         process_score=list(_scored_pairs(found.pairs, findings)),

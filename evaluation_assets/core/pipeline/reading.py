@@ -9,6 +9,7 @@ from evaluation_assets.core.intake.image_rows import image_row
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.lake.stored import Spool
 from evaluation_assets.core.pipeline.drawing import Drawing
+from evaluation_assets.core.sections.findings.call_forms import CallForms
 from evaluation_assets.core.text.plain_text import markdown_cell
 from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.traces.formats.import_report import ImportReport, ImportSummary
@@ -44,6 +45,7 @@ class ReadDrop:
         self._images = images
         self._room = _MOST_IMAGES
         self._report = ImportReport()
+        self._call_forms = CallForms()
         self.sidecar: Sidecar = drop.sidecar()
         self._drawing = Drawing.of(drop, self.sidecar)
         self._items: Iterable[Trajectory | Rejection] = self._report.read(
@@ -65,6 +67,7 @@ class ReadDrop:
                     self._unreadable.add(unreadable_row(self._drop.key, item))
                 elif self._drawing.takes(item):
                     self._keep_images(item)
+                    self._call_forms.add(item)
                     yield trajectory_row(self._drop.key, item)
         except UnreadableDrop:
             self._check_unchanged()
@@ -97,7 +100,13 @@ class ReadDrop:
     def facts(self) -> DropFacts:
         """What is kept with the trajectories."""
         not_taken = dict(self._drawing.not_taken)
-        return DropFacts(content=self.content, sidecar=self.sidecar, reading=self.reading, not_taken=not_taken)
+        return DropFacts(
+            content=self.content,
+            sidecar=self.sidecar,
+            reading=self.reading,
+            not_taken=not_taken,
+            call_forms=self._call_forms.rows(),
+        )
 
     def metadata(self) -> dict[str, Any]:
         """Formats, number of unmapped fields and the fields of the sidecar, once all records have passed."""

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evaluation_assets.core.intake.drops import Drop
+from evaluation_assets.core.pipeline.findings import call_forms
 from evaluation_assets.core.pipeline.tool_use import suite_of
 from evaluation_assets.core.sections.coding_work.work import FORMATS, coding_work_of, work_row
 from evaluation_assets.core.sections.constraints.constraint_rows import constraint_row
 from evaluation_assets.core.sections.constraints.evaluation import Evaluator
 from evaluation_assets.core.sections.constraints.scope import DropScope
 from evaluation_assets.core.sections.constraints.settings import load_checks
+from evaluation_assets.core.sections.findings.call_forms import CallForms
+from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.gathering import findings_of
 from evaluation_assets.core.sections.findings.process_score import process_score
 from evaluation_assets.core.suites.calls import run_of
@@ -72,10 +75,12 @@ class RunReader:
     _constraints: list[Row] = field(default_factory=list)
     _coding: list[Row] = field(default_factory=list)
     _process: list[ScoredRun] = field(default_factory=list)
+    _forms: CallForms | None = None
     _without_case: int = 0
 
     def __post_init__(self) -> None:
         sidecar = self.drop.sidecar()
+        self._forms = call_forms(self.home.table(self.drop.key, "raw_trajectories"))
         try:
             self._loaded = suite_of(self.home, sidecar.suite)
         except InvalidSuite:  # the report says so, and has no figures of the suite
@@ -97,7 +102,7 @@ class RunReader:
         outcomes = [] if self._evaluator is None else self._evaluator.outcomes(trajectory)
         constrained = [constraint_row(key, trajectory, outcome) for outcome in outcomes]
         self._constraints += map(_without_texts, constrained)
-        found = findings_of(trajectory, constraints=constrained)
+        found = findings_of(trajectory, detected(trajectory, self._forms), constraints=constrained)
         scored = process_score(trajectory, found, has_rules=bool(constrained))
         self._process.append(ScoredRun(trajectory.task_id, trajectory.success, scored.score))
         if trajectory.format in FORMATS:

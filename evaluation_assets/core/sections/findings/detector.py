@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from evaluation_assets.core.sections.findings.claim import Claim
+from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.finding import Finding, Place, Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
-from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,15 +31,15 @@ class Detector:
     name: str
     version: str
     kinds: tuple[str, ...]
-    detect: Callable[[Trajectory], Iterable[Detected | Claim]]
+    detect: Callable[[Course], Iterable[Detected | Claim]]
 
-    def findings(self, trajectory: Trajectory) -> Iterator[Finding]:
+    def findings(self, course: Course) -> Iterator[Finding]:
         """What went wrong in a run, according to this detector."""
-        return (found for found in self.checked(trajectory) if isinstance(found, Finding))
+        return (found for found in self.checked(course) if isinstance(found, Finding))
 
-    def checked(self, trajectory: Trajectory) -> Iterator[Finding | Claim]:
+    def checked(self, course: Course) -> Iterator[Finding | Claim]:
         """What went wrong in a run, and the claims that this detector checks."""
-        for found in self.detect(trajectory):
+        for found in self.detect(course):
             if isinstance(found, Claim):
                 yield found
                 continue

@@ -99,7 +99,7 @@ def findings_of(
 ) -> list[Finding]:
     """All findings of a run, each once: what a detector says of a step, other sections need not say again.
 
-    `detections` are those of the detectors, where they have run already.
+    `detections` are those of the detectors, by default without knowledge of other runs of the drop.
     """
     gathered = (
         *(detected(trajectory) if detections is None else detections),

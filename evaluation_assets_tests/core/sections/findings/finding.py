@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detector import Detector
 from evaluation_assets.core.sections.findings.finding import Finding
 from evaluation_assets.core.traces.trajectories.model import Trajectory
@@ -20,7 +21,7 @@ def run(*turns: dict[str, Any], **fields: Any) -> Trajectory:
 
 def found(detector: Detector, trajectory: Trajectory) -> list[tuple[str, str]]:
     """Kind and evidence of each finding. The evidence stands in the run, at its place where it has one."""
-    findings = list(detector.findings(trajectory))
+    findings = list(detector.findings(Course(trajectory)))
     for finding in findings:
         assert finding.kind in detector.kinds
         assert is_quoted(finding, trajectory), finding

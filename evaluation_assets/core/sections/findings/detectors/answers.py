@@ -14,7 +14,6 @@ from evaluation_assets.core.sections.findings.course import Asked, Course, Messa
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.given import Given
 from evaluation_assets.core.sections.findings.values import Value, values_in
-from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _LEAST = 20
 """Smaller numbers are counts, list items and ratings."""
@@ -57,12 +56,11 @@ _RANGE = re.compile(r"\d\s?[-–—]\s?$")
 _SUM = re.compile(r"\d[\s\\$€£]*[+=]")
 
 
-def _detect(trajectory: Trajectory) -> Iterator[Detected | Claim]:
-    given = Given.at_start(trajectory)
+def _detect(course: Course) -> Iterator[Detected | Claim]:
+    given = Given.at_start(course.trajectory)
     asked: list[float] = []
     results: deque[list[float]] = deque(maxlen=_RESULTS)
     has_result = False
-    course = Course(trajectory)
     last = _last_results(course)
     for event in course.events:
         match event:
@@ -76,7 +74,7 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected | Claim]:
                 given.add(event.text)
             case PlacedStep():
                 if event.step.call is not None:
-                    given.add(trajectory.piece(event.step.call.raw))
+                    given.add(event.trajectory.piece(event.step.call.raw))
                 if event.step.result is not None:
                     has_result = True
                     given.add(event.result)

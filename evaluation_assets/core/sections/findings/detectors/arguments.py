@@ -13,7 +13,7 @@ from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.given import Given
 from evaluation_assets.core.sections.findings.values import Value, values_in
 from evaluation_assets.core.suites.effects import changes_state
-from evaluation_assets.core.traces.trajectories.model import Span, Trajectory
+from evaluation_assets.core.traces.trajectories.model import Span
 
 _LONGEST = 60
 """Longer values, and those of many words, are text: searches, notes, code."""
@@ -30,10 +30,10 @@ _MOST_MISSES = 20
 """Values of a call that are looked for in vain: each search reads all of its arguments."""
 
 
-def _detect(trajectory: Trajectory) -> Iterator[Detected]:
-    given = Given.at_start(trajectory)
+def _detect(course: Course) -> Iterator[Detected]:
+    given = Given.at_start(course.trajectory)
     named: dict[str, set[str]] = {}
-    for event in Course(trajectory).events:
+    for event in course.events:
         match event:
             case Asked(message=message, knowledge=knowledge):
                 given.add(message)

@@ -17,7 +17,7 @@ from evaluation_assets.core.sections.findings.claim import Claim, ClaimVerdict
 from evaluation_assets.core.sections.findings.course import Course, Message, PlacedStep, sentences
 from evaluation_assets.core.sections.findings.cues import cues, without
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.traces.trajectories.model import Span, Trajectory
+from evaluation_assets.core.traces.trajectories.model import Span
 
 _LONGEST = 500
 _QUOTED = re.compile(
@@ -32,8 +32,7 @@ _COVERAGE = re.compile(r"\bcoverage\b[^\n]{0,80}\b(?:below|threshold|not (?:met|
 """A run that failed a threshold of coverage may have no test that failed."""
 
 
-def _detect(trajectory: Trajectory) -> Iterator[Detected | Claim]:
-    course = Course(trajectory)
+def _detect(course: Course) -> Iterator[Detected | Claim]:
     claims = [(message, span) for message in course.messages for span in _claims(message)] if course.calls else []
     if not claims:
         return

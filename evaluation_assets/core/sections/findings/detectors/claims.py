@@ -16,7 +16,7 @@ from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.values import values_in
 from evaluation_assets.core.suites.effects import changes_state
-from evaluation_assets.core.traces.trajectories.model import Span, Trajectory
+from evaluation_assets.core.traces.trajectories.model import Span
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CODE = re.compile(r"\b(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,12}\b")
@@ -24,9 +24,8 @@ _ITEM = re.compile(r"\s*(?P<item>(?:[-*•]|\d{1,2}[.)])[ \t]+\S.*)")
 _LONGEST = 500
 
 
-def _detect(trajectory: Trajectory) -> Iterator[Detected | Claim]:
-    course = Course(trajectory)
-    has_tools = course.calls or any(agent.tools for agent in trajectory.agents)
+def _detect(course: Course) -> Iterator[Detected | Claim]:
+    has_tools = course.calls or any(agent.tools for agent in course.trajectory.agents)
     if not has_tools or any(may_do_anything(made.call) for made in course.calls):
         return
     performed = _Performed(course.calls)

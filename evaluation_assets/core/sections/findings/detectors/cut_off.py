@@ -14,7 +14,6 @@ from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import ends_run, may_do_anything
 from evaluation_assets.core.sections.findings.finding import Place, Severity
 from evaluation_assets.core.suites.calls import CUT_OFF
-from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _STOP_SIGN = re.compile(r"#{2,}\s?[A-Z][A-Z_ -]+#{2,}|\[(?:END|STOP|DONE)[^\]]*\]|</?(?:end|stop)[\w ]*>|\bTERMINATE\b")
 """How simulated users end a conversation."""
@@ -22,11 +21,12 @@ _STOP_SIGN = re.compile(r"#{2,}\s?[A-Z][A-Z_ -]+#{2,}|\[(?:END|STOP|DONE)[^\]]*\
 _LONGEST_FAREWELL = 400
 
 
-def _detect(trajectory: Trajectory) -> Iterator[Detected]:
+def _detect(course: Course) -> Iterator[Detected]:
     """One finding at most. A run whose flags say that it was cut off is reported by its flags."""
+    trajectory = course.trajectory
     if not trajectory.turns or not CUT_OFF.isdisjoint(trajectory.flags):
         return
-    course, last = Course(trajectory), len(trajectory.turns) - 1
+    last = len(trajectory.turns) - 1
     asked = trajectory.turns[last].user_message
     steps = course.steps
     has_acted = any(trajectory.turns[last].interactions)

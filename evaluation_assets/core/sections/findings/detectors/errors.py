@@ -49,10 +49,9 @@ _BRIEF = 300
 """Characters of results that have nothing but a failure, and of what says first that it was noticed."""
 
 
-def _detect(trajectory: Trajectory) -> Iterator[Detected]:
-    course = Course(trajectory)
+def _detect(course: Course) -> Iterator[Detected]:
     following = _texts_after(course)
-    keys = [call_key(trajectory, made.step) for made in course.calls]
+    keys = [call_key(made.trajectory, made.step) for made in course.calls]
     last = {key: index for index, key in enumerate(keys)}
     unresolved = _unresolved(course)
     for index, made in enumerate(course.calls):
@@ -63,7 +62,7 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
             _takes_up(following[made.order], made, is_last=not later)
             or (last[keys[index]] > index and not _is_unserved(made))
             or any(_is_another_attempt(made, again) for again in later)
-            or (not following[made.order] and not later and _ends_with(trajectory, made))
+            or (not following[made.order] and not later and _ends_with(made.trajectory, made))
         )
         if not is_taken_up:
             severity = "MEDIUM" if may_do_anything(made.call) else None

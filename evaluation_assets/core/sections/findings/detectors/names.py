@@ -11,7 +11,6 @@ import orjson
 from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _NAME = re.compile(
     r"(?<=[a-zà-ÿа-яё,] )[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,}(?: (?:of |de |von |и )?[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,})+"
@@ -20,16 +19,16 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 _LONGEST_READ = 2_000_000
 
 
-def _detect(trajectory: Trajectory) -> Iterator[Detected | Claim]:
+def _detect(course: Course) -> Iterator[Detected | Claim]:
     given: set[str] = set()
     has_result = False
 
     def add(text: str) -> None:
         given.update(word.casefold() for word in _WORD.findall(text[:_LONGEST_READ]))
 
-    add(trajectory.task)
-    add(orjson.dumps(trajectory.agents).decode())
-    for event in Course(trajectory).events:
+    add(course.trajectory.task)
+    add(orjson.dumps(course.trajectory.agents).decode())
+    for event in course.events:
         match event:
             case Asked(message=message, knowledge=knowledge):
                 add(message)
@@ -43,7 +42,7 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected | Claim]:
                 add(text)
             case PlacedStep():
                 if event.step.call is not None:
-                    add(trajectory.piece(event.step.call.raw))
+                    add(event.trajectory.piece(event.step.call.raw))
                 if event.step.result is not None:
                     has_result = True
                     add(event.result)

@@ -9,7 +9,6 @@ from evaluation_assets.core.sections.findings.course import Course, Message, sen
 from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import ends_run
-from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _LAST = 2
 """Sentences at the end of a message. What is promised further up is done in the message itself."""
@@ -17,9 +16,8 @@ _LAST = 2
 _LONGEST = 500
 
 
-def _detect(trajectory: Trajectory) -> Iterator[Detected]:
-    course = Course(trajectory)
-    has_tools = course.calls or any(agent.tools for agent in trajectory.agents)
+def _detect(course: Course) -> Iterator[Detected]:
+    has_tools = course.calls or any(agent.tools for agent in course.trajectory.agents)
     if not has_tools or any(ends_run(made.call) for made in course.calls):
         return
     last_call = max((made.order for made in course.calls), default=-1)

@@ -9,17 +9,16 @@ from evaluation_assets.core.sections.findings.effects import may_change_state
 from evaluation_assets.core.suites.call_metrics import loops
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
-from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _WAITS = re.compile(r"wait|sleep|poll|status|progress|next|scroll|page|read_output", re.IGNORECASE)
 """Tools that are meant to be called again: the same result is no news, but may be soon."""
 
 
-def _detect(trajectory: Trajectory) -> Iterator[Detected]:
+def _detect(course: Course) -> Iterator[Detected]:
     """Repetitions within a turn: what a user says in between is new information."""
-    calls = Course(trajectory).calls
+    calls = course.calls
     in_loops: set[int] = set()
-    for loop in loops(run_of(trajectory).calls):
+    for loop in loops(run_of(course.trajectory).calls):
         in_loops.update(range(loop.start, loop.start + loop.length * loop.repeats))
         yield _found("loop", calls[loop.start + loop.length])
     earlier: dict[CallKey, PlacedStep] = {}
@@ -27,7 +26,7 @@ def _detect(trajectory: Trajectory) -> Iterator[Detected]:
     for index, made in enumerate(calls):
         if made.turn != turn:
             turn, news = made.turn, index - 1
-        key = call_key(trajectory, made.step)
+        key = call_key(course.trajectory, made.step)
         before = earlier.get(key)
         if before is not None and before.clip > news and index not in in_loops and _brings_nothing(before, made):
             yield _found("repeated_call", made)

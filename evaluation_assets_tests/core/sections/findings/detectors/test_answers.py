@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detectors.answers import DETECTOR
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
 from evaluation_assets_tests.core.sections.sessions.making import call
@@ -77,7 +78,7 @@ def test_without_results_an_agent_speaks_from_what_it_knows() -> None:
 
 def test_a_wrong_value_is_reported_where_it_is_said_first() -> None:
     trajectory = run(asked("Price?", call("get", RESULT), answer="It is $214."), asked("Sure?", answer="Yes, $214."))
-    (finding,) = DETECTOR.findings(trajectory)
+    (finding,) = DETECTOR.findings(Course(trajectory))
     assert (finding.place.turn, finding.evidence) == (0, "It is $214.")
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.cues import document
 from evaluation_assets.core.sections.findings.detectors.claimed_tests import DETECTOR
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
@@ -151,7 +152,7 @@ def test_a_part_that_has_passed_may_be_claimed() -> None:
 
 
 def test_a_claim_is_checked_only_against_a_run_that_tells() -> None:
-    checked = list(DETECTOR.checked(run(asked("Mend it.", FAILING, BROKEN, answer="All tests pass."))))
+    checked = list(DETECTOR.checked(Course(run(asked("Mend it.", FAILING, BROKEN, answer="All tests pass.")))))
     assert checked == []
 
 

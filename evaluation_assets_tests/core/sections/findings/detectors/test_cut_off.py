@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detectors.cut_off import DETECTOR
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
 from evaluation_assets_tests.core.sections.sessions.making import call, part, turn
@@ -51,7 +52,7 @@ def test_what_the_client_says_is_no_request(last: str) -> None:
 
 def test_a_user_of_a_coding_agent_who_objects_and_leaves_has_not_cut_it_off_midway() -> None:
     work = asked("Mend the tests.", call("bash", "2 failed", command="pytest"), answer="All tests pass.")
-    (objection,) = DETECTOR.findings(run(work, turn("No, the tests still fail.")))
-    (request,) = DETECTOR.findings(run(work, turn("Now mend the docs.")))
-    (elsewhere,) = DETECTOR.findings(run(QUESTION, turn("No, not that order.")))
+    (objection,) = DETECTOR.findings(Course(run(work, turn("No, the tests still fail."))))
+    (request,) = DETECTOR.findings(Course(run(work, turn("Now mend the docs."))))
+    (elsewhere,) = DETECTOR.findings(Course(run(QUESTION, turn("No, not that order."))))
     assert [each.severity for each in (objection, request, elsewhere)] == ["MEDIUM", "HIGH", "HIGH"]

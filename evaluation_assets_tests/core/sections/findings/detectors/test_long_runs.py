@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detector import Detector
 from evaluation_assets.core.sections.findings.detectors.claims import DETECTOR as CLAIMS
 from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
@@ -64,7 +65,7 @@ def work(detector: Detector, trajectory: Trajectory) -> int:
     """How many lines of Python are executed, each turn of a loop counted."""
     counted = 0
     for each in (of_many_turns(1), of_failing_tests(1)):  # reads cues, once in a process
-        list(detector.findings(each))
+        list(detector.findings(Course(each)))
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal counted
@@ -74,7 +75,7 @@ def work(detector: Detector, trajectory: Trajectory) -> int:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        for _ in detector.findings(trajectory):
+        for _ in detector.findings(Course(trajectory)):
             pass
     finally:
         sys.settrace(before)
