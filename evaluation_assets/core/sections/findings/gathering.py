@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "4"
+GATHERING_VERSION = "5"
 
 SESSION_ISSUES: Mapping[str, str | None] = {
     "unauthorized_tool": "unknown_tool",
@@ -129,10 +129,13 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _of_flags(trajectory: Trajectory) -> Iterator[Finding]:
-    for flag in trajectory.flags:
-        if flag in FLAGS:
-            error = trajectory.extra.get("error") if flag == "failed" else None
-            yield _finding(FLAGS[flag], "flags", Place(), str(error or flag))
+    """How the run ended. A run that was cut off has no answer: that is one thing."""
+    kinds_of_end = {flag: FLAGS[flag] for flag in trajectory.flags if flag in FLAGS}
+    if "cut_off" in kinds_of_end.values():
+        kinds_of_end.pop("no_answer", None)
+    for flag, kind in kinds_of_end.items():
+        error = trajectory.extra.get("error") if flag == "failed" else None
+        yield _finding(kind, "flags", Place(), str(error or flag))
 
 
 def _of_session(issues: Sequence[Row]) -> Iterator[Finding]:

@@ -81,7 +81,7 @@ def test_the_page_opens_with_findings_and_folds_the_scores(folder: Path, report:
     page = (folder / "report.html").read_text()
     titles = [page.index(f"<h2>{title}</h2>") for title in ("Findings", "Scores by tool type", "Worst clips", "Legend")]
     assert titles == sorted(titles)
-    assert page.index("Missing answer") < page.index("Scores by tool type</h2>")
+    assert page.index("Cut off") < page.index("Scores by tool type</h2>")
     assert 'href="#/run/lanternqueue-default?clip=1"' in page
     assert report.findings is not None and report.findings.affected == 3
     assert list(json.loads((folder / "report.json").read_text()))[:4] == [
@@ -114,11 +114,11 @@ def test_evidence_cannot_run_steer_or_link(report: DropReport) -> None:
 def test_outcomes_for_pull_requests_and_webhooks_have_a_line_a_kind(report: DropReport) -> None:
     told = drop_outcome(report, ReportAddress("https://reports/assistants/report.html"))
     lines = [line for line in told.markdown.splitlines() if line.startswith(("- HIGH", "- MEDIUM", "- LOW"))]
-    assert len(lines) == 5 and lines[0].endswith(": 1 run, 6.2%")
+    assert len(lines) == 4 and lines[0].endswith(": 1 run, 6.2%")
     assert "[Cut off](https://reports/assistants/report.html#/runs?q=finding%3A%22cut_off%22)" in lines[0]
     assert told.data["findings"][0] == {"kind": "cut_off", "severity": "HIGH", "runs": 1, "share": 1 / 16}
     assert told.sentence.endswith(
-        "Findings in 3 of 16 runs: Cut off (1 run), Missing answer (1 run), Loop (1 run), 2 other kinds"
+        "Findings in 3 of 16 runs: Cut off (1 run), Loop (1 run), Unsupported answer (1 run), 1 other kind"
     )
     unsafe = drop_outcome(hostile(report), ReportAddress()).markdown
     assert "<script" not in unsafe and "](javascript" not in unsafe and "**b**" not in unsafe
@@ -137,7 +137,6 @@ def test_trace_stores_get_the_findings_of_a_trace(home: Path) -> None:
     assert [(score.trajectory_id, score.name, score.value, score.label) for score in sent] == [
         ("lanternqueue-default", "finding.loop", 1.0, "MEDIUM"),
         ("night-ferry-cabin", "finding.cut_off", 1.0, "HIGH"),
-        ("night-ferry-cabin", "finding.missing_answer", 1.0, "HIGH"),
         ("lisbon-tokyo-distance", "finding.unsupported_answer", 1.0, "MEDIUM"),
         ("lisbon-tokyo-distance", "finding.unresolved_error", 1.0, "LOW"),
     ]
@@ -154,17 +153,17 @@ def test_the_overview_counts_runs_by_drop_and_kind(home: Path) -> None:
         "runs": 1,
         "n_runs": 16,
     }
-    assert [row["severity"] for row in rows] == ["HIGH", "HIGH", "MEDIUM", "MEDIUM", "LOW"]
+    assert [row["severity"] for row in rows] == ["HIGH", "MEDIUM", "MEDIUM", "LOW"]
 
 
 def test_the_api_has_findings_as_a_frame(home: Path) -> None:
     found = Home(Installation.at(str(home)))[SAMPLE.stem].findings
-    assert list(found["kind"]) == ["loop", "cut_off", "missing_answer", "unsupported_answer", "unresolved_error"]
+    assert list(found["kind"]) == ["loop", "cut_off", "unsupported_answer", "unresolved_error"]
 
 
 def test_runs_with_grave_findings_are_in_the_review_queue(home: Path) -> None:
     queue = {row["trajectory_id"]: row for row in Installation.at(str(home)).table(SAMPLE.stem, "review_queue").rows()}
     assert (queue["night-ferry-cabin"]["reason"], queue["night-ferry-cabin"]["detail"]) == (
         "finding",
-        "finding cut_off, missing_answer; process score 0.15",
+        "finding cut_off; process score 0.28",
     )

@@ -52,3 +52,10 @@ def test_a_run_whose_endpoint_failed_says_how() -> None:
     found = [(each.kind, each.evidence) for each in findings_of(trajectory) if each.detector == "flags"]
     assert found == [("infrastructure_failure", "503 from the model")]
     assert [each.evidence for each in findings_of(silent) if each.detector == "flags"] == ["failed"]
+
+
+def test_a_run_that_was_cut_off_has_no_second_finding_for_the_answer_that_is_missing() -> None:
+    ended = run(asked("Where?", READ, answer=None))
+    for flags, expected in ((("no_answer",), ["missing_answer"]), (("step_limit", "no_answer"), ["cut_off"])):
+        found = findings_of(replace(ended, flags=flags))
+        assert [each.kind for each in found if each.detector == "flags"] == expected
