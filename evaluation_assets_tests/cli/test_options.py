@@ -22,3 +22,19 @@ def test_what_is_no_number_is_in_no_range(tmp_path: Path, arguments: tuple[str, 
     refused = command(*arguments, home=tmp_path)
     assert refused.returncode == 2
     assert "is not a number" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("tau-bench", " Did you mean tau_bench?"),
+        ("openai", " or openai_messages?"),
+        ("", " a format. `evaluation-assets"),
+    ],
+)
+def test_a_format_that_does_not_exist_is_refused_with_what_may_be_meant(tmp_path: Path, name: str, meant: str) -> None:
+    refused = command("import", "examples/drops", "--format", name, home=tmp_path)
+    assert refused.returncode == 2
+    assert f"{name!r} is not a format" in refused.stderr
+    assert meant in refused.stderr
+    assert len(refused.stderr) < 400
