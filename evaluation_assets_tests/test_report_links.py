@@ -20,6 +20,7 @@ NO_LINK = {
     "nav": "titles of sections",
     "thead": "titles of columns",
     "bdi, .task, pre, .said": "names and texts of the drop",
+    "code": "commands, with the path of the home",
     ".label, .ends, .scale": "the scale of a graph",
     "#comparability": "digests and settings",
     "#reading": "an explanation of signs",
