@@ -169,5 +169,6 @@ def _unwritable(folder: UPath) -> str | None:
         publish_bytes(probe, b"")
         probe.unlink()
     except Exception as problem:  # noqa: BLE001  # each store has errors of its own
-        return " ".join(str(problem).split()) or type(problem).__name__
+        told = (isinstance(problem, OSError) and problem.strerror) or str(problem)  # without the name of the probe
+        return " ".join(told.split()) or type(problem).__name__
     return None

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.model_judging import judge
 from evaluation_assets_tests.model_server import ModelServer, rule
+from evaluation_assets_tests.small_disks import small_disk
 
 KEY = "sk-verify-4Gh7k2Lp9Qx1Zt6"
 
@@ -97,3 +99,14 @@ def test_a_file_in_the_place_of_a_folder_fails(tmp_path: Path) -> None:
     status, found = checks_of(home, [{"name": "rules", "provider": "rules"}])
     assert status == 1
     assert found["outputs"][0][0] == "failed" and "reports" in found["outputs"][0][1]
+
+
+def test_a_folder_on_a_read_only_disk_is_named_with_the_reason_alone(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    judges: list[dict[str, Any]] = [{"name": "rules", "provider": "rules"}]
+    assert checks_of(home, judges)[0] == 0
+    with small_disk(home / "reports", "1m"):
+        subprocess.run(["mount", "-o", "remount,ro", str(home / "reports")], check=True)
+        status, found = checks_of(home, judges)
+    assert status == 1
+    assert found["outputs"][0] == ("failed", f"{home / 'reports'} cannot be written: it is read-only")
