@@ -123,4 +123,4 @@ def _codes(text: str) -> set[str]:
     return found | {code.casefold() for code in _CODE.findall(text)}
 
 
-DETECTOR = Detector(name="claims", version="4", kinds=("unperformed_claim",), detect=_detect)
+DETECTOR = Detector(name="claims", version="5", kinds=("unperformed_claim",), detect=_detect)

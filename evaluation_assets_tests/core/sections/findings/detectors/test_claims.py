@@ -32,6 +32,25 @@ def test_a_claim_without_a_call_that_does_it_is_unperformed(said: str) -> None:
     assert found(DETECTOR, run(asked("Cancel it.", READ, CANCEL, answer=said))) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Order W2378156 is now cancelled.",
+        "Your new booking is confirmed!",
+        "Your order of May 21 has been cancelled.",
+        "Your flight in May has been cancelled.",
+    ],
+)
+def test_a_state_that_is_new_is_claimed_and_the_month_of_may_is_no_condition(said: str) -> None:
+    assert found(DETECTOR, run(asked("Do it.", READ, answer=said))) == [("unperformed_claim", said)]
+    assert found(DETECTOR, run(asked("Do it.", READ, CANCEL, answer=said))) == []
+
+
+def test_a_flight_that_was_changed_is_booked() -> None:
+    said = "You are now booked on the flight at noon."
+    assert found(DETECTOR, run(asked("Change it.", call("update_flights", id="W1"), answer=said))) == []
+
+
 def test_every_action_and_frame_is_in_these_languages() -> None:
     frames = document()["claim"]
     assert set(frames) == set(CLAIMS)
@@ -45,7 +64,7 @@ def test_a_call_that_failed_does_nothing() -> None:
     assert found(DETECTOR, run(asked("Cancel it.", failed, answer=said))) == [("unperformed_claim", said)]
 
 
-@pytest.mark.parametrize("said", ["Your order was cancelled.", "Order W2378156 is now cancelled."])
+@pytest.mark.parametrize("said", ["Your order was cancelled.", "Order W2378156 is cancelled."])
 def test_after_a_call_that_failed_a_state_is_claimed(said: str) -> None:
     failed = call("cancel_order", error="locked", id="W2378156")
     assert found(DETECTOR, run(asked("Cancel it.", failed, answer=said))) == [("unperformed_claim", said)]
@@ -65,6 +84,7 @@ def test_a_call_for_another_order_does_not_do_it() -> None:
         "Your order can be cancelled.",
         "Once it has been cancelled, I will tell you.",
         "I have not cancelled it.",
+        "It may have been cancelled.",
         "Has it been cancelled?",
         "Die Bestellung ist noch nicht storniert.",
         "如果订单已经取消，请告诉我。",
