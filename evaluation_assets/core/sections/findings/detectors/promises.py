@@ -1,12 +1,12 @@
 """[promises] What an agent says that it does now, at the end of a turn, and no call follows in the run.
 
-Promises under a condition, and messages that ask for something first, are none.
+Promises under a condition, and messages that ask for something first, are none. Offers of more help are no condition.
 """
 
 from collections.abc import Iterator
 
 from evaluation_assets.core.sections.findings.course import Course, Message, sentences
-from evaluation_assets.core.sections.findings.cues import cues
+from evaluation_assets.core.sections.findings.cues import cues, without
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import ends_run
 
@@ -29,7 +29,7 @@ def _detect(course: Course) -> Iterator[Detected]:
 
 def _of_message(message: Message) -> Iterator[Detected]:
     last = list(sentences(message.text))[-_LAST:]
-    if not last or cues("condition").matches(message.text[last[0][0] :]):
+    if not last or cues("condition").matches(without("courtesy", message.text[last[0][0] :])):
         return
     for start, end in last:
         if end - start <= _LONGEST and cues("promise").matches(message.text[start:end]):
@@ -37,4 +37,4 @@ def _of_message(message: Message) -> Iterator[Detected]:
             return
 
 
-DETECTOR = Detector(name="promises", version="2", kinds=("unkept_promise",), detect=_detect)
+DETECTOR = Detector(name="promises", version="3", kinds=("unkept_promise",), detect=_detect)

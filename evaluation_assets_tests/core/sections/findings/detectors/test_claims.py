@@ -103,3 +103,9 @@ def test_what_a_result_says_is_no_claim_of_the_agent() -> None:
 def test_agents_that_run_code_may_have_done_anything() -> None:
     shell = call("bash", command="python cancel.py")
     assert found(DETECTOR, run(asked("Cancel it.", shell, answer="I have cancelled your order."))) == []
+
+
+def test_a_ticket_is_created_by_a_tool_for_tickets_alone() -> None:
+    said = "I have also created a support ticket."
+    assert found(DETECTOR, run(asked("Cancel it.", CANCEL, answer=said))) == [("unperformed_claim", said)]
+    assert found(DETECTOR, run(asked("Help.", call("open_ticket", '{"ticket": 7}', text="Late."), answer=said))) == []
