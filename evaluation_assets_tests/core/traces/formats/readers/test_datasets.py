@@ -195,15 +195,26 @@ def test_calls_and_responses_have_roles_of_their_own(tmp_path: Path) -> None:
     "call",
     [
         '<function=look_up>{"order": 17}</function>',  # Llama
-        "<tool_call>look_up\n<arg_key>order</arg_key>\n<arg_value>17</arg_value>\n</tool_call>",  # GLM
         '<tool_call>\n<function=look_up>{"order": 17}</function>\n</tool_call>',
     ],
 )
-def test_the_arguments_in_an_element_are_json_or_keys_and_values(tmp_path: Path, call: str) -> None:
+def test_the_arguments_in_an_element_may_be_json(tmp_path: Path, call: str) -> None:
     said = [{"role": "assistant", "content": call}, {"role": "tool", "content": "paid"}, SAID[-1]]
     path = written(tmp_path, {"messages": [*ASKED, *said]})
     (run,) = trajectories(path)
     check_clerk(run)
+    assert summary_of(path).trust == "complete"
+
+
+def test_calls_of_glm_have_keys_and_values(tmp_path: Path) -> None:
+    call = (
+        "<tool_call>look_up\n<arg_key>order</arg_key>\n<arg_value>A 17</arg_value>\n<arg_key>of</arg_key>\n"
+        '<arg_value>["May"]</arg_value>\n</tool_call>'
+    )
+    said = [{"role": "assistant", "content": call}, {"role": "observation", "content": "paid"}, SAID[-1]]
+    path = written(tmp_path, {"messages": [*ASKED, *said]})
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("look_up", {"order": "A 17", "of": ["May"]}, "paid")]
     assert summary_of(path).trust == "complete"
 
 
