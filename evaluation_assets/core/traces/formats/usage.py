@@ -88,8 +88,10 @@ class Count:
 
     @property
     def ways(self) -> tuple[int, ...]:
-        """The tokens with the part, by the source's convention first."""
+        """The tokens with the part, by the source's convention first. A part that is larger than the whole is none."""
         within, beside = self.tokens or 0, (self.tokens or 0) + self.part
+        if self.part > within:
+            return (beside,)
         return (beside, within) if self.is_beside else (within, beside)
 
 
@@ -99,14 +101,15 @@ def settled(
     """Input and output tokens with all their parts.
 
     Under the same names some sources count a part within the tokens and others beside them: the stated total tells. One
-    that fits no way is a difference in `stated`.
+    that fits no way is a difference in `stated`, unless it is the sum of the tokens without these parts.
     """
     inputs, outputs = input_tokens.ways, output_tokens.ways
     found = inputs[0], outputs[0]
     is_whole = input_tokens.tokens is not None and output_tokens.tokens is not None
     if total and is_whole:  # frameworks write 0 for an unknown total
         found = next((way for way in product(inputs, outputs) if sum(way) == total), found)
-        stated.compare("token", total, sum(found))
+        if total != (input_tokens.tokens or 0) + (output_tokens.tokens or 0):  # else it leaves out what is beside
+            stated.compare("token", total, sum(found))
     return (
         None if input_tokens.tokens is None else found[0],
         None if output_tokens.tokens is None else found[1],
