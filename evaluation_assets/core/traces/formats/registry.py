@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
 from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
+from evaluation_assets.core.traces.formats.envelopes.dspy_react import DSPY_REACT
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
@@ -162,6 +163,7 @@ _SHIPPED: dict[str, Format] = {
             CHATGPT,
             CLAUDE_AI,
             CONTINUE,
+            DSPY_REACT,
             LIVEKIT,
             N8N,
             VAPI,
