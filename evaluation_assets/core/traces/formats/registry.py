@@ -33,6 +33,7 @@ from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
 from evaluation_assets.core.traces.formats.mixed_records import MixedRecords
 from evaluation_assets.core.traces.formats.readers import (
+    ag_ui,
     agent_session,
     aider,
     anthropic_messages,
@@ -126,6 +127,7 @@ _SHIPPED: dict[str, Format] = {
             claude_code,
             cline,
             managed_agents,
+            ag_ui,
             codex,
             aider,
             gemini_cli,
