@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
 from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
+from evaluation_assets.core.traces.formats.envelopes.dspy_react import DSPY_REACT
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
@@ -32,6 +33,7 @@ from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
 from evaluation_assets.core.traces.formats.mixed_records import MixedRecords
 from evaluation_assets.core.traces.formats.readers import (
+    ag_ui,
     agent_session,
     aider,
     anthropic_messages,
@@ -59,6 +61,7 @@ from evaluation_assets.core.traces.formats.readers import (
     kiro,
     langchain,
     langfuse,
+    letta,
     managed_agents,
     mini_swe_agent,
     mlflow,
@@ -125,6 +128,8 @@ _SHIPPED: dict[str, Format] = {
             claude_code,
             cline,
             managed_agents,
+            ag_ui,
+            letta,
             codex,
             aider,
             gemini_cli,
@@ -162,6 +167,7 @@ _SHIPPED: dict[str, Format] = {
             CHATGPT,
             CLAUDE_AI,
             CONTINUE,
+            DSPY_REACT,
             LIVEKIT,
             N8N,
             VAPI,

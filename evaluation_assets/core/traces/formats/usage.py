@@ -35,7 +35,7 @@ def usage_of(fields: Fields) -> Usage | None:
     details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")
     cached = _tokens(details, "cached_tokens", "cache_read", "cacheReadTokens")
     if cached is None:
-        cached = _tokens(fields, "cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens")
+        cached = _tokens(fields, "cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens", "cache_read_tokens")
     from_cache = _tokens(fields, "cache_read_input_tokens", "cacheReadInputTokens")
     to_cache = _tokens(fields, "cache_creation_input_tokens", "cacheCreationInputTokens", "cacheWriteInputTokens")
     is_beside = from_cache is not None or to_cache is not None
@@ -51,9 +51,8 @@ def usage_of(fields: Fields) -> Usage | None:
     if not is_beside:
         # LangChain counts writes by their lifetime, and what it counts so no more under `cache_creation`.
         names = ("cache_write_tokens", "cache_creation", "cacheWriteTokens", "cache_creation_tokens")
-        within = sum_of(
-            [_tokens(details, *names), *(_tokens(details, name) for name in (_FOR_5_MINUTES, _FOR_AN_HOUR))]
-        )
+        lifetimes_of = (_tokens(details, name) for name in (_FOR_5_MINUTES, _FOR_AN_HOUR))
+        within = sum_of([_tokens(details, *names), *lifetimes_of, _tokens(fields, "cache_write_tokens")])
     lifetimes = fields.object("cache_creation") if "cache_creation" in fields else of_litellm
     for_an_hour = _tokens(lifetimes, _FOR_AN_HOUR)
     if for_an_hour is None:
@@ -88,8 +87,10 @@ class Count:
 
     @property
     def ways(self) -> tuple[int, ...]:
-        """The tokens with the part, by the source's convention first."""
+        """The tokens with the part, by the source's convention first. A part that is larger than the whole is none."""
         within, beside = self.tokens or 0, (self.tokens or 0) + self.part
+        if self.part > within:
+            return (beside,)
         return (beside, within) if self.is_beside else (within, beside)
 
 
@@ -99,14 +100,15 @@ def settled(
     """Input and output tokens with all their parts.
 
     Under the same names some sources count a part within the tokens and others beside them: the stated total tells. One
-    that fits no way is a difference in `stated`.
+    that fits no way is a difference in `stated`, unless it is the sum of the tokens without these parts.
     """
     inputs, outputs = input_tokens.ways, output_tokens.ways
     found = inputs[0], outputs[0]
     is_whole = input_tokens.tokens is not None and output_tokens.tokens is not None
     if total and is_whole:  # frameworks write 0 for an unknown total
         found = next((way for way in product(inputs, outputs) if sum(way) == total), found)
-        stated.compare("token", total, sum(found))
+        if total != (input_tokens.tokens or 0) + (output_tokens.tokens or 0):  # else it leaves out what is beside
+            stated.compare("token", total, sum(found))
     return (
         None if input_tokens.tokens is None else found[0],
         None if output_tokens.tokens is None else found[1],

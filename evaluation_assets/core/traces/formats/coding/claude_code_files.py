@@ -1,13 +1,16 @@
-"""Files that Claude Code keeps beside its logs: journals of workflows, long results, what started each sub-agent."""
+"""Files that Claude Code keeps beside its logs: journals of workflows, long results, what started each sub-agent. And
+the lines of a log that were copied from another one.
+"""
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, UnreadableDrop
+from evaluation_assets.core.traces.formats.base import DropFile, Record, RecordWatch, Rejection, UnreadableDrop
+from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text
@@ -18,10 +21,11 @@ _ABOUT = re.compile(r"agent-(.+)\.meta\.json")
 
 @dataclass(slots=True)
 class SubAgents:
-    """The logs of sub-agents by session, and the agents by the calls that started them."""
+    """The logs of sub-agents by session, the agents by the calls that started them, and the sessions of the drop."""
 
     logs: dict[str, list[DropFile]] = field(default_factory=dict)
     started: dict[str, str] = field(default_factory=dict)
+    sessions: frozenset[str] = frozenset()
 
 
 def session_files(files: Sequence[DropFile], found: SubAgents, unmapped: UnmappedFields) -> list[DropFile]:
@@ -47,6 +51,27 @@ def session_files(files: Sequence[DropFile], found: SubAgents, unmapped: Unmappe
                 continue
         kept.append(file)
     return kept
+
+
+def own_records(file: DropFile, beside: SubAgents, unmapped: UnmappedFields) -> Iterator[Record | Rejection]:
+    """The records of a log without those that a fork copied from a session of the drop, which are not counted either.
+
+    Each copied line names the session that it comes from. A history whose session is not in the drop is noted.
+    """
+    missing: set[str] = set()
+
+    def own() -> Iterator[Record | Rejection]:
+        for record in read_records(replace(file, watch=RecordWatch())):
+            origin = None if isinstance(record, Rejection) else first_text(at(record.data, "forkedFrom"), "sessionId")
+            if origin is None or isinstance(record, Rejection) or origin == first_text(record.data, "sessionId"):
+                yield record
+            elif origin not in beside.sessions:
+                missing.add(origin)
+                yield record
+
+    yield from file.watch.over(own())
+    for origin in missing:
+        unmapped.note("copied_history", origin)
 
 
 def _is_of_journal(record: Any) -> bool:

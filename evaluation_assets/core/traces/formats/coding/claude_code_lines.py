@@ -29,7 +29,7 @@ _LINE = (
     "agentId", "requestId", "isMeta", "slug", "isVisibleInTranscriptOnly", "isCompactSummary", "parent_tool_use_id",
     "isSynthetic", "isReplay",
     "entrypoint", "sourceToolAssistantUUID", "sourceToolUseID", "promptId", "permissionMode", "thinkingMetadata",
-    "todos", "version",
+    "todos", "version", "forkedFrom",
 )  # fmt: skip
 """Metadata fields that every line has."""
 

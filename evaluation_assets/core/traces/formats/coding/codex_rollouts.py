@@ -21,7 +21,11 @@ from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, 
 MAIN = "codex"
 """Id of the agent that talks to the user."""
 
-_NOT_RUN = re.compile(r"\A(?:Wall time: [^\n]*\n)?(?:aborted by user|unsupported call: |failed to parse )")
+_NOT_RUN = re.compile(
+    r"\A(?:Wall time: [^\n]*\n)?(?:aborted by user|unsupported call: |failed to parse |exec_command failed for `|"
+    r"write_stdin failed: |execution error: |apply_patch verification failed: |(?:exec command|patch) rejected\b|"
+    r"This action was rejected due to )"
+)
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output")
 _FOLDER = re.compile(r"<cwd>(.*?)</cwd>")
 _ITEMS = ("CommandExecution", "FileChange", "McpToolCall", "CollabAgentToolCall", "DynamicToolCall")

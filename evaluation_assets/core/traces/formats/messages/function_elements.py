@@ -55,9 +55,11 @@ def task_in(messages: Sequence[Any]) -> str | None:
 
 
 def function_in(element: Element) -> JsonObject:
-    """The call in an element: its name, and its parameters as arguments."""
+    """The call in an element: its name, and its parameters as arguments, which Llama models write as JSON."""
     parameters, _ = elements_in(element.content, _PARAMETER)
-    arguments = {one.attributes.removeprefix("="): one.content.strip() for one in parameters}
+    arguments: Any = {one.attributes.removeprefix("="): one.content.strip() for one in parameters}
+    if not parameters and element.content.strip():
+        arguments = element.content.strip()
     return {"name": element.attributes.removeprefix("=") or "unnamed", "arguments": arguments}
 
 

@@ -41,7 +41,7 @@ class MessageShape:
     `is_message` says whether a value has the outer form of a message, `is_typical` whether it also holds something
     that no other shape has. `events` takes the messages and the usage of answers by message index. The paths lead to
     the messages of a request, the answers (a message or a list of them), their usage, and why the model stopped;
-    `stopped` says that where the last message does.
+    `stopped` says that where the last message does, and `failed` what broke where the agent is not to blame.
     `unwrapped` gives what a record wraps. `continues` says whether the second of two messages on lines of their own
     belongs to the conversation of the first.
     """
@@ -57,6 +57,7 @@ class MessageShape:
     usage_at: tuple[Path, ...] = ()
     stopped_at: tuple[Path, ...] = ()
     stopped: Callable[[Fields], str | None] = lambda _: None
+    failed: Callable[[Fields], str | None] = lambda _: None
     model: Callable[[Fields, Sequence[Fields]], str | None] = lambda *_: None
     usage: Callable[[Fields], Usage | None] = usage_of
     unwrapped: Callable[[Any], Any] = lambda data: data
@@ -126,7 +127,7 @@ class MessageShape:
                 context = merged(context, ended_by(reason))
             for other in (holder, answering):
                 context = context if other is fields else merged(context, context_of(other))
-            context = merged(context, Context(model=self.model(fields, spoken)))
+            context = merged(context, Context(model=self.model(fields, spoken), failure=self.failed(spoken[-1])))
             return trajectory_from(self.name, confirmed(unmapped, conversation), context)
 
     def _usages(self, unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:

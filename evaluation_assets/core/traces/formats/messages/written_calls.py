@@ -22,7 +22,7 @@ from evaluation_assets.core.traces.formats.messages.function_elements import (
 )
 from evaluation_assets.core.traces.formats.messages.smolagents_messages import is_of_smolagents, with_calls
 from evaluation_assets.core.traces.formats.transcript import as_text
-from evaluation_assets.core.traces.formats.untyped import as_object, at, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _CALLERS = ("function_call", "tool_call")
@@ -40,6 +40,8 @@ _COMMAND = re.compile(r"^```mswea_bash_command[ \t]*\n(.*?)\n?^```[ \t]*$", re.M
 _ACTION = re.compile(
     r"\A\s*(?:Thought:)?(.*?)^[ \t]*Action:[ \t]*(\S[^\n]*)\n+[ \t]*Action Input:[ \t]*(.*)\Z", re.MULTILINE | re.DOTALL
 )
+_KEYED = re.compile(r"\s*([\w.:/-]+)\s*(<arg_key>.*)", re.DOTALL)
+_ARGUMENT = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
 _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
 _SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 """What a command of mini-SWE-agent prints before what it hands in."""
@@ -97,7 +99,8 @@ def _written(message: Any) -> _Written:
     """What a model wrote; in its reasoning, a call is none."""
     text = _text(message)[1]
     if any(at(message, key) in _CALLERS for key in ("from", "role")):
-        return _Written((text,))
+        several = decoded(text)
+        return _Written(tuple(map(as_text, several)) if isinstance(several, list) and several else (text,))
     if f"<{_CALL}" not in text:
         return _Written((), text)
     thought, said = split_thought(text)
@@ -135,14 +138,17 @@ def _tagged(message: Any) -> Iterator[Any]:
 
 
 def _call_in(text: str) -> JsonObject | None:
-    """The call in an element: JSON, or a function with parameters of Qwen's coding models."""
+    """The call in an element: JSON, a function with parameters of Qwen's coding models, or a name with keys of GLM."""
     found = as_object(text)
     if isinstance(at(found, "name"), str):
         return found
     functions, _ = elements_in(text, "function")
-    if not functions:
+    if functions:
+        return function_in(functions[0])
+    keyed = _KEYED.fullmatch(text)
+    if keyed is None:
         return None
-    return function_in(functions[0])
+    return {"name": keyed[1], "arguments": {key.strip(): decoded(value) for key, value in _ARGUMENT.findall(keyed[2])}}
 
 
 def _response_in(text: str) -> JsonObject:

@@ -14,6 +14,7 @@ _USAGE = {
     "prompt_tokens": "prompt_tokens",
     "completion_tokens": "completion_tokens",
     "cache_read_input_tokens": "prompt_cached_tokens",
+    "cache_creation_input_tokens": "prompt_cache_creation_tokens",
 }
 
 

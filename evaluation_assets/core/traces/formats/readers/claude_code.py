@@ -16,7 +16,7 @@ from evaluation_assets.core.traces.formats.base import (
     Sample,
     UnusableRecord,
 )
-from evaluation_assets.core.traces.formats.coding.claude_code_files import SubAgents, session_files
+from evaluation_assets.core.traces.formats.coding.claude_code_files import SubAgents, own_records, session_files
 from evaluation_assets.core.traces.formats.coding.claude_code_lines import Chain, Reply, SessionLines
 from evaluation_assets.core.traces.formats.coding.claude_code_totals import at_least, confirm_printed
 from evaluation_assets.core.traces.formats.context import ended_by
@@ -67,6 +67,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
         else:
             own.append(file)
     beside.logs = _sub_agents([file for file in own if len(own) > 1])
+    beside.sessions = frozenset(filter(None, (_session_of(one) for file in own for one in sample_of(file).records)))
     inside = {inner.source for inners in beside.logs.values() for inner in inners}
     for file in own:
         if file.source not in inside:
@@ -92,7 +93,7 @@ def _sessions(file: DropFile, beside: SubAgents, unmapped: UnmappedFields) -> It
     unnamed: list[Record] = []
     session: str | None = None
     latest = records
-    for record in read_records(file):
+    for record in own_records(file, beside, unmapped):
         if isinstance(record, Rejection):
             yield record
             continue
@@ -205,7 +206,14 @@ class _Session:
             final_answer=answer,
             started_at=times[0] if times else None,
             duration_s=None if elapsed is None else elapsed / 1000,
-            usage=usage(used.input_tokens, used.output_tokens, spent, cached_tokens=used.cached_tokens),
+            usage=usage(
+                used.input_tokens,
+                used.output_tokens,
+                spent,
+                used.cached_tokens,
+                used.cache_write_tokens,
+                used.cache_write_1h_tokens,
+            ),
             flags=flags_of(
                 cut_off=self._lines.stopped or ended.cut_off,
                 refused=ended.refused,

@@ -1,11 +1,15 @@
-"""Conversations of Cline and its descendants (Roo Code, Kilo Code): `api_conversation_history.json` of a task."""
+"""Conversations of Cline and its descendants (Roo Code, Kilo Code): `api_conversation_history.json` of a task, with the
+tokens that `ui_messages.json` beside it states; and sessions of Cline's CLI (`<session>.messages.json`).
+"""
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample
 from evaluation_assets.core.traces.formats.coding.client_context import CLINE_RESULT, is_of_cline
+from evaluation_assets.core.traces.formats.coding.cline_tasks import ClineTask, folder_of, request_usage, tasks_beside
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
@@ -14,11 +18,15 @@ from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import Agent, Trajectory
 
 NAME = "cline"
-DESCRIPTION = "Cline and Roo Code tasks: api_conversation_history.json"
-DETECTION = "messages in which the client adds <environment_details>, or a result as '[tool for ...] Result:'"
+DESCRIPTION = "Cline and Roo Code tasks: api_conversation_history.json; sessions of Cline's CLI"
+DETECTION = (
+    "messages in which the client adds <environment_details>, or a result as '[tool for ...] Result:'; "
+    "or a sessionId with messages that have modelInfo and metrics"
+)
 
 _ENVIRONMENT = re.compile(r"\s*<environment_details>.*?(?:</environment_details>|\Z)\s*", re.DOTALL)
 _FOLDER = re.compile(r"^# Current Work(?:ing|space) Directory \(([^)\n]+)\) Files", re.MULTILINE)
@@ -27,7 +35,8 @@ _THOUGHT = re.compile(r"<thinking>(.*?)(?:</thinking>|\Z)", re.DOTALL)
 _ERROR = re.compile(
     r"The tool execution failed with the following error:\s*(?:<error>)?\s*(.*?)\s*(?:</error>|\Z)", re.DOTALL
 )
-_DENIED = "The user denied this operation"
+_DENIED = re.compile(r'\s*(?:The user denied this operation|\{"status": ?"denied", ?"message": ?"The user denied)')
+_MODEL = re.compile(r"^<model>([^<\n]+)</model>", re.MULTILINE)
 _OF_THE_CLIENT = ("[ERROR] You did not use a tool", "[TASK RESUMPTION]", "[NOTE]", "[Response interrupted")
 _ARGUMENT = re.compile(r"<(\w+)>\n?(.*?)\n?</\1>", re.DOTALL)
 _TOOLS = (
@@ -42,12 +51,13 @@ _TOOLS = (
 
 def detect(sample: Sample) -> bool:
     """Whether a sample of records is in this format."""
-    return any(is_of_cline(record) for record in sample.records)
+    return any(is_of_cline(record) or _is_session(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory per file."""
-    for file in own_files(files, detect, NAME):
+    """Yield one trajectory per file of messages, and per session."""
+    tasks, conversations = tasks_beside(files)
+    for file in own_files(conversations, detect, NAME):
         if isinstance(file, Rejection):
             yield file
             continue
@@ -55,16 +65,38 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
         for record in read_records(file):
             if isinstance(record, Rejection):
                 yield record
+            elif _is_session(record.data):
+                yield usable(record, lambda one: _session_of(one, unmapped))
             else:
                 messages.append(record)
         if messages:
-            yield usable(messages[0], lambda _, of_task=messages: _task_of(of_task, unmapped))
+            known = tasks.get(folder_of(file.source), ClineTask())
+            yield usable(messages[0], lambda _, of_task=messages, known=known: _task_of(of_task, known, unmapped))
 
 
-def _task_of(records: Sequence[Record], unmapped: UnmappedFields) -> Trajectory:
+def _is_session(data: Any) -> bool:
+    return "sessionId" in object_in(data) and any(
+        isinstance(at(at(message, "metrics"), "inputTokens"), int) for message in objects_in(at(data, "messages"))
+    )
+
+
+def _session_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
+    """The session of a document of Cline's CLI."""
     task = _Task(unmapped)
+    with unmapped.reading(record.json_object()) as fields:
+        fields.set_aside("version", "updated_at", "agent", "origin")
+        task.session.id = fields.name("sessionId")
+        for message in objects_in(fields.value("messages")):
+            task.add(message)
+    return task.session.trajectory(NAME, unmapped)
+
+
+def _task_of(records: Sequence[Record], known: ClineTask, unmapped: UnmappedFields) -> Trajectory:
+    task = _Task(unmapped)
+    task.session.spent = known.spent
     for record in records:
         task.add(record.json_object())
+    task.ran_on(known.model)
     return task.session.trajectory(NAME, unmapped)
 
 
@@ -78,7 +110,13 @@ class _Task:
     def add(self, message: dict[str, Any]) -> None:
         """Add a message of the model, or of the client for the user."""
         with self._unmapped.reading(message) as fields:
-            role, time = fields.text("role"), fields.number("ts")
+            if fields.flag("isSummary") or fields.flag(
+                "isTruncationMarker"
+            ):  # which Roo Code writes when it shortens the context
+                self.session.compactions += 1
+                fields.rest()
+                return
+            role, time = fields.text("role"), fields.number("ts", "createdAt")
             if time is not None and (when := as_utc(time / 1000)) is not None:
                 self.session.times.append(when)
             texts: list[str] = []
@@ -88,23 +126,36 @@ class _Task:
                     texts.append(part)
                 else:
                     self._part(part, texts, calls)
+            fields.set_aside("id", "reasoning_details", "condenseParent", "truncationParent")
+            model, metrics = fields.object("modelInfo"), fields.object("metrics")
+            used = request_usage(metrics, model.text("providerId", "provider"))
+            self.ran_on(model.text("modelId", "id"))
+            for each in (metrics.object("tokens"), metrics, model):
+                each.rest()
         if role == "assistant":
             self._said("\n".join(texts), calls)
+            self.session.used(used)
         else:
             self._given(texts)
 
+    def ran_on(self, model: str | None) -> None:
+        """Note the model, unless one is known."""
+        if self.session.agent.model is None:
+            self.session.agent = replace(self.session.agent, model=model)
+
     def _part(self, part: Fields, texts: list[str], calls: list[Call]) -> None:
         kind = part.text("type") or "unknown"
-        part.set_aside("cache_control", "signature", "call_id", "reasoning_details", "ts")
+        part.set_aside("cache_control", "signature", "call_id", "reasoning_details", "ts", "summary")
         if kind == "text":
             texts.append(part.text("text") or "")
-        elif kind == "thinking":
-            texts.append(f"<thinking>{part.text('thinking') or ''}</thinking>")
+        elif kind in ("thinking", "reasoning"):
+            texts.append(f"<thinking>{part.text('thinking', 'text') or ''}</thinking>")
         elif kind == "tool_use":
             calls.append(Call(name=part.text("name") or "unnamed", arguments=part.value("input"), id=part.name("id")))
         elif kind == "tool_result":
             content = "\n".join(one if isinstance(one, str) else _output(one) for one in part.parts("content"))
             failed = part.flag("is_error") is True
+            part.set_aside("name")
             self._answered(content, part.name("tool_use_id"), failed=failed)
         elif kind == "image":
             texts.append(image_text(part))
@@ -129,6 +180,8 @@ class _Task:
         """What the client put into the user's place: results, words of the user, and notes of its own."""
         if (folder := next((found for each in texts if (found := _FOLDER.search(each))), None)) is not None:
             self.session.about.setdefault("cwd", folder[1])
+        for found in filter(None, map(_MODEL.search, texts)):
+            self.ran_on(found[1])
         asked: list[str] = []
         waiting: str | None = None
         for text in (cleaned for each in texts if (cleaned := _ENVIRONMENT.sub("\n", each).strip())):
@@ -156,7 +209,7 @@ class _Task:
         header = CLINE_RESULT.match(content)
         content = content if header is None else content[header.end() :]
         error = _ERROR.match(content)
-        problem = error[1] if error is not None else content if failed or content.startswith(_DENIED) else None
+        problem = error[1] if error is not None else content if failed or _DENIED.match(content) else None
         self.session.answered(
             Result(content=content, call_id=call_id, error=None if problem is None else one_line(problem) or "error")
         )

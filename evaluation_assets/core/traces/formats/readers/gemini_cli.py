@@ -96,8 +96,8 @@ class _Stored:
     def _record(self, record: JsonObject) -> None:
         """Take messages and metadata; the later version of a message has its calls."""
         changes = record.get("$set")
-        if isinstance(record.get("$rewindTo"), str):
-            self.session.about["rewinds"] = self.session.about.get("rewinds", 0) + 1
+        if isinstance(target := record.get("$rewindTo"), str):
+            self._rewound(target)
         elif isinstance(changes, dict):
             self._header({key: value for key, value in changes.items() if key != "messages"})
             self._rewritten(list_in(changes.get("messages")))
@@ -110,6 +110,22 @@ class _Stored:
                     self._messages[str(message.get("id") or f"#{number}")] = message
                 else:
                     self._unmapped.count("messages[] (no object)")
+
+    def _rewound(self, target: str) -> None:
+        """Take a message and all after it back; they were paid for. One that is not known means all of them.
+
+        In a history that was rewritten, messages have other IDs: what was taken back is then not known.
+        """
+        self.session.about["rewinds"] = self.session.about.get("rewinds", 0) + 1
+        names = list(self._messages)
+        if target not in self._messages and self.session.compactions:
+            return
+        self._unmapped.note("rewound", "branch", bool(names))
+        for name in names[names.index(target) if target in names else 0 :]:
+            message = self._messages.pop(name)
+            self._unmapped.note("rewound", "call", len(list(objects_in(message.get("toolCalls")))))
+            with self._unmapped.peeking(message) as fields:
+                self.session.used(usage_in(fields.object("tokens"), _TOKENS))
 
     def _rewritten(self, messages: list[Any]) -> None:
         """The history after a change: old messages whose results may be masked, and summaries in place of others."""

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.context import is_limit, is_refusal
 from evaluation_assets.core.traces.formats.messages.gemini_contents import Pairs, merged, pieces_of, usage_of_gemini
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape
 from evaluation_assets.core.traces.formats.messages.pieces import agent_events, user_events
-from evaluation_assets.core.traces.formats.transcript import Event, Result
+from evaluation_assets.core.traces.formats.transcript import Event, Result, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -15,6 +16,7 @@ DESCRIPTION = "Google ADK sessions: events with author, content and actions, as 
 DETECTION = "events with author, content or actions, and invocationId (or invocation_id)"
 
 _CONTENT = ("content", "actions", "errorCode", "error_code")
+_USUAL_END = "STOP"
 _PLUMBING = (
     "id", "timestamp", "invocationId", "invocation_id", "actions", "branch", "partial", "turnComplete", "turn_complete",
     "longRunningToolIds", "long_running_tool_ids", "avgLogprobs", "avg_logprobs",
@@ -46,12 +48,30 @@ def _events(events: Sequence[Fields], _: Mapping[int, Usage]) -> Iterator[Event]
         if author == "user" or (pieces and all(isinstance(piece, Result) for piece in pieces)):
             yield from user_events(pieces)
         else:
-            failed = event.text("errorMessage", "error_message", "errorCode", "error_code")
-            yield from agent_events([*pieces, *([f"[{failed}]"] if failed else [])], author, used)
+            problem = _problem(event)
+            yield from agent_events([*pieces, *([f"[{problem}]"] if problem else [])], author, used)
 
 
 def _model(_: Fields, events: Sequence[Fields]) -> str | None:
     return next(filter(None, [event.text("modelVersion", "model_version") for event in events]), None)
+
+
+def _problem(event: Fields) -> str | None:
+    """What an event says went wrong. An empty answer of a model has its usual end as the code of an error."""
+    code = event.text("errorCode", "error_code")
+    message = event.text("errorMessage", "error_message")
+    return None if code == _USUAL_END and message is None else message or code
+
+
+def _stopped(event: Fields) -> str | None:
+    """Why the model stopped, which is the code of an error if it said nothing."""
+    return event.text("finishReason", "finish_reason") or event.text("errorCode", "error_code")
+
+
+def _failed(event: Fields) -> str | None:
+    """What went wrong, unless it is a limit or a refusal of the model."""
+    reason = _stopped(event)
+    return None if is_limit(reason) or is_refusal(reason) else one_line(_problem(event))
 
 
 _SHAPE = MessageShape(
@@ -61,7 +81,8 @@ _SHAPE = MessageShape(
     events=_events,
     system=lambda *_: None,
     messages_at=(("events",), ("session", "events")),
-    stopped=lambda event: event.text("finishReason", "finish_reason"),
+    stopped=_stopped,
+    failed=_failed,
     model=_model,
 )
 detect, read = _SHAPE.detects, _SHAPE.read

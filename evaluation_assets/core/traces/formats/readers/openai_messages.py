@@ -35,6 +35,7 @@ from evaluation_assets.core.traces.formats.messages.framework_messages import as
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS, messages_in, with_messages
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import WrittenMessages, with_written_calls
+from evaluation_assets.core.traces.formats.readers.ag_ui import is_event
 from evaluation_assets.core.traces.formats.readers.anthropic_messages import is_anthropic
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.readers.kimi_code import is_mark
@@ -64,7 +65,7 @@ _OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermedia
 
 def detect(sample: Sample) -> bool:
     """Whether a record has chat messages, or is one."""
-    if any(is_of_cline(record) or is_mark(record) for record in sample.records):
+    if any(is_of_cline(record) or is_mark(record) or is_event(record) for record in sample.records):
         return False
     return not any(is_item(record) or is_init(record) or has_tools(record) for record in sample.records) and any(
         _is_message(record) or _holds_messages(record) for record in sample.records

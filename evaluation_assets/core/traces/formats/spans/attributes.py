@@ -28,7 +28,7 @@ from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.transcript import Call, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, object_in
-from evaluation_assets.core.traces.formats.usage import Count, settled, usage
+from evaluation_assets.core.traces.formats.usage import Count, settled, usage, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Usage
 
 Kind = Literal["agent", "model", "tool", "chain", "other"]
@@ -285,7 +285,7 @@ def usage_in(fields: Fields) -> Usage | None:
     """Tokens and cost of a span."""
     mlflow = object_in(decoded(_value(fields, "mlflow.chat.tokenUsage", "usage")))
     if isinstance(mlflow.get("input_tokens"), int) and isinstance(mlflow.get("output_tokens"), int):
-        return usage(input_tokens=mlflow["input_tokens"], output_tokens=mlflow["output_tokens"])
+        return usage_of(Fields(mlflow))
     cached = _whole(
         fields,
         "gen_ai.usage.cache_read.input_tokens",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.spans.attributes import kind_of
 from evaluation_assets.core.traces.formats.spans.bodies import Note
 from evaluation_assets.core.traces.formats.spans.langchain_dumps import USER_MESSAGES, is_tool_message, user_messages_in
@@ -70,12 +71,14 @@ def langfuse_usage(counts: Any, cost: Any, stated: Comparisons) -> JsonObject:
     """Kinds of tokens in Langfuse exclude each other, by its documentation; not all integrations keep to it."""
     found = {key: int(value) for key, value in object_in(counts).items() if isinstance(value, int | float)}
     from_cache = next((value for key, value in found.items() if "cache" in key and "read" in key), None)
+    to_cache = [value for key, value in found.items() if "cache" in key and ("creation" in key or "write" in key)]
     counted = settled(stated, found.get("total"), _count(found, _INPUT), _count(found, _OUTPUT))
     return usage_attributes(
         {
             "input_tokens": counted[0],
             "output_tokens": counted[1],
             "cache_read_input_tokens": found.get("input_cached_tokens", found.get("input_cache_read", from_cache)),
+            "cache_creation_input_tokens": sum_of(to_cache),
         },
         cost,
     )

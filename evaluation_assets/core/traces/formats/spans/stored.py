@@ -67,6 +67,7 @@ def usage_attributes(counts: Any, cost: Any = None) -> JsonObject:
             counts, "output_tokens", "output", "completionTokens", "completion_tokens"
         ),
         "gen_ai.usage.cache_read.input_tokens": _first(counts, "cache_read_input_tokens", "input_cached_tokens"),
+        "gen_ai.usage.cache_creation.input_tokens": _first(counts, "cache_creation_input_tokens"),
         "gen_ai.usage.cost": cost,
     }
     return {key: value for key, value in found.items() if isinstance(value, int | float)}

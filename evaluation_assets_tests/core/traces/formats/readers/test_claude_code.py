@@ -67,7 +67,7 @@ def test_the_lines_of_a_message_are_one_reply_whose_usage_counts_once(session: T
         Usage(input_tokens=150, cached_tokens=100, cache_write_tokens=40, output_tokens=45),
         None,
     )
-    assert session.usage == Usage(input_tokens=508, cached_tokens=330, output_tokens=100)
+    assert session.usage == Usage(input_tokens=508, cached_tokens=330, cache_write_tokens=120, output_tokens=100)
 
 
 def test_calls_stand_with_their_own_results(session: Trajectory) -> None:
@@ -392,3 +392,52 @@ def test_a_damaged_file_among_others_is_one_rejection(tmp_path: Path) -> None:
     (problem,) = [each for each in found if isinstance(each, Rejection)]
     assert (problem.source, "UTF-16" in problem.detail) == ("broken.jsonl", True)
     assert len([each for each in found if isinstance(each, Trajectory)]) == 1
+
+
+def _fork_of(origin: list[Any], session: str) -> list[Any]:
+    """The lines of a session that was forked from another one, with a turn of its own."""
+    copies = [
+        {**line, "sessionId": session, "forkedFrom": {"sessionId": line["sessionId"], "messageUuid": line["uuid"]}}
+        for line in origin
+    ]
+    return [*copies, *_turn(session, "Remove it.", "Removed.", after=origin[-1]["uuid"])]
+
+
+def _turn(session: str, asked: str, said: str, after: str | None = None) -> list[Any]:
+    used = {"input_tokens": 10, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 20, "output_tokens": 5}
+    call = {"type": "tool_use", "id": f"toolu_{said}", "name": "Bash", "input": {"command": asked}}
+    contents = [
+        ("user", asked, {}),
+        ("assistant", [call], {"id": f"msg_{said}", "usage": used}),
+        ("user", [{"type": "tool_result", "tool_use_id": f"toolu_{said}", "content": "ok"}], {}),
+        ("assistant", [{"type": "text", "text": said}], {"id": f"msg_last_{said}", "usage": used}),
+    ]
+    lines: list[Any] = []
+    for number, (role, content, more) in enumerate(contents):
+        uuid = f"{asked}-{number}"
+        message = {"role": role, "content": content, **more}
+        lines.append({"type": role, "uuid": uuid, "parentUuid": after, "sessionId": session, "message": message})
+        after = uuid
+    return lines
+
+
+def test_of_a_fork_only_its_own_work_is_read_if_its_origin_is_in_the_drop(tmp_path: Path) -> None:
+    origin = _turn("s1", "List it.", "Listed.")
+    written(tmp_path / "s1.jsonl", origin)
+    written(tmp_path / "s2.jsonl", _fork_of(origin, "s2"))
+    first, fork = trajectories(tmp_path)
+    assert [(run.id, run.task, run.final_answer) for run in (first, fork)] == [
+        ("s1", "List it.", "Listed."),
+        ("s2", "Remove it.", "Removed."),
+    ]
+    assert (
+        first.usage == fork.usage == Usage(input_tokens=260, cached_tokens=200, cache_write_tokens=40, output_tokens=10)
+    )
+    assert summary_of(tmp_path).sentence == "complete"
+
+
+def test_a_fork_without_its_origin_is_whole_and_says_so(tmp_path: Path) -> None:
+    file = written(tmp_path / "s2.jsonl", _fork_of(_turn("s1", "List it.", "Listed."), "s2"))
+    (run,) = trajectories(file)
+    assert len(run.calls) == 2
+    assert summary_of(file).copied_histories == 1

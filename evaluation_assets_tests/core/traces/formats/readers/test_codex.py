@@ -237,3 +237,25 @@ def test_a_document_of_the_first_versions_is_read(tmp_path: Path) -> None:
     path.write_text(json.dumps({"session": _HEADER, "items": items}, indent=2), "utf-8")
     (run,) = trajectories(path)
     assert (run.id, _errors(run)) == ("5973b6c0", ["exit code 1", None])
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        'exec_command failed for `/bin/bash -lc ls`: CreateProcess { message: "Rejected(\\"rejected by user\\")" }',
+        "apply_patch verification failed: Failed to find expected lines in a.py:\nx = 1",
+        "patch rejected: writing outside of the project; rejected by user approval settings",
+        "exec command rejected by user",
+        "write_stdin failed: stdin is closed for this session",
+    ],
+)
+def test_a_call_that_was_refused_or_could_not_start_has_failed(tmp_path: Path, output: str) -> None:
+    lines = [
+        {"timestamp": "2026-03-01T10:00:00Z", "type": "session_meta", "payload": {"id": "a", "cwd": "/"}},
+        _message("user", "Fix it."),
+        _item(type="function_call", name="exec_command", arguments="{}", call_id="c1"),
+        _item(type="function_call_output", call_id="c1", output=output),
+        _message("assistant", "It did not work."),
+    ]
+    (error,) = _errors(_read(tmp_path / "rollout.jsonl", lines))
+    assert error == " ".join(output.split())[:200]

@@ -191,6 +191,46 @@ def test_calls_and_responses_have_roles_of_their_own(tmp_path: Path) -> None:
     assert ([agent.id for agent in run.agents], summary_of(path).trust) == (["agent"], "complete")
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        '<function=look_up>{"order": 17}</function>',  # Llama
+        '<tool_call>\n<function=look_up>{"order": 17}</function>\n</tool_call>',
+    ],
+)
+def test_the_arguments_in_an_element_may_be_json(tmp_path: Path, call: str) -> None:
+    said = [{"role": "assistant", "content": call}, {"role": "tool", "content": "paid"}, SAID[-1]]
+    path = written(tmp_path, {"messages": [*ASKED, *said]})
+    (run,) = trajectories(path)
+    check_clerk(run)
+    assert summary_of(path).trust == "complete"
+
+
+def test_calls_of_glm_have_keys_and_values(tmp_path: Path) -> None:
+    call = (
+        "<tool_call>look_up\n<arg_key>order</arg_key>\n<arg_value>A 17</arg_value>\n<arg_key>of</arg_key>\n"
+        '<arg_value>["May"]</arg_value>\n</tool_call>'
+    )
+    said = [{"role": "assistant", "content": call}, {"role": "observation", "content": "paid"}, SAID[-1]]
+    path = written(tmp_path, {"messages": [*ASKED, *said]})
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("look_up", {"order": "A 17", "of": ["May"]}, "paid")]
+    assert summary_of(path).trust == "complete"
+
+
+def test_several_calls_may_be_one_message_of_llama_factory(tmp_path: Path) -> None:
+    calls = [{"name": "look_up", "arguments": {"order": 17}}, {"name": "look_up", "arguments": {"order": 18}}]
+    conversation = [
+        {"from": "human", "value": "Are they paid?"},
+        {"from": "function_call", "value": json.dumps(calls)},
+        {"from": "observation", "value": "paid"},
+        {"from": "observation", "value": "open"},
+        {"from": "gpt", "value": "One is."},
+    ]
+    (run,) = trajectories(written(tmp_path, {"conversations": conversation}))
+    assert calls_of(run) == [("look_up", {"order": 17}, "paid"), ("look_up", {"order": 18}, "open")]
+
+
 def smolagents() -> list[JsonObject]:
     def message(role: str, text: str) -> JsonObject:
         return {"role": role, "content": [{"type": "text", "text": text}]}

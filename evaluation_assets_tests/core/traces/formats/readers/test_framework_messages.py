@@ -28,7 +28,7 @@ def test_a_pydantic_ai_conversation_has_its_turns_usage_model_and_prompts() -> N
     unmapped = UnmappedFields()
     (run,) = trajectories(PYDANTIC, unmapped=unmapped)
     assert [turn.user_message for turn in run.turns] == ["Two seats, please.\n[image]", "I take it."]
-    assert run.usage == Usage(input_tokens=140, output_tokens=17)
+    assert run.usage == Usage(input_tokens=140, cached_tokens=0, output_tokens=17)
     assert (run.agents[0].model, run.agents[0].description) == ("gpt-5", "You sell tickets.\n\nBe brief.")
     assert unmapped.table() == []
 
@@ -144,3 +144,14 @@ def test_a_smolagents_run_that_reached_its_limit_is_cut_off(tmp_path: Path) -> N
     (run,) = trajectories(written(tmp_path, {"state": "max_steps_error", "steps": [*steps[:3], last]}))
     assert "step_limit" in run.flags
     assert run.text.rstrip().endswith("About 4.\n</message>")
+
+
+def test_tokens_from_the_cache_are_told_apart_in_messages_of_pydantic_ai(tmp_path: Path) -> None:
+    used = {"input_tokens": 100, "cache_read_tokens": 60, "cache_write_tokens": 30, "output_tokens": 10, "details": {}}
+    messages = [
+        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Is it paid?"}]},
+        {"kind": "response", "parts": [{"part_kind": "text", "content": "Yes."}], "usage": used},
+    ]
+    (tmp_path / "m.json").write_bytes(orjson.dumps(messages))
+    (run,) = trajectories(tmp_path / "m.json")
+    assert run.usage == Usage(input_tokens=100, cached_tokens=60, cache_write_tokens=30, output_tokens=10)

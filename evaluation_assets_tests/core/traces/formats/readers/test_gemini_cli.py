@@ -5,6 +5,7 @@ Rewritten histories, cancelled calls, sub-agents and the JSON documents of earli
 """
 
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -111,3 +112,28 @@ def test_only_what_the_client_adds_is_unmapped() -> None:
         "messages[] (info)": 1,
         "messages[] (rewritten history)": 1,
     }
+
+
+def test_what_the_user_rewound_is_left_out_and_was_paid_for(tmp_path: Path) -> None:
+    """`$rewindTo` takes the message that it names back, and all after it (`loadConversationRecord`)."""
+
+    def said(name: str, text: str, *calls: str) -> dict[str, Any]:
+        made = [{"id": call, "name": "ls", "args": {}, "status": "success", "result": []} for call in calls]
+        tokens = {"input": 100, "output": 10, "cached": 0, "thoughts": 0, "tool": 0, "total": 110}
+        return {"id": name, "type": "gemini", "content": text, "tokens": tokens, "toolCalls": made}
+
+    def asked(name: str, text: str) -> dict[str, Any]:
+        return {"id": name, "type": "user", "content": [{"text": text}]}
+
+    header = {"sessionId": "s9", "projectHash": "h", "startTime": "2026-03-01T10:00:00Z", "kind": "main"}
+    records = [
+        *(asked("1", "List it."), said("2", "Listed.", "c1")),
+        *(asked("3", "Remove it."), said("4", "Removed.", "c2"), {"$rewindTo": "3"}),
+        *(asked("5", "Keep it."), said("6", "Kept.")),
+    ]
+    unmapped = UnmappedFields()
+    (run,) = trajectories(written(tmp_path, header, *records), unmapped=unmapped)
+    assert [turn.user_message for turn in run.turns] == ["List it.", "Keep it."]
+    assert ([name for name, _, _ in calls_of(run)], run.extra["rewinds"]) == (["ls"], 1)
+    assert run.usage == Usage(input_tokens=300, cached_tokens=0, output_tokens=30)
+    assert (unmapped.notes["rewound", "branch"], unmapped.notes["rewound", "call"]) == (1, 1)

@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from evaluation_assets.core.traces.formats.base import Rejection
-from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, recorded_verdicts
 from evaluation_assets_tests.core.traces.formats.readers.summaries import check_desk
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, read, trajectories
@@ -303,3 +303,36 @@ def test_calls_of_the_ai_sdk_are_read_from_what_langfuse_made_of_them(tmp_path: 
     (run,) = trajectories(tmp_path / "t.json")
     assert calls_of(run) == [("weather", {"city": "Oslo"}, '{\n  "degrees": 4\n}')]
     assert summary_of(tmp_path / "t.json").trust == "complete"
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"input": 3, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 100, "output": 10, "total": 1013},
+        {
+            "input": 1003,
+            "cache_read_input_tokens": 900,
+            "cache_creation_input_tokens": 100,
+            "output": 10,
+            "total": 1013,
+        },
+        {
+            "input": 3,
+            "input_cache_read": 900,
+            "input_cache_creation_5m": 60,
+            "input_cache_creation_1h": 40,
+            "output": 10,
+        },
+    ],
+)
+def test_tokens_that_were_written_to_the_cache_are_told_apart(tmp_path: Path, counts: dict[str, int]) -> None:
+    run = run_of(tmp_path, {**observed("GENERATION", "llm", [ASKED], "Rain.", 0), "usageDetails": counts})
+    assert run.usage == Usage(input_tokens=1003, cached_tokens=900, cache_write_tokens=100, output_tokens=10)
+
+
+def test_the_cost_of_a_trace_goes_before_list_prices(tmp_path: Path) -> None:
+    said = observed("GENERATION", "llm", [ASKED], "Rain.", 0)
+    said |= {"usageDetails": {"input": 1000, "output": 10, "total": 1010}, "model": "gpt-4o"}
+    (tmp_path / "t.json").write_bytes(orjson.dumps({"id": "t-9", "totalCost": 0.5, "observations": [said]}))
+    (run,) = trajectories(tmp_path / "t.json")
+    assert run.usage == Usage(input_tokens=1000, output_tokens=10, cost_usd=0.5)

@@ -216,3 +216,22 @@ def test_the_ids_of_spans_are_those_that_mlflow_shows(tmp_path: Path) -> None:
     assert len(run.calls) == 2
     assert all(re.fullmatch("[0-9a-f]{16}", span.span_id) for span in spans_of_clips(run).values())
     assert len(spans_of_clips(run)) == 2
+
+
+def test_a_total_may_leave_out_what_is_beside_the_input(tmp_path: Path) -> None:
+    """Anthropic counts what is read from its cache beside the input, and MLflow adds input and output up."""
+    trace = turn_of(None, "tr-1", 1000)
+    counts = {"input_tokens": 10, "output_tokens": 50, "total_tokens": 60}
+    cached = {"cache_read_input_tokens": 900, "cache_creation_input_tokens": 30}
+    models = [span for span in trace["data"]["spans"] if span["name"] == "Completions"]
+    for span in models:
+        span["attributes"]["mlflow.chat.tokenUsage"] = json.dumps({**counts, **cached})
+    whole = {key: value * len(models) for key, value in {**counts, **cached}.items()}
+    trace["info"]["trace_metadata"] = {"mlflow.trace.tokenUsage": json.dumps(whole)}
+    (run,) = read_turns(tmp_path, trace)
+    used = run.usage
+    assert used is not None
+    assert (used.input_tokens, used.cached_tokens, used.cache_write_tokens, used.output_tokens) == tuple(
+        count * len(models) for count in (940, 900, 30, 50)
+    )
+    assert summary_of(tmp_path / "turns.jsonl").trust == "complete"

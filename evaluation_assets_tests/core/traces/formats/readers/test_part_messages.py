@@ -241,3 +241,29 @@ def test_the_import_report_has_no_doubts(path: Path) -> None:
     found = summary_of(path)
     assert found.doubts == ()
     assert found.calls_in_source == found.calls or path.name == "sdk.jsonl"  # code that ran has no marks
+
+
+def _adk_event(author: str, text: str | None, **more: Any) -> dict[str, Any]:
+    content = {} if text is None else {"content": {"role": author, "parts": [{"text": text}]}}
+    return {"id": f"{author}-{text}", "invocationId": "i", "author": author, "actions": {}, **content, **more}
+
+
+@pytest.mark.parametrize(
+    ("code", "flags", "error"),
+    [
+        ("RESOURCE_EXHAUSTED", ("no_answer", "failed"), "Try later."),
+        ("MAX_TOKENS", ("step_limit", "no_answer"), None),
+        ("SAFETY", ("refused",), None),
+    ],
+)
+def test_an_error_of_google_adk_is_no_answer_of_the_agent(
+    tmp_path: Path, code: str, flags: tuple[str, ...], error: str | None
+) -> None:
+    events = [
+        _adk_event("user", "Book a room."),
+        _adk_event("desk", "I look."),
+        _adk_event("desk", None, errorCode=code, errorMessage="Try later."),
+    ]
+    (run,) = trajectories(written(tmp_path, *events))
+    assert (run.flags, run.extra.get("error")) == (flags, error)
+    assert "[Try later.]" in run.text and (run.final_answer is None or code == "SAFETY")
