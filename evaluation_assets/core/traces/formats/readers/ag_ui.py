@@ -86,15 +86,15 @@ class _Made:
     """A call while its arguments arrive."""
 
     name: str
-    arguments: str = ""
+    arguments: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class _Reply:
-    """What an agent says and calls before the next result."""
+    """What an agent says and calls before the next result, in pieces."""
 
-    thought: str = ""
-    message: str = ""
+    thought: list[str] = field(default_factory=list)
+    message: list[str] = field(default_factory=list)
     message_id: str | None = None
     calls: dict[str, _Made] = field(default_factory=dict)
 
@@ -221,8 +221,8 @@ class _Stream:
         self._notice(name)
         if role == "user":
             self.session.asked(as_text(said))
-        elif isinstance(said, str):
-            self._reply.message += said
+        elif isinstance(said, str) and said:
+            self._reply.message.append(said)
 
     def _thought(self, event: Fields) -> None:
         said = event.value("delta")
@@ -230,7 +230,7 @@ class _Stream:
         if self._reply.message or self._reply.calls:
             self._flush()
         if isinstance(said, str):
-            self._reply.thought += said
+            self._reply.thought.append(said)
 
     def _call(self, event: Fields) -> None:
         name, tool, piece = event.name("toolCallId"), event.text("toolCallName"), event.value("delta")
@@ -240,7 +240,7 @@ class _Stream:
         if name not in self._reply.calls:
             self._reply.calls[name] = _Made(tool or "unnamed")
         if isinstance(piece, str):
-            self._reply.calls[name].arguments += piece
+            self._reply.calls[name].arguments.append(piece)
 
     def _result(self, event: Fields) -> None:
         self._flush()
@@ -252,11 +252,12 @@ class _Stream:
 
     def _flush(self) -> None:
         reply, self._reply = self._reply, _Reply()
-        calls = tuple(Call(name=made.name, arguments=made.arguments, id=name) for name, made in reply.calls.items())
-        if reply.thought.strip() or reply.message.strip() or calls:
-            self.session.said(
-                Said(thought=reply.thought.strip() or None, message=reply.message.strip() or None, calls=calls)
-            )
+        calls = tuple(
+            Call(name=made.name, arguments="".join(made.arguments), id=name) for name, made in reply.calls.items()
+        )
+        thought, message = "".join(reply.thought).strip() or None, "".join(reply.message).strip() or None
+        if thought or message or calls:
+            self.session.said(Said(thought=thought, message=message, calls=calls))
 
 
 def _content(message: Fields) -> str:
