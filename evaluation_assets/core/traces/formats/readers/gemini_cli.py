@@ -117,12 +117,12 @@ class _Stored:
         In a history that was rewritten, messages have other IDs: what was taken back is then not known.
         """
         self.session.about["rewinds"] = self.session.about.get("rewinds", 0) + 1
-        names = list(self._messages)
         if target not in self._messages and self.session.compactions:
             return
-        self._unmapped.note("rewound", "branch", bool(names))
-        for name in names[names.index(target) if target in names else 0 :]:
-            message = self._messages.pop(name)
+        self._unmapped.note("rewound", "branch", bool(self._messages))
+        name = None
+        while self._messages and name != target:
+            name, message = self._messages.popitem()
             self._unmapped.note("rewound", "call", len(list(objects_in(message.get("toolCalls")))))
             with self._unmapped.peeking(message) as fields:
                 self.session.used(usage_in(fields.object("tokens"), _TOKENS))
