@@ -87,9 +87,9 @@ class Count:
 
     @property
     def ways(self) -> tuple[int, ...]:
-        """The tokens with the part, by the source's convention first. A part that is larger than the whole is none."""
+        """The tokens with the part, by the source's convention first. What is beside and larger cannot be within."""
         within, beside = self.tokens or 0, (self.tokens or 0) + self.part
-        if self.part > within:
+        if self.is_beside and self.part > within:
             return (beside,)
         return (beside, within) if self.is_beside else (within, beside)
 
