@@ -134,6 +134,15 @@ def at_most(used: Usage, stated: Usage) -> Usage:
     return replace(used, input_tokens=inputs, output_tokens=outputs, cost_usd=None)
 
 
+def with_cache_of(counted: Usage | None, other: Usage | None) -> Usage | None:
+    """Usage with the cached tokens of another count of the same request, if it has none and both have one input."""
+    if counted is None or other is None or counted.input_tokens != other.input_tokens:
+        return counted
+    if counted.cached_tokens is not None or counted.cache_write_tokens is not None:
+        return counted
+    return replace(counted, cached_tokens=other.cached_tokens, cache_write_tokens=other.cache_write_tokens)
+
+
 def usage(
     input_tokens: int | None = None,
     output_tokens: int | None = None,
