@@ -5,6 +5,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from evaluation_assets.core.traces.formats.untyped import object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, trajectories
@@ -96,3 +97,13 @@ def test_opik_has_the_tokens_of_the_cache_in_the_counts_of_the_provider(tmp_path
     }
     (run,) = trajectories(written(tmp_path, {"trace": {"id": "t"}, "spans": [span]}))
     assert run.usage == Usage(input_tokens=280, cached_tokens=30, cache_write_tokens=50, output_tokens=100)
+
+
+def test_weave_has_the_cost_of_a_call_where_it_was_exported_with_costs(tmp_path: Path) -> None:
+    records = records_of("weave")
+    models = [record for record in records if object_in(record.get("inputs")).get("model")]
+    for record in models:
+        costs = {"model-a": {"prompt_tokens_total_cost": 0.01, "completion_tokens_total_cost": 0.02}}
+        record["summary"] = {**record["summary"], "weave": {"status": "success", "costs": costs}}
+    (run,) = trajectories(written(tmp_path, *records))
+    assert run.usage is not None and run.usage.recorded_cost_usd == pytest.approx(0.03 * len(models))
