@@ -87,9 +87,9 @@ class Count:
 
     @property
     def ways(self) -> tuple[int, ...]:
-        """The tokens with the part, by the source's convention first. A part that is larger than the whole is none."""
+        """The tokens with the part, by the source's convention first. What is beside and larger cannot be within."""
         within, beside = self.tokens or 0, (self.tokens or 0) + self.part
-        if self.part > within:
+        if self.is_beside and self.part > within:
             return (beside,)
         return (beside, within) if self.is_beside else (within, beside)
 
@@ -132,6 +132,15 @@ def at_most(used: Usage, stated: Usage) -> Usage:
     pairs = ((used.input_tokens, stated.input_tokens), (used.output_tokens, stated.output_tokens))
     inputs, outputs = (one if one is None or other is None else min(one, other) for one, other in pairs)
     return replace(used, input_tokens=inputs, output_tokens=outputs, cost_usd=None)
+
+
+def with_cache_of(counted: Usage | None, other: Usage | None) -> Usage | None:
+    """Usage with the cached tokens of another count of the same request, if it has none and both have one input."""
+    if counted is None or other is None or counted.input_tokens != other.input_tokens:
+        return counted
+    if counted.cached_tokens is not None or counted.cache_write_tokens is not None:
+        return counted
+    return replace(counted, cached_tokens=other.cached_tokens, cache_write_tokens=other.cache_write_tokens)
 
 
 def usage(

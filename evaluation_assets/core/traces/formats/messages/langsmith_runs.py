@@ -27,7 +27,7 @@ from evaluation_assets.core.traces.formats.times import chronological, elapsed_m
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import as_object, object_in
-from evaluation_assets.core.traces.formats.usage import confirm, usage, usage_of
+from evaluation_assets.core.traces.formats.usage import confirm, usage, usage_of, with_cache_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
 QUESTIONS = ("input", "question", "query", "task", "prompt", "text", "user_input", "content")
@@ -240,7 +240,7 @@ class _Story:
         outputs.object("llm_output").rest()
         outputs.set_aside("type", "run")
         for said in _answers(outputs, agent):
-            known = own or said.usage or token_usage
+            known = with_cache_of(own, said.usage) or said.usage or token_usage
             self.counted = self.counted or known is not None
             calls = tuple(call if call.id else replace(call, id=self._name()) for call in said.calls)
             self._open += [(call.id or "", call.name) for call in calls]
@@ -296,10 +296,12 @@ _TOKENS = (
 def _own_usage(run: Fields) -> Usage | None:
     """Tokens and cost counted by LangSmith; parent runs repeat the usage of their children."""
     tokens = {key: run.whole(key) for key in _TOKENS[:2]}
-    cost = run.number("total_cost")
+    cost, details = run.number("total_cost"), run.object("prompt_token_details")
+    cached, written = details.whole("cache_read"), details.whole("cache_creation")
     run.set_aside(*_TOKENS)
+    details.rest()
     known = {key: value if value and value > 0 else None for key, value in tokens.items()}
-    return usage(known["prompt_tokens"], known["completion_tokens"], cost)
+    return usage(known["prompt_tokens"], known["completion_tokens"], cost, cached, written)
 
 
 def _answers(outputs: Fields, agent: str) -> Iterator[Said]:

@@ -19,7 +19,7 @@ from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
-from evaluation_assets.core.traces.trajectories.model import Agent, Trajectory
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
 
 NAME = "cline"
 DESCRIPTION = "Cline and Roo Code tasks: api_conversation_history.json; sessions of Cline's CLI"
@@ -39,6 +39,8 @@ _DENIED = re.compile(r'\s*(?:The user denied this operation|\{"status": ?"denied
 _MODEL = re.compile(r"^<model>([^<\n]+)</model>", re.MULTILINE)
 _OF_THE_CLIENT = ("[ERROR] You did not use a tool", "[TASK RESUMPTION]", "[NOTE]", "[Response interrupted")
 _ARGUMENT = re.compile(r"<(\w+)>\n?(.*?)\n?</\1>", re.DOTALL)
+_INNER = ("file", "diff")
+"""Arguments of Roo Code that are made of elements themselves."""
 _TOOLS = (
     "access_mcp_resource", "apply_diff", "ask_followup_question", "attempt_completion", "browser_action",
     "codebase_search", "condense", "execute_command", "fetch_instructions", "insert_content",
@@ -223,13 +225,27 @@ def _calls_in(text: str) -> tuple[str, list[Call]]:
     """A model message as its text, and the calls that are written in it as XML elements."""
     calls: list[Call] = []
     words: list[str] = []
+    arguments: JsonObject
     position = 0
     for found in re.finditer(rf"<({'|'.join(_TOOLS)})>(.*?)</\1>", text, re.DOTALL):
         words.append(text[position : found.start()])
         position = found.end()
         arguments = dict(_ARGUMENT.findall(found[2]))
         if set(arguments) == {"args"}:  # Roo Code wraps the arguments of some tools
-            arguments = dict(_ARGUMENT.findall(arguments["args"])) or arguments
+            arguments = _wrapped(arguments["args"]) or arguments
         calls.append(Call(name=found[1], arguments=arguments))
     words.append(text[position:])
     return "".join(words).strip(), calls
+
+
+def _wrapped(text: str) -> JsonObject:
+    """Arguments as elements, of which there may be several of one name: files to read, and the changes of each."""
+    found: JsonObject = {}
+    for name, inner in _ARGUMENT.findall(text):
+        value = (_wrapped(inner) if name in _INNER else None) or inner
+        found[name] = value if name not in found else [*_listed(found[name]), value]
+    return found
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

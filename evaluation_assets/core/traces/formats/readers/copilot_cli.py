@@ -107,6 +107,7 @@ class _Log:
         if kind == "user.message":
             self._asked(session, data)
         elif kind == "assistant.message":
+            session.error = None  # the agent went on
             self._said(session, data)
         elif kind == "tool.execution_complete":
             self._answered(session, data)

@@ -141,7 +141,8 @@ def _labelled(about: _Traces, unmapped: UnmappedFields, run: Trajectory) -> Traj
     costs = [about.costs.get(trace) for trace in traces]
     if all(costs):
         confirm(unmapped.stated, Usage(cost_usd=sum_of(costs)), run.usage)
-        if run.usage is not None and run.usage.is_list_price:
+        recorded = [step.usage.recorded_cost_usd for step in run.steps if step.usage is not None]
+        if run.usage is not None and run.usage.is_list_price and not any(recorded):  # a sum of some would be too little
             run = replace(run, usage=replace(run.usage, cost_usd=sum_of(costs), is_list_price=False))
     session = {"session_id": known.get("sessionId"), "trace_name": known.get("name"), "tags": known.get("tags")}
     return replace(

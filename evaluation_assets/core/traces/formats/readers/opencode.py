@@ -103,9 +103,27 @@ class _Reading:
         if "parent_id" in self.session.about:
             self.session.agent = Agent(id=name or SUB_AGENT, role=SUB_AGENT)
         self.session.agent = replace(self.session.agent, version=info.name("version"))
+        undone = info.object("revert")
+        messages = fields.objects("messages")
+        if (first := undone.name("messageID")) is not None and "partID" not in undone:
+            messages = self._without_undone(messages, first)
+        undone.rest()
         info.rest()
-        for message in fields.objects("messages"):
+        for message in messages:
             self._message(message.object("info"), message.objects("parts"))
+
+    def _without_undone(self, messages: list[Fields], first: str) -> list[Fields]:
+        """The messages before the first one that the user undid; the others were paid for."""
+        names = [message.object("info").name("id") for message in messages]
+        kept = names.index(first) if first in names else len(messages)
+        for message in messages[kept:]:
+            info, parts = message.object("info"), message.objects("parts")
+            self.session.used(_usage(info.object("tokens"), info.amount("cost")) if "tokens" in info else None)
+            self._unmapped.note("rewound", "call", sum(part.text("type") == "tool" for part in parts))
+            for each in (info.object("tokens"), info, *parts, message):
+                each.rest()
+        self._unmapped.note("rewound", "branch", kept < len(messages))
+        return messages[:kept]
 
     def event(self, fields: Fields) -> None:
         """Read a printed event. The stream has no prompts."""
@@ -115,6 +133,7 @@ class _Reading:
         if kind == "error":
             self._failed(fields)
         elif kind in _EVENTS:
+            self.session.error = None
             self._part(fields.object("part"))
         else:
             fields.note_unknown(kind)
@@ -134,6 +153,7 @@ class _Reading:
             self.session.agent = replace(self.session.agent, model=self.session.agent.model or model)
             self.session.compactions += mode is True
             used = _usage(info.object("tokens"), info.amount("cost"))
+            self.session.error = None  # of an earlier request, after which the session went on
             if info.is_object("error"):
                 self._failed(info)
             info.rest()

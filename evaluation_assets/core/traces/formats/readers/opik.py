@@ -9,6 +9,11 @@ from evaluation_assets.core.traces.formats.untyped import at, first_text, object
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _KINDS = {"llm": "LLM", "tool": "TOOL", "general": "CHAIN", "guardrail": "GUARDRAIL"}
+_OWN = "original_usage."
+_CACHED = (
+    f"{_OWN}cache_read_input_tokens", f"{_OWN}prompt_tokens_details.cached_tokens",
+    f"{_OWN}input_tokens_details.cached_tokens", f"{_OWN}cached_content_token_count",
+)  # fmt: skip
 _THREAD, _SCORES = "thread_id", "feedback_scores"
 
 
@@ -33,7 +38,7 @@ def _opened(fields: Fields) -> StoredSpan:
         "provider", "project_name", "project_id", "created_at", "last_updated_at", "created_by", "last_updated_by"
     )
     error, kind = fields.value("error_info"), _KINDS[fields.text("type") or "general"]
-    used = usage_attributes(fields.value("usage"), fields.number("total_estimated_cost"))
+    used = usage_attributes(_counts(object_in(fields.value("usage"))), fields.number("total_estimated_cost"))
     return StoredSpan(
         id=fields.name("id"),
         trace_id=fields.name("trace_id"),
@@ -50,6 +55,20 @@ def _opened(fields: Fields) -> StoredSpan:
         session=fields.name(_THREAD),
         scores=[_score(score) for score in objects_in(fields.value(_SCORES))],
     )
+
+
+def _counts(used: JsonObject) -> JsonObject:
+    """Tokens under the names of OpenAI, with those of the cache, which only the provider's own counts have.
+
+    Earlier versions left what Anthropic reads from its cache and writes to it out of the input.
+    """
+    cached = next((used[key] for key in _CACHED if isinstance(used.get(key), int)), None)
+    written = used.get(f"{_OWN}cache_creation_input_tokens")
+    counts = {**used, "cache_read_input_tokens": cached, "cache_creation_input_tokens": written}
+    given = used.get(f"{_OWN}input_tokens")
+    if f"{_OWN}cache_read_input_tokens" in used and isinstance(given, int):
+        counts["input_tokens"] = sum(count for count in (given, cached, written) if isinstance(count, int))
+    return counts
 
 
 def _score(score: JsonObject) -> JsonObject:

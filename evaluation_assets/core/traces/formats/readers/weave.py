@@ -9,6 +9,7 @@ from evaluation_assets.core.traces.formats.untyped import at, first_text, object
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _KINDS = {"llm": "LLM", "tool": "TOOL", "agent": "AGENT"}
+_COSTS = ("prompt_tokens_total_cost", "completion_tokens_total_cost")
 _ASKED = ("messages", "input", "contents")
 _SAID = ("choices", "content", "output", "candidates")
 
@@ -44,9 +45,16 @@ def _opened(fields: Fields) -> StoredSpan:
         end_s=seconds(fields.value("ended_at")),
         error=fields.text("exception"),
         model=first_text(said, "model") or first_text(given, "model"),
-        usage=usage_attributes(used[0]) if kind == "LLM" and len(used) == 1 else {},
+        usage=usage_attributes(used[0], _cost(summary)) if kind == "LLM" and len(used) == 1 else {},
         session=fields.name("thread_id"),
     )
+
+
+def _cost(summary: JsonObject) -> float | None:
+    """The cost of a call of one model, if it was exported with costs."""
+    costs = list(objects_in(list(object_in(at(summary.get("weave"), "costs")).values())))
+    parts = [part for name in _COSTS for cost in costs if isinstance(part := cost.get(name), int | float)]
+    return sum(parts) if len(costs) == 1 and len(parts) == len(_COSTS) else None
 
 
 def _is_of_model(given: Any, said: Any) -> bool:

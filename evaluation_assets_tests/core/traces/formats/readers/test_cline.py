@@ -185,3 +185,17 @@ def test_sessions_of_the_cli_are_read_with_their_tokens(tmp_path: Path) -> None:
     assert (run.format, run.id, run.task, run.final_answer) == ("cline", "s1", "Test.", "It passes.")
     assert calls_of(run) == [("run_commands", {"commands": ["pytest"]}, "1 passed")]
     assert run.usage is not None and (run.usage.input_tokens, run.usage.cached_tokens) == (9010, 0)
+
+
+def test_several_files_of_a_call_of_roo_code_are_a_list(tmp_path: Path) -> None:
+    files = "".join(f"  <file>\n    <path>{name}</path>\n  </file>\n" for name in ("a.py", "b.py"))
+    change = "<diff>\n<content>\n<b>bold</b>\n</content>\n<start_line>3</start_line>\n</diff>"
+    said = [
+        f"<read_file>\n<args>\n{files}</args>\n</read_file>",
+        f"<apply_diff>\n<args>\n<file>\n<path>a.html</path>\n{change}\n</file>\n</args>\n</apply_diff>",
+    ]
+    run, _ = _task(tmp_path, [_asked("Fix."), *({"role": "assistant", "content": text} for text in said)])
+    assert [arguments for _, arguments, _ in calls_of(run)] == [
+        {"file": [{"path": "a.py"}, {"path": "b.py"}]},
+        {"file": {"path": "a.html", "diff": {"content": "<b>bold</b>", "start_line": "3"}}},
+    ]

@@ -220,3 +220,28 @@ def test_runs_of_a_batch_without_beginning_or_end_are_doubted(tmp_path: Path) ->
     assert (unended.trust, dict(unended.unknown_parts)) == ("doubtful", {"run without its end": 1})
     unbegun = summary_of(written(tmp_path, {"post": [model_begun], "patch": [model_ended, ended]}))
     assert (unbegun.trust, dict(unbegun.unknown_parts)) == ("doubtful", {"run without its beginning": 1})
+
+
+@pytest.mark.parametrize("is_of_run", [True, False])
+def test_cached_tokens_of_langsmith_are_those_of_the_run_or_of_its_message(tmp_path: Path, is_of_run: bool) -> None:
+    details = {"cache_read": 60, "cache_creation": 30}
+    counts = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
+    used = counts if is_of_run else {**counts, "input_token_details": details}
+    answer = {"type": "ai", "content": "High.", "usage_metadata": used}
+    run = {
+        "id": "r1",
+        "trace_id": "r1",
+        "name": "ChatModel",
+        "run_type": "llm",
+        "start_time": "2026-01-02T10:00:00.000000",
+        "end_time": "2026-01-02T10:00:01.000000",
+        "dotted_order": "1",
+        "inputs": {"messages": [[{"type": "human", "content": "Tides?"}]]},
+        "outputs": {"generations": [[{"text": "High.", "message": answer}]]},
+        "prompt_tokens": 100,
+        "completion_tokens": 10,
+        "total_tokens": 110,
+        **({"prompt_token_details": details} if is_of_run else {}),
+    }
+    (found,) = trajectories(written(tmp_path, run))
+    assert found.usage == Usage(input_tokens=100, cached_tokens=60, cache_write_tokens=30, output_tokens=10)

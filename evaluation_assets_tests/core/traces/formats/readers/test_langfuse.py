@@ -336,3 +336,19 @@ def test_the_cost_of_a_trace_goes_before_list_prices(tmp_path: Path) -> None:
     (tmp_path / "t.json").write_bytes(orjson.dumps({"id": "t-9", "totalCost": 0.5, "observations": [said]}))
     (run,) = trajectories(tmp_path / "t.json")
     assert run.usage == Usage(input_tokens=1000, output_tokens=10, cost_usd=0.5)
+
+
+def test_the_cost_of_a_trace_does_not_stand_for_requests_without_one(tmp_path: Path) -> None:
+    """Langfuse adds up the costs that it knows."""
+    counts = {"usageDetails": {"input": 1000, "output": 10, "total": 1010}, "model": "gpt-4o"}
+    known = {**observed("GENERATION", "llm", [ASKED], "Rain.", 0), **counts, "costDetails": {"total": 0.5}}
+    unknown = {
+        **observed("GENERATION", "llm", [ASKED, {"role": "assistant", "content": "Rain."}], "Sun.", 5),
+        **counts,
+        "parentObservationId": None,
+    }
+    traces = {"id": "t-9", "totalCost": 0.5, "observations": [known, unknown]}
+    (tmp_path / "t.json").write_bytes(orjson.dumps(traces))
+    (run,) = trajectories(tmp_path / "t.json")
+    assert run.usage is not None and run.usage.is_list_price
+    assert run.usage.cost_usd is not None and run.usage.cost_usd > 0.5

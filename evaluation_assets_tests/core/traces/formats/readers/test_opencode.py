@@ -3,6 +3,10 @@
 `MessageAbortedError`, summaries and `parentID` follow `packages/opencode/src/session/message-v2.ts` of sst/opencode.
 """
 
+from pathlib import Path
+from typing import Any
+
+import orjson
 import pytest
 
 from evaluation_assets.core.traces.formats.import_report import ImportReport
@@ -75,3 +79,38 @@ def test_only_what_the_client_adds_is_unmapped() -> None:
     unmapped = UnmappedFields()
     trajectories(FIXTURE, unmapped=unmapped)
     assert unmapped.table() == [("messages[].parts[] (added by the client)", 1)]
+
+
+def _export(folder: Path, *messages: tuple[str, str, dict[str, Any]], **info: Any) -> Path:
+    """An export of messages, each with its role, its text, and more of its `info`."""
+    counts = {"input": 100, "output": 10, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+    listed = [
+        {
+            "info": {"id": f"msg_{number}", "role": role, "time": {"created": number}, **more}
+            | ({"tokens": counts, "cost": 0.01} if role == "assistant" else {}),
+            "parts": [{"id": f"p{number}", "type": "text", "text": text}] if text else [],
+        }
+        for number, (role, text, more) in enumerate(messages)
+    ]
+    path = folder / "export.json"
+    path.write_bytes(orjson.dumps({"info": {"id": "ses_1", "version": "1.1.0", **info}, "messages": listed}))
+    return path
+
+
+def test_an_error_after_which_the_session_went_on_is_not_its_end(tmp_path: Path) -> None:
+    broken = {"error": {"name": "APIError", "data": {"message": "overloaded"}}}
+    said = [("user", "Fix it.", {}), ("assistant", "", broken), ("user", "Go on.", {}), ("assistant", "Fixed.", {})]
+    (run,) = trajectories(_export(tmp_path, *said))
+    assert (run.flags, "error" in run.extra) == ((), False)
+    (run,) = trajectories(_export(tmp_path, *said[2:], ("user", "Test it.", {}), ("assistant", "", broken)))
+    assert (run.flags, run.extra["error"]) == (("failed",), "overloaded")
+
+
+def test_what_the_user_undid_is_left_out_and_was_paid_for(tmp_path: Path) -> None:
+    """`revert` of a session, which is undone for good with the next prompt."""
+    said = [("user", "List.", {}), ("assistant", "Listed.", {}), ("user", "Remove.", {}), ("assistant", "Removed.", {})]
+    unmapped = UnmappedFields()
+    (run,) = trajectories(_export(tmp_path, *said, revert={"messageID": "msg_2", "snapshot": "x"}), unmapped=unmapped)
+    assert ([turn.user_message for turn in run.turns], run.final_answer) == (["List."], "Listed.")
+    assert run.usage is not None and (run.usage.input_tokens, run.usage.cost_usd) == (200, 0.02)
+    assert unmapped.notes["rewound", "branch"] == 1

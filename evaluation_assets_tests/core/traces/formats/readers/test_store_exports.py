@@ -5,7 +5,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+from evaluation_assets.core.traces.formats.untyped import object_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, trajectories
 
@@ -77,3 +78,32 @@ def test_a_span_without_an_id_is_rejected(store: str, tmp_path: Path) -> None:
     key = "span_id" if store == "braintrust" else "id"
     record = {**records_of(store)[1], key: None}
     assert summary_of(written(tmp_path, record)).rejected == 1
+
+
+@pytest.mark.parametrize("prompt_tokens", [280, 200])  # of newer and of older versions of the client
+def test_opik_has_the_tokens_of_the_cache_in_the_counts_of_the_provider(tmp_path: Path, prompt_tokens: int) -> None:
+    own = {"input_tokens": 200, "output_tokens": 100, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 50}
+    counts = {"prompt_tokens": prompt_tokens, "completion_tokens": 100, "total_tokens": prompt_tokens + 100}
+    span = {
+        "id": "a",
+        "trace_id": "t",
+        "parent_span_id": None,
+        "type": "llm",
+        "name": "chat",
+        "start_time": "2026-01-02T10:00:00Z",
+        "input": {"messages": [{"role": "user", "content": "Is it paid?"}]},
+        "output": {"choices": [{"message": {"role": "assistant", "content": "Yes."}}]},
+        "usage": {**counts, **{f"original_usage.{name}": count for name, count in own.items()}},
+    }
+    (run,) = trajectories(written(tmp_path, {"trace": {"id": "t"}, "spans": [span]}))
+    assert run.usage == Usage(input_tokens=280, cached_tokens=30, cache_write_tokens=50, output_tokens=100)
+
+
+def test_weave_has_the_cost_of_a_call_where_it_was_exported_with_costs(tmp_path: Path) -> None:
+    records = records_of("weave")
+    models = [record for record in records if object_in(record.get("inputs")).get("model")]
+    for record in models:
+        costs = {"model-a": {"prompt_tokens_total_cost": 0.01, "completion_tokens_total_cost": 0.02}}
+        record["summary"] = {**record["summary"], "weave": {"status": "success", "costs": costs}}
+    (run,) = trajectories(written(tmp_path, *records))
+    assert run.usage is not None and run.usage.recorded_cost_usd == pytest.approx(0.03 * len(models))
