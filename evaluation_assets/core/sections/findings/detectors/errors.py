@@ -1,15 +1,16 @@
 """[errors] Failed calls that nothing after them takes up, and tools that never succeed after they failed.
 
-A failure is taken up if the next text says so, if one of the next calls is of the same tool with values in common, or
-if the same call is made again at any time. That the agent cannot do what the user asks says nothing of a failed lookup.
-Work on code speaks of errors all the time: where a command was not even run, the text must say that, or the command be
-run again soon. That something is mended, right after it failed and without another call, takes up nothing. A file that
-could not be edited may be edited by another tool. A failed run of tests is taken up by any word about tests: whether it
-is true, others check.
+A failure is taken up if the next text says so, if one of the next calls is of the same tool with values in common (after
+an outage: most of them), or if the same call is made again at any time. That the agent cannot do what the user asks says
+nothing of a failed lookup. Work on code speaks of errors all the time: where a command was not even run, the text must
+say that, or the command be run again soon. That something is mended, right after it failed and without another call,
+takes up nothing. A file that could not be edited may be edited by another tool. A failed run of tests is taken up by any
+word about tests: whether it is true, others check.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.sections.coding_work.shell import commands_of
@@ -22,7 +23,7 @@ from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import ends_run, may_change_state, may_do_anything
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.traces.trajectories.calls import call_key
-from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.traces.trajectories.words import words
 
 _AFTER = 3
@@ -31,6 +32,9 @@ _AFTER = 3
 _READ = 2_000
 _ALIKE = 0.2
 """Share of the words of a command that another attempt has."""
+
+_HALF = 0.5
+"""Share of the IDs and dates of a call that it has when it is made again after an outage."""
 
 _SAME = 0.7
 """Share of the words of two commands that both have, where they are the same one."""
@@ -171,9 +175,21 @@ def _is_another_attempt(failed: PlacedStep, again: PlacedStep) -> bool:
     before, after = (each.trajectory.arguments(each.call) for each in (failed, again))
     if not before or not after:
         return before == after or _has_words_of(_written(failed), _written(again))
+    error = failed.step.result and failed.step.result.error
+    if error and cues("outage").matches(error) and (shared := _shared(before, after)) is not None:
+        return shared >= _HALF
     if any(after.get(name) == value for name, value in before.items()):
         return True
     return _has_words_of(" ".join(_leaves(before)), " ".join(_leaves(after)))
+
+
+def _shared(before: JsonObject, after: JsonObject) -> float | None:
+    """The share of the IDs, dates and other single words of a call that another one has; `None` without any.
+
+    An outage says nothing about what was asked: to ask about something else is not to try again.
+    """
+    named = [(name, value) for name, value in before.items() if isinstance(value, str) and len(value.split()) == 1]
+    return fmean(value in str(after.get(name, "")) for name, value in named) if named else None
 
 
 def _leaves(value: Any) -> Iterator[str]:
@@ -202,4 +218,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="6", kinds=("ignored_error", "unresolved_error"), detect=_detect)
+DETECTOR = Detector(name="errors", version="7", kinds=("ignored_error", "unresolved_error"), detect=_detect)

@@ -88,6 +88,19 @@ def test_the_same_lookup_for_another_order_is_no_other_attempt() -> None:
     assert found(DETECTOR, run(asked("Where is it?", LOOKUP, nearly, answer="It is open."))) == []
 
 
+def test_after_an_outage_another_question_is_no_other_attempt() -> None:
+    failed = call("search", error="the request timed out", origin="EWR", to="LAX", date="2024-05-25")
+    after = {
+        "another": call("search", origin="EWR", to="SFO", date="2024-05-20"),
+        "retry": call("search", origin="EWR", to="LAX", date="2024-05-26"),
+    }
+    kinds = {name: found(DETECTOR, run(asked("Find it.", failed, made))) for name, made in after.items()}
+    assert [kind for kind, _ in kinds["another"]] == ["ignored_error"]
+    assert kinds["retry"] == []
+    refused = call("search", error="no such airport", origin="EWR", to="LAX", date="2024-05-25")
+    assert found(DETECTOR, run(asked("Find it.", refused, after["another"]))) == [], "it is corrected"
+
+
 UNSERVED = call("bash", error="Error: service unavailable, try again later", command="python test_orders.py")
 
 
