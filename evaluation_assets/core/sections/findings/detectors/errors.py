@@ -1,11 +1,11 @@
 """[errors] Failed calls that nothing after them takes up, and tools that never succeed after they failed.
 
-A failure is taken up if the next text says so, if one of the next calls is of the same tool with values in common (after
-an outage: most of them), or if the same call is made again at any time. That the agent cannot do what the user asks says
-nothing of a failed lookup. Work on code speaks of errors all the time: where a command was not even run, the text must
-say that, or the command be run again soon. That something is mended, right after it failed and without another call,
-takes up nothing. A file that could not be edited may be edited by another tool. A failed run of tests is taken up by any
-word about tests: whether it is true, others check.
+A failure is taken up if the next text says so, if one of the next calls is of the same tool with values in common
+(after an outage: most of them), or if the same call is made again at any time. That the agent cannot do what the user
+asks says nothing of a failed lookup. Work on code speaks of errors all the time: where a command was not even run, the
+text must say that, or the command be run again soon. That something is mended, right after it failed and without
+another call, takes up nothing. A file that could not be edited may be edited by another tool. A failed run of tests is
+taken up by any word about tests: whether it is true, others check.
 """
 
 import re
