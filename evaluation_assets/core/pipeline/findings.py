@@ -81,10 +81,9 @@ def drop_findings(
     )
 
 
-def call_forms(raw: Stored) -> CallForms | None:
-    """How tools are called in a drop; `None` where an earlier version read it."""
-    noted = DropFacts.of(raw).call_forms
-    return CallForms.of_rows(noted) if noted else None
+def call_forms(raw: Stored) -> CallForms:
+    """How tools are called in a drop; without any form where an earlier version read it."""
+    return CallForms.of_rows(DropFacts.of(raw).call_forms)
 
 
 def _contradicted(judged: Mapping[str, Stored]) -> dict[str, list[JudgedClaim]]:

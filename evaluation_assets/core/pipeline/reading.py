@@ -1,5 +1,6 @@
 """A drop as rows: the trajectories of its files, and the records no trajectory could be made of."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ from evaluation_assets.core.intake.image_rows import image_row
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.lake.stored import Spool
 from evaluation_assets.core.pipeline.drawing import Drawing
-from evaluation_assets.core.sections.findings.call_forms import CallForms
+from evaluation_assets.core.sections.findings.call_forms import Form, form_rows, forms_in
 from evaluation_assets.core.text.plain_text import markdown_cell
 from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.traces.formats.import_report import ImportReport, ImportSummary
@@ -45,7 +46,7 @@ class ReadDrop:
         self._images = images
         self._room = _MOST_IMAGES
         self._report = ImportReport()
-        self._call_forms = CallForms()
+        self._call_forms: Counter[Form] = Counter()
         self.sidecar: Sidecar = drop.sidecar()
         self._drawing = Drawing.of(drop, self.sidecar)
         self._items: Iterable[Trajectory | Rejection] = self._report.read(
@@ -67,7 +68,7 @@ class ReadDrop:
                     self._unreadable.add(unreadable_row(self._drop.key, item))
                 elif self._drawing.takes(item):
                     self._keep_images(item)
-                    self._call_forms.add(item)
+                    self._call_forms.update(forms_in(item))
                     yield trajectory_row(self._drop.key, item)
         except UnreadableDrop:
             self._check_unchanged()
@@ -105,7 +106,7 @@ class ReadDrop:
             sidecar=self.sidecar,
             reading=self.reading,
             not_taken=not_taken,
-            call_forms=self._call_forms.rows(),
+            call_forms=form_rows(self._call_forms),
         )
 
     def metadata(self) -> dict[str, Any]:

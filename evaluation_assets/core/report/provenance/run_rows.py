@@ -15,7 +15,7 @@ from evaluation_assets.core.sections.constraints.constraint_rows import constrai
 from evaluation_assets.core.sections.constraints.evaluation import Evaluator
 from evaluation_assets.core.sections.constraints.scope import DropScope
 from evaluation_assets.core.sections.constraints.settings import load_checks
-from evaluation_assets.core.sections.findings.call_forms import CallForms
+from evaluation_assets.core.sections.findings.call_forms import NO_FORMS, CallForms
 from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.gathering import findings_of
 from evaluation_assets.core.sections.findings.process_score import process_score
@@ -75,7 +75,7 @@ class RunReader:
     _constraints: list[Row] = field(default_factory=list)
     _coding: list[Row] = field(default_factory=list)
     _process: list[ScoredRun] = field(default_factory=list)
-    _forms: CallForms | None = None
+    _forms: CallForms = NO_FORMS
     _without_case: int = 0
 
     def __post_init__(self) -> None:

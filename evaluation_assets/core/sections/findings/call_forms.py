@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from typing import Self, TypeVar
+from typing import Self
 
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
@@ -12,7 +11,8 @@ Names = frozenset[str]
 Form = tuple[str, Names]
 """A tool, and the names of the arguments of a call of it."""
 
-_Key = TypeVar("_Key")
+FormRow = tuple[str, Sequence[str], int]
+"""A form as it is stored, with the number of its calls."""
 
 _MOST_FORMS = 1_000
 _MOST_NAMES = 30
@@ -30,35 +30,32 @@ _RARE = 20
 class CallForms:
     """How many successful calls have each form, in a run or in all runs of a drop."""
 
-    def __init__(self, counts: Counter[Form] | None = None) -> None:
-        self._counts: Counter[Form] = Counter() if counts is None else counts
+    def __init__(self, counts: Counter[Form]) -> None:
+        self.counts = counts
+        self._calls: Counter[str] = Counter()
+        self._having: Counter[tuple[str, str]] = Counter()
+        self._of_names: Counter[Names] = Counter()
+        for (tool, names), count in counts.items():
+            self._calls[tool] += count
+            self._of_names[names] += count
+            for name in names:
+                self._having[tool, name] += count
 
     @classmethod
     def of(cls, trajectories: Iterable[Trajectory]) -> Self:
         """The forms of all calls of these runs."""
-        found = cls()
-        for trajectory in trajectories:
-            found.add(trajectory)
-        return found
+        return cls(Counter(form for trajectory in trajectories for form in forms_in(trajectory)))
 
     @classmethod
-    def of_rows(cls, rows: Iterable[tuple[str, Sequence[str], int]]) -> Self:
-        """The forms that `rows` gave."""
+    def of_rows(cls, rows: Iterable[FormRow]) -> Self:
+        """The forms that `form_rows` gave."""
         return cls(Counter({(tool, frozenset(names)): count for tool, names, count in rows}))
-
-    def add(self, trajectory: Trajectory) -> None:
-        """Count the calls of a run."""
-        self._counts.update(_forms_in(trajectory))
-
-    def rows(self) -> list[tuple[str, list[str], int]]:
-        """Tool, names and number of calls of the most frequent forms."""
-        return [(tool, sorted(names), count) for (tool, names), count in self._counts.most_common(_MOST_FORMS)]
 
     def with_replaced(self, old: Trajectory, new: Trajectory) -> "CallForms":
         """The forms of the drop with one run in the place of another."""
-        counts = self._counts.copy()
-        counts.subtract(_forms_in(old))
-        counts.update(_forms_in(new))
+        counts = self.counts.copy()
+        counts.subtract(forms_in(old))
+        counts.update(forms_in(new))
         return CallForms(+counts)
 
     def are_foreign(self, tool: str, names: Names, *, itself: bool) -> bool:
@@ -80,37 +77,25 @@ class CallForms:
             return False
         rare = max(1, calls // _RARE)
         knows_all = all(self._having[tool, name] > rare for name in names)
-        return self._counts[tool, names] <= rare and not knows_all
+        return self.counts[tool, names] <= rare and not knows_all
 
     def _elsewhere(self, tool: str, names: Names) -> int:
-        return self._of_names[names] - self._counts[tool, names]
-
-    @cached_property
-    def _calls(self) -> Counter[str]:
-        """Calls of each tool."""
-        return _summed((tool, count) for (tool, _), count in self._counts.items())
-
-    @cached_property
-    def _having(self) -> Counter[tuple[str, str]]:
-        """Calls of each tool that have an argument of a name."""
-        return _summed(((tool, name), count) for (tool, names), count in self._counts.items() for name in names)
-
-    @cached_property
-    def _of_names(self) -> Counter[Names]:
-        """Calls of any tool that have just these arguments."""
-        return _summed((names, count) for (_, names), count in self._counts.items())
+        return self._of_names[names] - self.counts[tool, names]
 
 
-def _summed(counts: Iterable[tuple[_Key, int]]) -> Counter[_Key]:
-    found: Counter[_Key] = Counter()
-    for key, count in counts:
-        found[key] += count
-    return found
+NO_FORMS = CallForms(Counter())
+"""What is known of a drop that an earlier version read."""
 
 
-def _forms_in(trajectory: Trajectory) -> Iterator[Form]:
+def forms_in(trajectory: Trajectory) -> Iterator[Form]:
+    """The forms of the successful calls of a run."""
     for step in trajectory.calls:
         if step.call is not None and step.result is not None and step.result.error is None:
             names = trajectory.arguments(step.call) or {}
             if len(names) <= _MOST_NAMES:
                 yield step.call.name, frozenset(names)
+
+
+def form_rows(counts: Counter[Form]) -> list[FormRow]:
+    """The most frequent forms, as they are stored."""
+    return [(tool, sorted(names), count) for (tool, names), count in counts.most_common(_MOST_FORMS)]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from evaluation_assets.core.sections.findings.call_forms import CallForms
+from evaluation_assets.core.sections.findings.call_forms import NO_FORMS, CallForms
 from evaluation_assets.core.sections.findings.finding import Place
 from evaluation_assets.core.traces.trajectories.model import Span, Step, ToolCall, Trajectory
 
@@ -94,7 +94,7 @@ Event = Asked | Message | PlacedStep
 class Course:
     """The steps and messages of a run in order. `forms` are those of all calls of its drop, where they are known."""
 
-    def __init__(self, trajectory: Trajectory, forms: CallForms | None = None) -> None:
+    def __init__(self, trajectory: Trajectory, forms: CallForms = NO_FORMS) -> None:
         self.trajectory = trajectory
         self.forms = forms
 

@@ -1,6 +1,6 @@
 """What the detectors find in a run, and what agents claim in it."""
 
-from evaluation_assets.core.sections.findings.call_forms import CallForms
+from evaluation_assets.core.sections.findings.call_forms import NO_FORMS, CallForms
 from evaluation_assets.core.sections.findings.claim import Claim, distinct
 from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
@@ -8,12 +8,12 @@ from evaluation_assets.core.sections.findings.finding import Finding
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 
-def detected(trajectory: Trajectory, forms: CallForms | None = None) -> list[Finding]:
-    """The findings of all detectors, detector by detector. `forms` are the calls of the drop, where it has others."""
+def detected(trajectory: Trajectory, forms: CallForms = NO_FORMS) -> list[Finding]:
+    """The findings of all detectors, detector by detector. `forms` are those of the calls of its drop."""
     return detected_and_claimed(trajectory, forms)[0]
 
 
-def detected_and_claimed(trajectory: Trajectory, forms: CallForms | None = None) -> tuple[list[Finding], list[Claim]]:
+def detected_and_claimed(trajectory: Trajectory, forms: CallForms = NO_FORMS) -> tuple[list[Finding], list[Claim]]:
     """The findings of all detectors, and the claims that they checked, in one pass over the run."""
     course = Course(trajectory, forms)
     checked = [found for detector in DETECTORS for found in detector.checked(course)]

@@ -162,8 +162,12 @@ def _is_edited_otherwise(failed: PlacedStep, later: Sequence[PlacedStep]) -> boo
 
 def _is_unserved(made: PlacedStep) -> bool:
     """Whether a command or a piece of code did nothing at all: only another attempt makes up for that."""
+    return may_do_anything(made.call) and len(made.result) <= _BRIEF and _is_outage(made)
+
+
+def _is_outage(made: PlacedStep) -> bool:
     error = made.step.result and made.step.result.error
-    return bool(error) and may_do_anything(made.call) and len(made.result) <= _BRIEF and cues("outage").matches(error)
+    return bool(error) and cues("outage").matches(error)
 
 
 def _is_another_attempt(failed: PlacedStep, again: PlacedStep) -> bool:
@@ -175,8 +179,7 @@ def _is_another_attempt(failed: PlacedStep, again: PlacedStep) -> bool:
     before, after = (each.trajectory.arguments(each.call) for each in (failed, again))
     if not before or not after:
         return before == after or _has_words_of(_written(failed), _written(again))
-    error = failed.step.result and failed.step.result.error
-    if error and cues("outage").matches(error) and (shared := _shared(before, after)) is not None:
+    if _is_outage(failed) and (shared := _shared(before, after)) is not None:
         return shared >= _HALF
     if any(after.get(name) == value for name, value in before.items()):
         return True

@@ -28,7 +28,7 @@ def _detect(course: Course) -> Iterator[Detected]:
             yield Detected(kind="unsuitable_tool", place=made.place(span), evidence=made.trajectory.piece(span))
 
 
-def _has_foreign_arguments(made: PlacedStep, of_run: CallForms, of_drop: CallForms | None) -> bool:
+def _has_foreign_arguments(made: PlacedStep, of_run: CallForms, of_drop: CallForms) -> bool:
     """Whether other calls show it. It takes more in a drop, which has runs of other agents with other tools.
 
     A call that failed is only compared within its run: elsewhere agents learn from the failure how a tool is called.
@@ -37,7 +37,7 @@ def _has_foreign_arguments(made: PlacedStep, of_run: CallForms, of_drop: CallFor
     if not names:
         return False
     return of_run.are_foreign(tool, names, itself=made.has_succeeded) or (
-        of_drop is not None and made.has_succeeded and of_drop.are_usually_foreign(tool, names)
+        made.has_succeeded and of_drop.are_usually_foreign(tool, names)
     )
 
 

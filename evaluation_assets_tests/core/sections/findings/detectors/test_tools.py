@@ -1,8 +1,9 @@
 """Calls of a tool whose arguments are those of another."""
 
+from collections import Counter
 from typing import Any
 
-from evaluation_assets.core.sections.findings.call_forms import CallForms
+from evaluation_assets.core.sections.findings.call_forms import CallForms, form_rows, forms_in
 from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detectors.tools import DETECTOR
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
@@ -69,7 +70,8 @@ def test_what_other_runs_do_too_is_usual() -> None:
 
 def test_forms_come_out_as_they_went_in() -> None:
     one, other = run(asked("Look.", USER, ORDER, ORDER)), run(asked("Look.", SWAPPED))
-    forms = CallForms.of([one])
-    assert forms.rows() == [("get_order", ["order_id"], 2), ("get_user", ["user_id"], 1)]
-    assert CallForms.of_rows(forms.rows()).rows() == forms.rows()
-    assert forms.with_replaced(one, other).rows() == CallForms.of([other]).rows()
+    counts = Counter(forms_in(one))
+    rows = form_rows(counts)
+    assert rows == [("get_order", ["order_id"], 2), ("get_user", ["user_id"], 1)]
+    assert CallForms.of_rows(rows).counts == CallForms.of([one]).counts == counts
+    assert CallForms.of([one]).with_replaced(one, other).counts == Counter(forms_in(other))
