@@ -25,7 +25,7 @@ class SubAgents:
 
     logs: dict[str, list[DropFile]] = field(default_factory=dict)
     started: dict[str, str] = field(default_factory=dict)
-    sessions: frozenset[str] = frozenset()
+    sessions: set[str] = field(default_factory=set)
 
 
 def session_files(files: Sequence[DropFile], found: SubAgents, unmapped: UnmappedFields) -> list[DropFile]:

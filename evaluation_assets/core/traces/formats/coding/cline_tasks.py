@@ -2,6 +2,7 @@
 request in `ui_messages.json`, the models in `task_metadata.json`.
 """
 
+import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -50,16 +51,11 @@ def tasks_beside(files: Sequence[DropFile]) -> tuple[dict[str, ClineTask], list[
         if not _is_beside(sample):
             others.append(file)
             continue
-        task = tasks.setdefault(folder_of(file.source), ClineTask())
+        task = tasks.setdefault(posixpath.dirname(file.source), ClineTask())
         for record in read_records(file):
             if not isinstance(record, Rejection):
                 _add(task, record.data)
     return tasks, others
-
-
-def folder_of(source: str) -> str:
-    """The folder of a file in its drop."""
-    return source.rpartition("/")[0]
 
 
 def request_usage(metrics: Fields, provider: str | None) -> Usage | None:
@@ -89,21 +85,21 @@ def _add(task: ClineTask, data: Any) -> None:
     task.model = next(filter(None, models), task.model)
     said = at(data, "say")
     if said == _CONDENSED:
-        task.condensing = sum_of((task.condensing, _number(at(at(data, "contextCondense"), "cost"))))
+        task.condensing = sum_of((task.condensing, Fields(object_in(at(data, "contextCondense"))).number("cost")))
     if said in _REQUESTS and isinstance(text := at(data, "text"), str):
         provider = first_text(at(data, "modelInfo"), "providerId")
-        task.usages += filter(None, [_stated(json_object(text) or {}, provider)])
+        task.usages += filter(None, [_stated(Fields(json_object(text) or {}), provider)])
 
 
-def _stated(request: JsonObject, provider: str | None) -> Usage | None:
+def _stated(request: Fields, provider: str | None) -> Usage | None:
     """The usage of a request; Roo Code, which names the protocol, counts what is cached within the input."""
-    given, written = _whole(request.get("tokensIn")), _whole(request.get("tokensOut"))
+    given, written = request.whole("tokensIn"), request.whole("tokensOut")
     if given is None and written is None:  # cancelled before anything came back
         return None
-    cached, kept = _whole(request.get("cacheReads")), _whole(request.get("cacheWrites"))
+    cached, kept = request.whole("cacheReads"), request.whole("cacheWrites")
     is_whole = "apiProtocol" in request or _is_openai(provider)
     given = _input(given, sum_of((cached, kept)), is_whole=is_whole)
-    return usage(given, written, _number(request.get("cost")), cached, kept)
+    return usage(given, written, request.number("cost"), cached, kept)
 
 
 def _input(given: int | None, cached: int | None, *, is_whole: bool) -> int | None:
@@ -114,12 +110,3 @@ def _input(given: int | None, cached: int | None, *, is_whole: bool) -> int | No
 
 def _is_openai(provider: str | None) -> bool:
     return provider is not None and provider.startswith("openai")
-
-
-def _whole(value: Any) -> int | None:
-    number = _number(value)
-    return None if number is None else int(number)
-
-
-def _number(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

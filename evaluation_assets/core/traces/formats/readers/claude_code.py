@@ -66,8 +66,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
             yield file
         else:
             own.append(file)
-    beside.logs = _sub_agents([file for file in own if len(own) > 1])
-    beside.sessions = frozenset(filter(None, (_session_of(one) for file in own for one in sample_of(file).records)))
+    _look_at(own, beside)
     inside = {inner.source for inners in beside.logs.values() for inner in inners}
     for file in own:
         if file.source not in inside:
@@ -78,14 +77,14 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
             yield from _sessions(file, SubAgents(), unmapped)
 
 
-def _sub_agents(files: Sequence[DropFile]) -> dict[str, list[DropFile]]:
-    """Files that contain only a sidechain, by session."""
-    found: dict[str, list[DropFile]] = {}
+def _look_at(files: Sequence[DropFile], beside: SubAgents) -> None:
+    """Note the sessions of the files and, by session, the files that contain only a sidechain, if there are others."""
     for file in files:
-        entries = [record for record in sample_of(file).records if _is_entry(record)]
-        if entries and all(entry.get("isSidechain") is True for entry in entries):
-            found.setdefault(str(_session_of(entries[0])), []).append(file)
-    return found
+        records = sample_of(file).records
+        beside.sessions.update(filter(None, map(_session_of, records)))
+        entries = [record for record in records if _is_entry(record)]
+        if len(files) > 1 and entries and all(entry.get("isSidechain") is True for entry in entries):
+            beside.logs.setdefault(str(_session_of(entries[0])), []).append(file)
 
 
 def _sessions(file: DropFile, beside: SubAgents, unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:

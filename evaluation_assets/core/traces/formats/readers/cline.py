@@ -2,6 +2,7 @@
 tokens that `ui_messages.json` beside it states; and sessions of Cline's CLI (`<session>.messages.json`).
 """
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample
 from evaluation_assets.core.traces.formats.coding.client_context import CLINE_RESULT, is_of_cline
-from evaluation_assets.core.traces.formats.coding.cline_tasks import ClineTask, folder_of, request_usage, tasks_beside
+from evaluation_assets.core.traces.formats.coding.cline_tasks import ClineTask, request_usage, tasks_beside
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
@@ -72,7 +73,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
             else:
                 messages.append(record)
         if messages:
-            known = tasks.get(folder_of(file.source), ClineTask())
+            known = tasks.get(posixpath.dirname(file.source), ClineTask())
             yield usable(messages[0], lambda _, of_task=messages, known=known: _task_of(of_task, known, unmapped))
 
 
@@ -112,9 +113,7 @@ class _Task:
     def add(self, message: dict[str, Any]) -> None:
         """Add a message of the model, or of the client for the user."""
         with self._unmapped.reading(message) as fields:
-            if fields.flag("isSummary") or fields.flag(
-                "isTruncationMarker"
-            ):  # which Roo Code writes when it shortens the context
+            if fields.flag("isSummary") or fields.flag("isTruncationMarker"):  # Roo Code has shortened the context
                 self.session.compactions += 1
                 fields.rest()
                 return
