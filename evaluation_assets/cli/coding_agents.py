@@ -1,7 +1,7 @@
-"""Options that name coding agents of this machine, whose sessions are evaluated instead of files."""
+"""Options for sessions that coding agents keep on this machine, which are evaluated instead of files."""
 
 from datetime import timedelta
-from functools import reduce, wraps
+from functools import wraps
 from typing import Any
 
 import click
@@ -24,6 +24,13 @@ def with_coding_agents_or_drops(command: Any) -> Any:
 def _with_coding_agents(command: Any, *, needs_no_inputs: bool) -> Any:
 
     @click.option(
+        "--sessions",
+        "agents",
+        multiple=True,
+        type=click.Choice([name.replace("_", "-") for name in CODING_AGENT_TITLES]),
+        help="Use the sessions that a coding agent keeps on this machine, not files. May be repeated.",
+    )
+    @click.option(
         "--since",
         type=DurationType(),
         default="7d",
@@ -38,18 +45,17 @@ def _with_coding_agents(command: Any, *, needs_no_inputs: bool) -> Any:
         help="Use only sessions that worked in this folder (name or path).",
     )
     @wraps(command)
-    def run(since: timedelta, project: str | None, **options: Any) -> None:
-        agents = [name for name in CODING_AGENT_TITLES if options.pop(name)]
+    def run(agents: tuple[str, ...], since: timedelta, project: str | None, **options: Any) -> None:
         inputs: tuple[object, ...] = options["inputs"]
         if agents and inputs:
-            raise click.UsageError(f"{_option(agents[0])} and files cannot be combined; use one of them")
+            raise click.UsageError("--sessions and files cannot be combined; use one of them")
         all_drops = options.get("all_drops", False)
         if all_drops and (agents or inputs):
-            raise click.UsageError("--all and files or coding agents cannot be combined; use one of them")
+            raise click.UsageError("--all and files or --sessions cannot be combined; use one of them")
         if not agents and not inputs and not all_drops and not needs_no_inputs:
-            raise click.UsageError("Missing argument 'INPUTS...': name a file or directory, or use --claude-code, ...")
+            raise click.UsageError("Missing argument 'INPUTS...': name a file or directory, or use --sessions")
         if not agents and project is not None:
-            raise click.UsageError(f"--project needs a coding agent, e.g. {_option(next(iter(CODING_AGENT_TITLES)))}")
+            raise click.UsageError("--project needs --sessions, which names the coding agent")
         if needs_no_inputs:
             given = click.get_current_context().get_parameter_source("since") is ParameterSource.COMMANDLINE
             options["since"] = since if given and not agents else None
@@ -58,14 +64,7 @@ def _with_coding_agents(command: Any, *, needs_no_inputs: bool) -> Any:
             return
         from evaluation_assets.cli.requested_sessions import requested_sessions  # noqa: PLC0415  (the readers)
 
-        command(sessions=requested_sessions(agents, since, project), **options)
+        names = list(dict.fromkeys(agent.replace("-", "_") for agent in agents))
+        command(sessions=requested_sessions(names, since, project), **options)
 
-    flags = [
-        click.option(_option(name), name, is_flag=True, help=f"Use the sessions of {title} on this machine.")
-        for name, title in CODING_AGENT_TITLES.items()
-    ]
-    return reduce(lambda decorated, flag: flag(decorated), reversed(flags), run)
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+    return run

@@ -10,7 +10,6 @@ from evaluation_assets.cli.coding_agents import with_coding_agents
 from evaluation_assets.cli.options import AMOUNT, Sectioned, preprocessing, with_format, with_judges, with_limits
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.cli.previews import silence_previews
-from evaluation_assets.core.intake.sources.coding_agent_titles import CODING_AGENT_TITLES
 
 # ruff: noqa: PLC0415
 
@@ -25,9 +24,8 @@ _SECTIONS = {
         "budget_calls",
         "max_concurrency",
         "requests_per_minute",
-        "tokens_per_minute",
     ),
-    "Sessions of coding agents": (*CODING_AGENT_TITLES, "since", "project"),
+    "Sessions of coding agents": ("agents", "since", "project"),
     "Input": ("all_drops", "format_name", "name", "replace", "one_drop", "beta_threshold", "on_violation"),
 }
 
@@ -74,8 +72,7 @@ def evaluate(inputs: tuple[Path, ...], **options: Any) -> None:
     """Evaluate files of trajectories.
 
     Each file is a drop. A directory gives one drop per file in it. The name of a drop of the home evaluates it again.
-    An option such as --claude-code takes the sessions that a coding agent keeps on this machine instead of files; each
-    agent is a drop.
+    With --sessions, each coding agent is a drop.
 
     A drop for which nothing has changed since its last evaluation is not evaluated; its outcome is printed again.
     """

@@ -198,24 +198,9 @@ def with_limits(command: Any) -> Any:
         type=FiniteRange(min=0, min_open=True),
         help="Maximum requests per minute, per model judge.",
     )
-    @click.option(
-        "--tokens-per-minute",
-        type=FiniteRange(min=0, min_open=True),
-        help="Maximum tokens per minute, per model judge.",
-    )
     @wraps(command)
-    def run(
-        panel: "Panel",
-        max_concurrency: int | None,
-        requests_per_minute: float | None,
-        tokens_per_minute: float | None,
-        **options: Any,
-    ) -> None:
-        limits = {
-            "max_concurrency": max_concurrency,
-            "requests_per_minute": requests_per_minute,
-            "tokens_per_minute": tokens_per_minute,
-        }
+    def run(panel: "Panel", max_concurrency: int | None, requests_per_minute: float | None, **options: Any) -> None:
+        limits = {"max_concurrency": max_concurrency, "requests_per_minute": requests_per_minute}
         given = {name: value for name, value in limits.items() if value is not None}
         command(panel=panel.with_limits(given), **options)
 

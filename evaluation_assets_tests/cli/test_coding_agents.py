@@ -40,7 +40,18 @@ def test_the_sessions_of_two_agents_are_evaluated_and_replaced_by_the_next_evalu
     tmp_path: Path, user: Path
 ) -> None:
     home = tmp_path / "home"
-    done = command("evaluate", "--claude-code", "--codex", "--since", "7d", "--quiet", "--verbose", home=home)
+    done = command(
+        "evaluate",
+        "--sessions",
+        "claude-code",
+        "--sessions",
+        "codex",
+        "--since",
+        "7d",
+        "--quiet",
+        "--verbose",
+        home=home,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert [line for line in done.stdout.splitlines() if not line.startswith(" ") and line] == ["claude_code", "codex"]
@@ -65,7 +76,7 @@ def test_the_sessions_of_two_agents_are_evaluated_and_replaced_by_the_next_evalu
         ("invoices", "failing"), ("main", "passing"),
     ]  # fmt: skip
 
-    done = command("evaluate", "--claude-code", "--project", "notes", "--quiet", home=home)
+    done = command("evaluate", "--sessions", "claude-code", "--project", "notes", "--quiet", home=home)
     assert done.returncode == 0, done.stderr
     assert [entry["task"] for entry in _report(home, "claude_code")["sessions"]] == ["Summarise README.md."]
 
@@ -74,28 +85,28 @@ def test_a_window_without_sessions_names_the_folder(tmp_path: Path, user: Path) 
     old = time.time() - 3 * 86_400
     for path in (user / ".codex").rglob("*.jsonl"):
         os.utime(path, (old, old))
-    done = command("evaluate", "--codex", "--since", "2d", home=tmp_path / "home")
+    done = command("evaluate", "--sessions", "codex", "--since", "2d", home=tmp_path / "home")
     assert done.returncode == 2
     expected = f"evaluation-assets: no session of Codex in the last 2 days; looked in {user}/.codex.\n"
     assert (done.stdout, done.stderr) == ("", expected)
-    done = command("evaluate", "--codex", "--project", "shop", home=tmp_path / "home")
+    done = command("evaluate", "--sessions", "codex", "--project", "shop", home=tmp_path / "home")
     assert "no session of Codex of the project 'shop' in the last 7 days" in done.stderr
 
 
-@pytest.mark.parametrize("option", [agent.option for agent in CODING_AGENTS.values()])
-def test_every_agent_without_sessions_says_where_it_looked(user: Path, option: str) -> None:
-    result = CliRunner().invoke(main, ["import", option, "--since", "30m"])
-    named = option in ("--claude-code", "--codex")  # these have sessions
+@pytest.mark.parametrize("agent", [name.replace("_", "-") for name in CODING_AGENTS])
+def test_every_agent_without_sessions_says_where_it_looked(user: Path, agent: str) -> None:
+    result = CliRunner().invoke(main, ["import", "--sessions", agent, "--since", "30m"])
+    named = agent in ("claude-code", "codex")  # these have sessions
     assert result.exit_code == (0 if named else 2)
     assert named or f"looked in {user}" in result.stderr
 
 
 def test_a_preview_and_a_dry_run_write_nothing(tmp_path: Path, user: Path) -> None:
-    result = CliRunner().invoke(main, ["import", "--claude-code"])
+    result = CliRunner().invoke(main, ["import", "--sessions", "claude-code"])
     assert result.exit_code == 0
     assert "trajectories       3 (5 turns)" in result.stdout
     home = tmp_path / "home"
-    result = CliRunner().invoke(main, ["plan", "--codex", "--home", str(home)])
+    result = CliRunner().invoke(main, ["plan", "--sessions", "codex", "--home", str(home)])
     assert result.exit_code == 0
     assert "records            1" in result.stdout
     assert not home.exists()
@@ -105,10 +116,10 @@ def test_a_preview_and_a_dry_run_write_nothing(tmp_path: Path, user: Path) -> No
     ("arguments", "problem"),
     [
         ([], "Missing argument 'INPUTS...'"),
-        (["--codex", __file__], "--codex and files cannot be combined"),
-        ([__file__, "--project", "shop"], "--project needs a coding agent"),
-        (["--codex", "--since", "soon"], "'soon': a duration is a number and a unit"),
-        (["--codex", "--since", "0d"], "'0d': a duration is a number and a unit"),
+        (["--sessions", "codex", __file__], "--sessions and files cannot be combined"),
+        ([__file__, "--project", "shop"], "--project needs --sessions"),
+        (["--sessions", "codex", "--since", "soon"], "'soon': a duration is a number and a unit"),
+        (["--sessions", "codex", "--since", "0d"], "'0d': a duration is a number and a unit"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(arguments: list[str], problem: str) -> None:
@@ -118,8 +129,12 @@ def test_options_that_do_not_fit_are_refused(arguments: list[str], problem: str)
 
 
 def test_the_drop_can_have_another_name(tmp_path: Path, user: Path) -> None:
-    done = command("evaluate", "--codex", "--as", "week_47", "--preprocess-only", "--quiet", home=tmp_path / "home")
+    done = command(
+        "evaluate", "--sessions", "codex", "--as", "week_47", "--preprocess-only", "--quiet", home=tmp_path / "home"
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "home" / "drops" / "week_47" / "_drop.yaml").exists()
-    done = command("evaluate", "--codex", "--claude-code", "--as", "week_47", home=tmp_path / "home")
+    done = command(
+        "evaluate", "--sessions", "codex", "--sessions", "claude-code", "--as", "week_47", home=tmp_path / "home"
+    )
     assert "it can name only one drop, not 2" in done.stderr

@@ -9,4 +9,4 @@ CODING_AGENT_TITLES = {
     "goose": "Goose",
     "cline": "Cline",
 }
-"""By the name of the agent's drop, its source and, with hyphens, its option."""
+"""By the name of the agent's drop, its source and, with hyphens, what `--sessions` takes."""

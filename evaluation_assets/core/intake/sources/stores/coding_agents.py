@@ -37,7 +37,7 @@ Sessions = Callable[[Path], Iterator[AgentSession]]
 
 @dataclass(frozen=True, slots=True)
 class CodingAgent:
-    """A coding agent: `name` is that of its drop, its source and, with hyphens, its option; `format` its reader.
+    """A coding agent: `name` is that of its drop and its source, `format` that of its reader.
 
     `folders` gives where it keeps sessions, and how they are found there.
     """
@@ -46,11 +46,6 @@ class CodingAgent:
     title: str
     format: str
     folders: Callable[[Environment], list[tuple[Path, Sessions]]]
-
-    @property
-    def option(self) -> str:
-        """The option of the command line."""
-        return f"--{self.name.replace('_', '-')}"
 
 
 def _claude_code(environment: Environment) -> list[tuple[Path, Sessions]]:
