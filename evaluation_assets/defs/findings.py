@@ -6,7 +6,8 @@ import dagster as dg
 
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Spool, Stream
+from evaluation_assets.core.lake.spool import Spool
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.checks.findings import quotations_hold
 from evaluation_assets.core.pipeline.findings import drop_findings
 from evaluation_assets.core.sections.findings.process_score import PROCESS_VERSION

@@ -11,7 +11,8 @@ from evaluation_assets.core.intake.drops import find
 from evaluation_assets.core.intake.facts import PreprocessingFacts
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Spool, Stream, batched
+from evaluation_assets.core.lake.spool import Spool
+from evaluation_assets.core.lake.stored import Stream, batched
 from evaluation_assets.core.pipeline.checks import records
 from evaluation_assets.core.pipeline.preprocessing import PreprocessedDrop
 from evaluation_assets.core.pipeline.reading import ReadDrop

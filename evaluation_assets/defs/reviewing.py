@@ -1,6 +1,7 @@
 """[reviewing] What people look at, what they said, and what that says about the judges."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import dagster as dg
@@ -15,8 +16,8 @@ from evaluation_assets.core.review import judged_labels
 from evaluation_assets.core.review.judge_cards import kept_out
 from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets.core.review.queue import (
-    by_reason,
     failing,
+    in_order,
     likely_failing,
     queue_rows,
     violating,
@@ -31,7 +32,7 @@ from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import COLLECTED_LABELS, MAY_GATE, READABLE
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result
-from evaluation_assets.defs.stage import Stage, stage
+from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
@@ -84,8 +85,8 @@ def review_queue(
             ),
         )
     )
-    def queue(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        trajectories, scores, constraints, cases, found, process, outcomes = home.tables(
+    def queue(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
+        trajectories, scores, constraints, cases, findings, process, outcomes = home.tables(
             drop.key,
             "preprocessed_trajectories",
             "trajectory_scores",
@@ -98,25 +99,29 @@ def review_queue(
         if redaction is not None:
             trajectories = covered_trajectories(trajectories, redaction)
         undecided = cascading.undecided(home.home, drop.key)
-        rows = list(
-            queue_rows(
-                drop.key,
-                trajectories,
-                scores.rows(),
-                settings,
-                undecided,
-                violating(constraints),
-                failing(cases),
-                with_grave_findings(found),
-                likely_failing(outcomes),
-                with_low_scores(cases, process, settings.pass_score),
+        found = queue_rows(
+            drop.key,
+            trajectories,
+            scores.rows(),
+            settings,
+            undecided,
+            violating(constraints),
+            failing(cases),
+            with_grave_findings(findings),
+            likely_failing(outcomes),
+            with_low_scores(cases, process, settings.pass_score),
+        )
+        reasons: Counter[str] = Counter()
+        with in_order(trajectories.count) as ordered:
+            for row in found:
+                reasons[row["reason"]] += 1
+                ordered.add(row)
+            path = write_queue(home.home.reports(drop.key), ordered, home.home.report_address(drop.key))
+            yield dg.MaterializeResult(
+                value=Stream(
+                    ordered.table, batched(ordered.rows(), ordered.table), lambda: {"path": str(path), **reasons}
+                )
             )
-        )
-        path = write_queue(home.home.reports(drop.key), rows, home.home.report_address(drop.key))
-        table = tables.REVIEW_QUEUE
-        return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table), lambda: {"path": str(path), **by_reason(rows)})
-        )
 
     return queue
 

@@ -6,12 +6,12 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,12 +22,11 @@ from evaluation_assets.core.lake.tables import Table
 
 Row = Mapping[str, Any]
 
-_BATCH_ROWS = 2048
-_BATCH_BYTES = 1 << 20
+BATCH_ROWS = 2048
+BATCH_BYTES = 1 << 20
 """A batch is closed at whichever comes first: trajectories are large, verdicts are many."""
 
 _ROW_GROUP_BYTES = 16 << 20
-_SPOOL_BYTES = 8 << 20
 _REASONS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "the disk is full") | {errno.EROFS: "it is read-only"}
 
 
@@ -138,7 +137,7 @@ def batched(rows: Iterable[Row], table: Table) -> Iterator[pa.RecordBatch]:
         pending.append(row)
         for name in texts:
             size += len(row.get(name) or "")
-        if len(pending) == _BATCH_ROWS or size >= _BATCH_BYTES:
+        if len(pending) == BATCH_ROWS or size >= BATCH_BYTES:
             yield _batch(pending, table)
             pending, size = [], 0
     if pending:
@@ -270,17 +269,17 @@ def published(path: UPath) -> Iterator[IO[bytes]]:
     Raises:
         Unwritable: the disk is full or read-only; nothing of the new file is kept.
     """
-    with _named(path):
+    with named_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     if path.protocol not in ("", "file", "local"):
         with tempfile.TemporaryFile() as whole:
-            with _named(tempfile.gettempdir()):
+            with named_disk(tempfile.gettempdir()):
                 yield whole
             whole.seek(0)
             with path.open("wb") as sink:
                 shutil.copyfileobj(whole, sink, 1 << 20)
         return
-    with _named(path), staged(Path(path.path)) as sink:
+    with named_disk(path), staged(Path(path.path)) as sink:
         yield sink
 
 
@@ -291,7 +290,7 @@ def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:
 
 
 @contextmanager
-def _named(place: UPath | str) -> Iterator[None]:
+def named_disk(place: UPath | str) -> Iterator[None]:
     """Tell which disk cannot be written, which the system does not."""
     try:
         yield
@@ -311,65 +310,6 @@ def publish_copy(source: UPath, target: UPath) -> None:
     """Copy a file; it appears whole."""
     with source.open("rb") as stream, published(target) as sink:
         shutil.copyfileobj(stream, sink, 1 << 20)
-
-
-class Spool:
-    """Rows set aside while another table passes; in memory while they are few, else in a temporary file."""
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.count = 0
-        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115
-        self._writer = pa.ipc.new_stream(self._file, table.schema)
-        self._pending: list[Row] = []
-        self._pending_bytes = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(OSError):  # what a full disk left in its buffer cannot be written, and is not wanted
-            self._file.close()
-
-    def add(self, row: Row) -> None:
-        """Set a row aside."""
-        self.count += 1
-        self._pending.append(row)
-        self._pending_bytes += sum(len(value) for value in row.values() if isinstance(value, str))
-        if len(self._pending) >= _BATCH_ROWS or self._pending_bytes >= _BATCH_BYTES:
-            self._flush()
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """All rows in the order they came. Nothing can be added afterwards."""
-        self._flush()
-        with _named(tempfile.gettempdir()):
-            self._writer.close()
-            self._file.seek(0)
-        yield from pa.ipc.open_stream(self._file)
-
-    def _flush(self) -> None:
-        with _named(tempfile.gettempdir()):
-            for batch in batched(self._pending, self.table):
-                self._writer.write_batch(batch)
-        self._pending, self._pending_bytes = [], 0
-
-
-class Joined:
-    """Stored tables one after the other. Like a spool, it is open while it is read."""
-
-    def __init__(self, tables: Sequence[Stored]) -> None:
-        self._tables = tables
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing is held open."""
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """All rows in the order of the tables."""
-        for stored in self._tables:
-            yield from stored.batches()
 
 
 def grouped(

@@ -11,7 +11,8 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.tally import Tally
 from evaluation_assets.core.judging.verdict_rows import verdict_row
-from evaluation_assets.core.lake.stored import DamagedTable, Spool, Stored
+from evaluation_assets.core.lake.spool import Spool
+from evaluation_assets.core.lake.stored import DamagedTable, Stored
 from evaluation_assets.core.lake.tables import CANARY_VERDICTS
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.verdicts import JudgedTable

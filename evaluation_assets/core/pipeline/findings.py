@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from evaluation_assets.core.intake.facts import DropFacts, FindingsFacts
-from evaluation_assets.core.lake.stored import Aligned, Spool, Stored, Stream, batched
+from evaluation_assets.core.lake.spool import Spool
+from evaluation_assets.core.lake.stored import Aligned, Stored, Stream, batched
 from evaluation_assets.core.lake.tables import FINDINGS
 from evaluation_assets.core.sections.findings.call_forms import CallForms
 from evaluation_assets.core.sections.findings.claim_counts import judged_claims

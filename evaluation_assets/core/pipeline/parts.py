@@ -15,7 +15,8 @@ from upath import UPath
 from evaluation_assets.core.intake.facts import VerdictFacts
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.tally import COUNTED, Tally
-from evaluation_assets.core.lake.stored import Joined, Stored, Stream, publish_bytes, write
+from evaluation_assets.core.lake.spool import Joined
+from evaluation_assets.core.lake.stored import Stored, Stream, publish_bytes, write
 from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.pipeline.verdicts import JudgedTable, noted_facts
 from evaluation_assets.core.system.installation import Installation

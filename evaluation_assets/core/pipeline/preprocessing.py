@@ -7,7 +7,8 @@ import pyarrow as pa
 from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor, Removal, Statistics
 from evaluation_assets.core.intake.preprocessing.removal_rows import removal_row
 from evaluation_assets.core.intake.preprocessing.rules import Settings
-from evaluation_assets.core.lake.stored import Spool, Stored, revised
+from evaluation_assets.core.lake.spool import Spool
+from evaluation_assets.core.lake.stored import Stored, revised
 from evaluation_assets.core.lake.tables import PREPROCESSED_TRAJECTORIES
 from evaluation_assets.core.traces.trajectories.trajectory_rows import Row, trajectory_of, trajectory_row
 

@@ -8,7 +8,7 @@ from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.intake.image_rows import image_row
 from evaluation_assets.core.intake.sidecar import Sidecar
-from evaluation_assets.core.lake.stored import Spool
+from evaluation_assets.core.lake.spool import Spool
 from evaluation_assets.core.pipeline.drawing import Drawing
 from evaluation_assets.core.sections.findings.call_forms import Form, form_rows, forms_in
 from evaluation_assets.core.text.plain_text import markdown_cell

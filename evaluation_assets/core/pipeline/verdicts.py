@@ -12,7 +12,7 @@ from evaluation_assets.core.judging.progress import Judged
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.judging.tally import Tally
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
-from evaluation_assets.core.lake.stored import Joined, Spool
+from evaluation_assets.core.lake.spool import Joined, Spool
 from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.stage_gates import StageGate

@@ -3,15 +3,16 @@
 import csv
 import hashlib
 import io
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Literal
 
 import orjson
 from upath import UPath
 
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.lake.stored import Aligned, Stored, publish_bytes
+from evaluation_assets.core.lake.spool import SortedSpool
+from evaluation_assets.core.lake.stored import Aligned, Stored, published
+from evaluation_assets.core.lake.tables import REVIEW_QUEUE
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.outcomes.prediction import is_likely_failure, predictions
@@ -90,7 +91,7 @@ def queue_rows(
     likely_failures: Mapping[str, str] = {},
     low: Mapping[str, str] = {},
 ) -> Iterator[Row]:
-    """Rows of `review_queue`: likely failures first, then all others, each in an order drawn by hash.
+    """Rows of `review_queue`, in no order: see `in_order`.
 
     `stratum` is `likely_failure` for those, `chosen` for what another rule picked, and `random` for the sample of the
     rest; the first so many of a stratum are a random sample of it: labels of a queue that is labelled in part correct
@@ -102,7 +103,6 @@ def queue_rows(
     """
     by_trajectory = Aligned(iter(scores))
     columns = ["trajectory_id", "task_id", "task", "final_answer"]
-    found: list[Row] = []
     for row in trajectories.rows(columns):
         own = by_trajectory.at(row["trajectory_id"])
         score = next((each["adjusted_mean"] for each in own if each["criterion"] == OVERALL), None)
@@ -126,24 +126,29 @@ def queue_rows(
             if not any(told):  # findings of constraints and test cases would be told twice
                 told.append(grave.get(trajectory_id, ""))
             told.append(low.get(trajectory_id, ""))
-            found.append(
-                {
-                    "drop": drop,
-                    "trajectory_id": trajectory_id,
-                    "task_id": row["task_id"],
-                    "reason": reason,
-                    "detail": "; ".join(filter(None, told)),
-                    "stratum": _stratum(reason, is_first=trajectory_id in likely_failures),
-                    "probability": settings.random_share if is_random else 1.0,
-                    "score": score,
-                    "spread": spread,
-                    "task": row["task"][:_EXCERPT],
-                    "final_answer": (row["final_answer"] or "")[:_EXCERPT],
-                }
-            )
-    yield from sorted(
-        found, key=lambda row: (row["stratum"] != "likely_failure", _fraction(f"order {row['trajectory_id']}"))
-    )
+            yield {
+                "drop": drop,
+                "trajectory_id": trajectory_id,
+                "task_id": row["task_id"],
+                "reason": reason,
+                "detail": "; ".join(filter(None, told)),
+                "stratum": _stratum(reason, is_first=trajectory_id in likely_failures),
+                "probability": settings.random_share if is_random else 1.0,
+                "score": score,
+                "spread": spread,
+                "task": row["task"][:_EXCERPT],
+                "final_answer": (row["final_answer"] or "")[:_EXCERPT],
+            }
+
+
+def in_order(count: int) -> SortedSpool:
+    """A queue of at most so many rows: likely failures first, then all others, each in an order drawn by hash."""
+    return SortedSpool(REVIEW_QUEUE, _position, count)
+
+
+def _position(row: Row) -> float:
+    half = 0 if row["stratum"] == "likely_failure" else 0.5
+    return half + _fraction(f"order {row['trajectory_id']}") / 2
 
 
 def _stratum(reason: Reason, *, is_first: bool) -> str:
@@ -217,36 +222,34 @@ def _fraction(text: str) -> float:
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:6]) / 2**48
 
 
-def as_csv(rows: Iterable[Row], report: ReportAddress) -> bytes:
-    """The queue as a sheet with links into the report, and columns to complete: label, annotator and comment.
+def as_csv(rows: Iterable[Row], report: ReportAddress) -> Iterator[bytes]:
+    """The queue as lines of a sheet, with links into the report, and columns to complete: label, annotator and comment.
 
     A cell that a spreadsheet would run as a formula gets an apostrophe in front; reading labels takes it off.
     """
-    sink = io.StringIO(newline="")
+    line = io.StringIO(newline="")
     writer: csv.DictWriter[str] | None = None
     for row in _to_fill_in(rows, report):
         if writer is None:
-            writer = csv.DictWriter(sink, list(row))
+            writer = csv.DictWriter(line, list(row))
             writer.writeheader()
         writer.writerow({name: csv_cell(value) if isinstance(value, str) else value for name, value in row.items()})
-    return sink.getvalue().encode("utf-8", "replace")
+        yield line.getvalue().encode("utf-8", "replace")
+        line.seek(0)
+        line.truncate()
 
 
-def as_json_lines(rows: Iterable[Row], report: ReportAddress) -> bytes:
+def as_json_lines(rows: Iterable[Row], report: ReportAddress) -> Iterator[bytes]:
     """The same as JSON Lines."""
-    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in _to_fill_in(rows, report))
+    return (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in _to_fill_in(rows, report))
 
 
-def write_queue(folder: UPath, rows: Sequence[Row], report: ReportAddress) -> UPath:
+def write_queue(folder: UPath, queue: SortedSpool, report: ReportAddress) -> UPath:
     """Write `review.csv` and `review.jsonl`; gives the former."""
-    for name, content in (("review.csv", as_csv(rows, report)), ("review.jsonl", as_json_lines(rows, report))):
-        publish_bytes(folder / name, content)
+    for name, lines in (("review.csv", as_csv), ("review.jsonl", as_json_lines)):
+        with published(folder / name) as sink:
+            sink.writelines(lines(queue.rows(), report))
     return folder / "review.csv"
-
-
-def by_reason(rows: Iterable[Row]) -> Counter[str]:
-    """How many trajectories are in the queue for each reason."""
-    return Counter(row["reason"] for row in rows)
 
 
 def _to_fill_in(rows: Iterable[Row], report: ReportAddress) -> Iterator[Row]:

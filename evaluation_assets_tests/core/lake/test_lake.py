@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from upath import UPath
 
+from evaluation_assets.core.lake.spool import SortedSpool, Spool
 from evaluation_assets.core.lake.stored import (
     Aligned,
     SchemaMismatch,
-    Spool,
     Stored,
     Stream,
     Unwritable,
@@ -288,6 +288,15 @@ def test_a_spool_refuses_rows_that_do_not_fit() -> None:
         spool.add({"name": "a"})
         with pytest.raises(SchemaMismatch):
             list(spool.batches())
+
+
+@given(st.lists(st.floats(0, 1, exclude_max=True), max_size=50), st.integers(0, 500_000))
+def test_sorted_rows_come_back_in_the_order_of_their_places(places: list[float], expected: int) -> None:
+    with SortedSpool(THINGS, lambda row: float(row["name"]), expected) as spool:
+        for place in places:
+            spool.add(thing(repr(place)))
+        for _ in range(2):
+            assert [float(row["name"]) for row in spool.rows()] == sorted(places)
 
 
 # Tables side by side

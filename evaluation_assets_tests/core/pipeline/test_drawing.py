@@ -10,7 +10,7 @@ from upath import UPath
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop, scan
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.intake.sources.settings import InvalidSources
-from evaluation_assets.core.lake.stored import Spool
+from evaluation_assets.core.lake.spool import Spool
 from evaluation_assets.core.lake.tables import IMAGES, UNREADABLE_RECORDS
 from evaluation_assets.core.pipeline.drawing import Drawing, drawn, sources_of
 from evaluation_assets.core.pipeline.reading import ReadDrop

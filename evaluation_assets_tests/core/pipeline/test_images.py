@@ -16,7 +16,8 @@ from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.canaries import CanarySettings
 from evaluation_assets.core.judging.panel import judges_of, panel_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
-from evaluation_assets.core.lake.stored import Spool, Stream, batched, write
+from evaluation_assets.core.lake.spool import Spool
+from evaluation_assets.core.lake.stored import Stream, batched, write
 from evaluation_assets.core.lake.tables import CLIPS, IMAGES, RAW_TRAJECTORIES, UNREADABLE_RECORDS, Table
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline import reading

@@ -12,7 +12,8 @@ from upath import UPath
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.drops import Drop, scan
 from evaluation_assets.core.intake.preprocessing.rules import Settings
-from evaluation_assets.core.lake.stored import Spool, Stored, Stream, batched, write
+from evaluation_assets.core.lake.spool import Spool
+from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
 from evaluation_assets.core.lake.tables import (
     CLIPS,
     IMAGES,

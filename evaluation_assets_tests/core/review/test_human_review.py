@@ -76,7 +76,7 @@ def queued(**fields: Any) -> dict[str, Any]:
 
 def test_a_queue_comes_back_as_labels_once_it_is_filled_in(tmp_path: Path) -> None:
     rows = [queued(trajectory_id=name, task='say "hi",\nplease') for name in ("one", "two", "three")]
-    sheet = list(csv.DictReader(io.StringIO(as_csv(rows, ReportAddress()).decode(), newline="")))
+    sheet = list(csv.DictReader(io.StringIO(b"".join(as_csv(rows, ReportAddress())).decode(), newline="")))
     sheet[0] |= {"label": "pass", "annotator": "ada"}
     sheet[1] |= {"label": "0.25"}
     with (tmp_path / "done.csv").open("w", newline="") as sink:
@@ -89,27 +89,29 @@ def test_a_queue_comes_back_as_labels_once_it_is_filled_in(tmp_path: Path) -> No
         ("two", 0.25, "unknown"),
     ]
     assert len(found) == 2
-    assert [orjson.loads(line)["label"] for line in as_json_lines(rows, ReportAddress()).splitlines()] == [None] * 3
+    assert [orjson.loads(line)["label"] for line in as_json_lines(rows, ReportAddress())] == [None] * 3
 
 
 def test_rows_of_the_queue_link_to_their_transcripts() -> None:
     rows = [queued(trajectory_id="a/b c")]
-    sheet = next(csv.DictReader(io.StringIO(as_csv(rows, ReportAddress()).decode(), newline="")))
+    sheet = next(csv.DictReader(io.StringIO(b"".join(as_csv(rows, ReportAddress())).decode(), newline="")))
     assert sheet["link"] == "report.html#/run/a%2Fb%20c"
     served = ReportAddress.of("http://127.0.0.1:3001", "team/week 1")
-    line = orjson.loads(as_json_lines(rows, served))
+    (line,) = map(orjson.loads, as_json_lines(rows, served))
     assert line["link"] == "http://127.0.0.1:3001/team/week%201/report.html#/run/a%2Fb%20c"
 
 
 def test_a_spreadsheet_runs_no_formula_of_a_trajectory() -> None:
-    sheet = as_csv([queued(task='=HYPERLINK("http://x","y")', final_answer="@SUM(1)")], ReportAddress()).decode()
+    sheet = b"".join(
+        as_csv([queued(task='=HYPERLINK("http://x","y")', final_answer="@SUM(1)")], ReportAddress())
+    ).decode()
     row = next(csv.DictReader(io.StringIO(sheet)))
     assert (row["task"][:2], row["final_answer"][:2]) == ("'=", "'@")
 
 
 def test_a_sheet_holds_nothing_that_steers_a_terminal_or_turns_the_text() -> None:
     hostile = "a\x1b[2J\u202eb\u2028\x00\r"
-    sheet = as_csv([queued(task=hostile, trajectory_id=hostile)], ReportAddress()).decode()
+    sheet = b"".join(as_csv([queued(task=hostile, trajectory_id=hostile)], ReportAddress())).decode()
     assert not set(sheet.replace("\r\n", "")) & set("\x1b\u202e\u2028\x00\r")
 
 
@@ -123,7 +125,7 @@ def test_a_sheet_holds_nothing_that_steers_a_terminal_or_turns_the_text() -> Non
 def test_an_id_starts_no_formula_and_its_label_comes_back(name: str) -> None:
     sheet = list(
         csv.DictReader(
-            io.StringIO(as_csv([queued(drop=name, trajectory_id=name)], ReportAddress()).decode(), newline="")
+            io.StringIO(b"".join(as_csv([queued(drop=name, trajectory_id=name)], ReportAddress())).decode(), newline="")
         )
     )
     assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in sheet[0].values())
