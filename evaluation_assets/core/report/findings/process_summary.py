@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.report.scores.distributions import Statistic, statistic
 from evaluation_assets.core.scoring.relation_to_success import Relation, relation
 from evaluation_assets.core.text.counted import counted, runs_of_tasks
@@ -72,13 +72,17 @@ class ProcessSummary(BaseModel):
 
 def process_summary(scores: Stored, raw: Stored) -> ProcessSummary | None:
     """Summarise the table `process_scores`; `None` for drops that were evaluated before it existed."""
-    rows = list(scores.rows(["trajectory_id", "task_id", "score"]))
-    if not rows:
+    of_run = Aligned(scores.rows(["trajectory_id", "task_id", "score"]))
+    runs = [
+        (row["score"], run["success"], row["task_id"])
+        for run in raw.rows(["trajectory_id", "success"])
+        for row in of_run.at(run["trajectory_id"])
+    ]
+    if not runs:
         return None
-    outcomes = {row["trajectory_id"]: row["success"] for row in raw.rows(["trajectory_id", "success"])}
-    found = success_relation((row["score"], outcomes.get(row["trajectory_id"]), row["task_id"]) for row in rows)
+    found = success_relation(runs)
     return ProcessSummary(
-        statistic=statistic([row["score"] for row in rows], [row["task_id"] for row in rows]),
+        statistic=statistic([score for score, _, _ in runs], [task for _, _, task in runs]),
         success=None if found is None else SuccessRelation.of(found),
     )
 

@@ -23,7 +23,7 @@ def scores(tmp_path: Path, *values: float | None) -> Stored:
     return Stored(PROCESS_SCORES, UPath(path))
 
 
-def outcomes(tmp_path: Path, *values: bool) -> Stored:
+def outcomes(tmp_path: Path, *values: bool | None) -> Stored:
     rows: list[dict[str, Any]] = [
         dict.fromkeys(RAW_TRAJECTORIES.schema.names) | {"trajectory_id": str(number), "success": value}
         for number, value in enumerate(values)
@@ -34,10 +34,10 @@ def outcomes(tmp_path: Path, *values: bool) -> Stored:
 
 
 def test_runs_without_a_score_are_counted_and_left_out_of_the_mean(tmp_path: Path) -> None:
-    found = process_summary(scores(tmp_path, 1.0, 0.5, None), outcomes(tmp_path))
+    found = process_summary(scores(tmp_path, 1.0, 0.5, None), outcomes(tmp_path, None, None, None))
     assert found is not None
     assert found.text == "process score 0.750 over 2 runs (1 run without a score)"
-    none = process_summary(scores(tmp_path, None, None), outcomes(tmp_path))
+    none = process_summary(scores(tmp_path, None, None), outcomes(tmp_path, None, None))
     assert none is not None
     assert none.text == "no process score: nothing could be checked in 2 runs"
     assert process_summary(scores(tmp_path), outcomes(tmp_path)) is None
