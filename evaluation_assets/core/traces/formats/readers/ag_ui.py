@@ -148,6 +148,7 @@ class _Stream:
     def run_ended(self) -> None:
         """End a run: what its snapshot has beside what was streamed is what the user said, or all of it."""
         self._flush()
+        error = self.session.error
         unheard = not any(isinstance(event, Said) for event in self.session.events[self._run_at :])
         place = self._run_at
         for message in self._snapshot:
@@ -161,6 +162,7 @@ class _Stream:
                 self._message(role, message)
         self._snapshot = []
         self._run_at = len(self.session.events)
+        self.session.error = error  # what a snapshot has was said before it
 
     def _started(self, given: Fields) -> None:
         self._flush()

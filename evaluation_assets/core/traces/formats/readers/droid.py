@@ -52,12 +52,10 @@ def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> No
         fields.set_aside("id", "subtype", "tools", "reasoning_effort")
     elif kind == "message" and fields.is_object("message"):
         message = fields.object("message")
-        session.error = None if message.text("role") == "assistant" else session.error
         fields.set_aside("id")
         add_message(session, message.text("role"), message)
     elif kind == "message":
         fields.set_aside("id")
-        session.error = None if fields.text("role") == "assistant" else session.error
         _spoken(session, fields.text("role"), fields.text("text"))
     elif kind == "tool_call":
         call = Call(

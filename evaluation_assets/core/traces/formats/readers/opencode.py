@@ -131,9 +131,9 @@ class _Reading:
         self._time(fields.number("timestamp"))
         self.session.id = fields.name("sessionID")
         if kind == "error":
+            self._flush(None)
             self._failed(fields)
         elif kind in _EVENTS:
-            self.session.error = None
             self._part(fields.object("part"))
         else:
             fields.note_unknown(kind)
@@ -153,13 +153,12 @@ class _Reading:
             self.session.agent = replace(self.session.agent, model=self.session.agent.model or model)
             self.session.compactions += mode is True
             used = _usage(info.object("tokens"), info.amount("cost"))
-            self.session.error = None  # of an earlier request, after which the session went on
-            if info.is_object("error"):
-                self._failed(info)
-            info.rest()
             for part in parts:
                 self._part(part)
             self._flush(used)
+            if info.is_object("error"):
+                self._failed(info)
+            info.rest()
             return
         info.rest()
         texts = []

@@ -58,6 +58,12 @@ def test_a_snapshot_alone_has_the_whole_run(tmp_path: Path) -> None:
     assert run.agents[0].description == "You are a desk."
 
 
+def test_a_snapshot_after_an_error_repeats_what_was_said_before_it(tmp_path: Path) -> None:
+    started = {"type": "RUN_STARTED", "threadId": "t-1", "runId": "r-1"}
+    run = read(tmp_path, started, {"type": "RUN_ERROR", "message": "overloaded"}, SNAPSHOT, FINISHED)
+    assert (run.extra["error"], len(run.calls)) == ("overloaded", 1)
+
+
 def test_threads_of_one_file_are_trajectories_of_their_own(tmp_path: Path) -> None:
     other = {**STARTED, "threadId": "t-2"}
     said = {"type": "TEXT_MESSAGE_CHUNK", "messageId": "n1", "delta": "Yes."}
