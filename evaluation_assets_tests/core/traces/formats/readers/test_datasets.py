@@ -124,8 +124,6 @@ def test_function_elements_are_calls_and_what_the_user_then_shows_is_their_resul
     [
         ("Think: I count.\nAct: bash\n\n```bash\nls\n```", "app.py"),
         ("Thought: I look.\nAction: look_up[17]", "paid"),
-        ('<|python_tag|>{"name": "look_up", "parameters": {}}', "paid"),
-        ('<function_calls>\n<invoke name="look_up">\n</invoke>\n</function_calls>', "paid"),
         ('{"action": "look_up", "action_input": "17"}', "paid"),
         ("```python\nlook_up(17)\n```", "Execution result:\npaid"),
         ("<search>order 17</search>", "<information>paid</information>"),
