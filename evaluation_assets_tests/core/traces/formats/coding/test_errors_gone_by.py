@@ -80,6 +80,28 @@ RUNS: dict[str, tuple[list[Line], Line, Line]] = {
         {"type": "error", "message": "overloaded", "session_id": "s", "timestamp": 1767348002000},
         {"type": "message", "role": "assistant", "text": "Fixed.", "session_id": "s", "timestamp": 1767348003000},
     ),
+    "droid without a call": (
+        [
+            {
+                "type": "message",
+                "role": "user",
+                "id": "m1",
+                "text": "Fix it.",
+                "session_id": "s",
+                "timestamp": 1767348000000,
+            },
+            {
+                "type": "message",
+                "role": "assistant",
+                "id": "m2",
+                "text": "I look.",
+                "session_id": "s",
+                "timestamp": 1767348001000,
+            },
+        ],
+        {"type": "error", "source": "agent_loop", "message": "overloaded", "session_id": "s"},
+        {"type": "tool_call", "toolName": "Read", "parameters": {"path": "a.py"}, "id": "c1", "session_id": "s"},
+    ),
     "goose": (
         [
             {"type": "message", "message": _spoken("user", "Fix it.")},
