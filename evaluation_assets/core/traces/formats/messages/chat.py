@@ -15,6 +15,7 @@ ROLES = {
     "ai": "assistant", "AIMessageChunk": "assistant", "gpt": "assistant", "model": "assistant", "tool": "tool",
     "function": "tool", "observation": "tool", "function_call": "assistant", "tool_call": "assistant",
     "tool_response": "tool", "tool_result": "tool", "tool_output": "tool", "function_response": "tool",
+    "function-call": "assistant", "function-response": "tool",
     "ipython": "tool", "environment": "tool", "bot": "assistant", "chatbot": "assistant", "customer": "user",
     "client": "user",
 }  # fmt: skip

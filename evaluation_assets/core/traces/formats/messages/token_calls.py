@@ -6,6 +6,7 @@ r"""Calls that models write as the special tokens of their chat templates, where
     [TOOL_CALLS][{"name": "search", "arguments": {"q": 1}}]   [TOOL_CALLS]search[ARGS]{"q": 1}      Mistral
     <|python_tag|>{"name": "search", "parameters": {"q": 1}}                                        Llama
     <invoke name="search"><parameter name="q">1</parameter></invoke>                                as for Claude
+    <functioncall> {"name": "search", "arguments": '{"q": 1}'}                                      Glaive
 
 What stands in code of Markdown is quoted.
 """
@@ -30,6 +31,7 @@ _OPENINGS = (
     r"<\|channel\|>(?=[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>)",
     r"\[TOOL_CALLS\]",
     r"<\|python_tag\|>",
+    r"<functioncall>",
     r"^[ \t]*<(?P<prefix>[^<>\s\"/]{0,20}?)invoke name=\"",
 )
 _FENCE_OR_OPENING = re.compile(rf"^[ \t]*(?P<fence>```|~~~)|(?P<opening>{'|'.join(_OPENINGS)})", re.MULTILINE)
@@ -62,6 +64,8 @@ _MISTRAL, _BEGINS_CALL = (
 _LLAMA_END = re.compile(r"<\|(?:eom_id|eot_id)\|>")
 _BUILT_IN = re.compile(r"\s*([\w.]+)\.call\((.*)\)\s*", re.DOTALL)
 _GIVEN = re.compile(r"(\w+)\s*=\s*\"((?:[^\"\\]|\\.)*)\"")
+_GLAIVE = "<functioncall>"
+_QUOTED = re.compile(r"\s*\{\s*\"name\":\s*\"([^\"]*)\",\s*\"arguments\":\s*'(.*)'\s*\}\s*", re.DOTALL)
 _WRAPPERS = re.compile(r"</?[^<>\s\"/]{0,20}(?:function_calls|tool_calls|tool_call)>")
 _NAME = re.compile(r"\bname=\"([^\"]*)\"")
 _OUTPUTS = re.compile(rf"</?{_BAR}tool[▁_]outputs[▁_](?:begin|end){_BAR}>")
@@ -174,6 +178,8 @@ def _reader(found: re.Match[str]) -> Callable[[str, str, str], TokenCalls]:
         return _mistral
     if opening == "<|python_tag|>":
         return _llama
+    if opening == _GLAIVE:
+        return _glaive
     return _invoked if "invoke" in opening else _sections
 
 
@@ -249,6 +255,20 @@ def _llama(before: str, rest: str, _: str) -> TokenCalls:
             calls.append({"name": "code_interpreter", "arguments": {"code": body}})
     if not calls:
         raise _Malformed
+    return TokenCalls(tuple(calls), before.strip())
+
+
+def _glaive(before: str, rest: str, _: str) -> TokenCalls:
+    """JSON, in which the arguments stand as JSON between single quotes."""
+    calls: list[JsonObject] = []
+    for body in rest.replace("<|endoftext|>", "").split(_GLAIVE)[1:]:
+        found = as_object(body.strip())
+        quoted = _QUOTED.fullmatch(body) if found is None else None
+        if quoted is not None:
+            found = {"name": quoted[1], "arguments": quoted[2]}
+        if not isinstance(at(found, "name"), str):
+            raise _Malformed
+        calls.append({"name": at(found, "name"), "arguments": at(found, "arguments")})
     return TokenCalls(tuple(calls), before.strip())
 
 

@@ -26,7 +26,7 @@ from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-_CALLERS = ("function_call", "tool_call")
+_CALLERS = ("function_call", "tool_call", "function-call")
 _CALL, _RESPONSE = "tool_call", "tool_response"
 _BEGUN = re.compile(r"^[ \t]*<tool_call>", re.MULTILINE)
 _RETURNED = {"content", "name", "tool_call_id", "result", "response"}

@@ -33,6 +33,7 @@ WRITTEN = {
     "Mistral Large 3": f"[TOOL_CALLS]look_up[ARGS]{GIVEN}",
     "Magistral": f"[TOOL_CALLS]look_up[CALL_ID]abcdefghi[ARGS]{GIVEN}",
     "Llama": '<|python_tag|>{"name": "look_up", "parameters": {"order": 17}}<|eom_id|>',
+    "Glaive": '<functioncall> {"name": "look_up", "arguments": \'' + GIVEN + "'} <|endoftext|>",
     "MiniMax": '\n<minimax:tool_call>\n<invoke name="look_up">\n<parameter name="order">[17]</parameter>\n</invoke>\n'
     "</minimax:tool_call>",
 }
