@@ -9,7 +9,7 @@ from evaluation_assets.core.traces.trajectories.images import is_mark
 
 _HOLDERS = (
     "image_url", "image_urls", "source", "image", "inlineData", "inline_data", "data", "bytes", "url", "result",
-    "output", "base64",
+    "output", "base64", "value",
 )  # fmt: skip
 """Fields in which formats hold the data of an image, or an object with it."""
 

@@ -27,6 +27,7 @@ _WRITTEN_CALL = re.compile(
     r"^[ \t]*(?:Action:[ \t]*\S[^\n]*\n+[ \t]*Action Input:|Act(?:ion)?:[ \t]*\S[^\n]*\n+```"
     r"|Action(?: \d+)?:[ \t]*\w+\[|<\|python_tag\|>|\[TOOL_CALLS\]|<function_calls>|<invoke name=)"
     r'|"action_input"[ \t]*:'
+    r"|<[｜|]tool[▁_]call[▁_]begin[｜|]>|<\|channel\|>commentary to="
     r"|^</message>\n<user>\n\s*(?:(?i:observation|execution (?:result|output))\b|The output of the OS"
     r"|<(?:information|observation|function_results|tool_response)>)",
     re.MULTILINE,

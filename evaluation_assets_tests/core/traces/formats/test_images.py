@@ -43,6 +43,7 @@ def aside(record: Any) -> Images:
         {"source": {"type": "base64", "media_type": "image/png", "data": _PNG}},
         {"image": {"format": "png", "source": {"bytes": _PNG}}},
         {"data": _PNG, "mimeType": "image/jpeg"},
+        {"source": {"type": "data", "value": _PNG, "mimeType": "image/png"}},
         {"output": {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{_PNG}"}},
         {"result": _PNG},
     ],

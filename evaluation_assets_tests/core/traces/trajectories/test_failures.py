@@ -28,6 +28,11 @@ def failure(text: str) -> str | None:
         ("done\nreturn code 1", "return code 1"),
         ("Traceback (most recent call last):\n  File x\nKeyError: 'a'\n", "KeyError: 'a'"),
         ("Traceback (most recent call last):\n  cut", "Traceback"),
+        ("No replacement was performed, old_str `x` did not appear verbatim in /a.py.", "verbatim in /a.py."),
+        ("Invalid `view_range` parameter: [9, 1].", "[9, 1]."),
+        ("The path /a.py does not exist. Please provide a valid path.", "valid path."),
+        ("File already exists at: /a.py. Cannot overwrite files using command `create`.", "`create`."),
+        ("Your proposed edit has introduced new syntax error(s).", "syntax error(s)."),
     ],
 )
 def test_failures_are_told_in_the_words_of_the_result(text: str, said: str) -> None:
@@ -48,6 +53,7 @@ def test_failures_are_told_in_the_words_of_the_result(text: str, said: str) -> N
         '{"status": 200}',
         "x" * 400 + " Error: quoted from a page",
         "The function raises ValueError: see docs",
+        "The path /a.py does not exist yet; it will be written.",
     ],
 )
 def test_results_that_talk_about_failures_are_none(text: str) -> None:

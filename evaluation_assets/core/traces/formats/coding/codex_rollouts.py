@@ -258,6 +258,7 @@ class Rollout:
             self._flush()
             self.session.interruptions += event.text("reason") == "interrupted"
         elif kind == "error":
+            self._flush()
             self.session.error = one_line(event.text("message"))
         elif kind == "task_started":
             self.session.error = None

@@ -40,13 +40,14 @@ class Stream:
         if kind == "thread.started":
             self._run += 1
             self.session.id = fields.name("thread_id") or self.session.id
+        elif kind == "turn.started":
+            self.session.error = None
         elif kind == "turn.completed":
+            self.session.error = None
             self._spent(fields.object("usage"))
         elif kind in ("turn.failed", "error"):
             problem = fields.object("error").text("message") or fields.text("message")
             self.session.error = one_line(problem) or "the turn failed"
-        elif kind == "turn.started":
-            self.session.error = None
         elif kind in ("item.started", "item.updated", "item.completed"):
             self._item(fields.object("item"), kind)
         else:

@@ -33,7 +33,7 @@ SUB_AGENT = "sub-agent"
 class CodingSession:
     """A session. `spent` and `calls_stated` are the usage and calls that the source records for the whole, if it does.
 
-    `about` becomes `extra`.
+    `about` becomes `extra`. `error` is that of the last request, set after what was said before it.
     """
 
     agent: Agent
@@ -60,7 +60,8 @@ class CodingSession:
             self.events.append(Asked(text=text))
 
     def said(self, said: Said) -> None:
-        """Add an output of this session's agent."""
+        """Add an output of this session's agent. An error before it did not end the session."""
+        self.error = None
         self.events.append(replace(said, agent_id=self.agent.id))
 
     def answered(self, result: Result) -> None:

@@ -82,7 +82,7 @@ def _message(message: JsonObject) -> JsonObject:
     more = {"usage": usage, "is_error": message.get("tool_call_error")}
     return {
         **without(message, "role", "content", *_NO_TEXT),
-        **plain_message(message["role"], message.get("content"), **more),
+        **plain_message(message.get("role"), message.get("content"), **more),
     }
 
 
@@ -90,8 +90,8 @@ def _sums(stated: Sequence[JsonObject]) -> JsonObject | None:
     """The tokens and costs of all runs, as they state them; `None` if one does not."""
     if not all("input_tokens" in run for run in stated):
         return None
-    names = [name for name in _COUNTS if any(isinstance(run.get(name), int | float) for run in stated)]
-    return {name: sum(run.get(name) or 0 for run in stated) for name in names}
+    counts = {name: [count for run in stated if isinstance(count := run.get(name), int | float)] for name in _COUNTS}
+    return {name: sum(counted) for name, counted in counts.items() if counted}
 
 
 AGNO = Envelope(

@@ -43,7 +43,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
 
 
 def _messages(items: list[JsonObject]) -> Iterator[JsonObject]:
-    returned = {at(item.get("message"), "toolCallId") for item in items}
+    returned = {first_text(item.get("message"), "toolCallId") for item in items}
     thoughts: list[str] = []
     for item in items:
         message = object_in(item.get("message"))
@@ -63,7 +63,7 @@ def _messages(items: list[JsonObject]) -> Iterator[JsonObject]:
         }
         thoughts = []
         for state in states:
-            if state.get("toolCallId") not in returned and (content := _returned(state)) is not None:
+            if first_text(state, "toolCallId") not in returned and (content := _returned(state)) is not None:
                 failed = True if state.get("status") == "errored" else None
                 yield plain_message("tool", content, tool_call_id=state.get("toolCallId"), is_error=failed)
 

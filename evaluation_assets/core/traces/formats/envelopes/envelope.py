@@ -100,7 +100,7 @@ def _named(source: str) -> str:
     return posixpath.dirname(source) or source.partition(".")[0]
 
 
-def plain_message(role: str, content: Any, **more: Any) -> JsonObject:
+def plain_message(role: str | None, content: Any, **more: Any) -> JsonObject:
     """A chat message, without fields that hold nothing."""
     given = {"role": role, "content": content, **more}
     return {key: value for key, value in given.items() if value is not None}

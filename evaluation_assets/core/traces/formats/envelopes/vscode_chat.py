@@ -94,7 +94,7 @@ def _shown(parts: list[JsonObject]) -> Iterator[JsonObject]:
     """The response as it is shown, of a participant that keeps no rounds."""
     text: list[Any] = []
     for part in parts:
-        kind = part.get("kind")
+        kind = first_text(part, "kind")
         if kind == _CALL and part.get("presentation") == "hidden":
             continue  # it passes its arguments on to another one, which is shown
         if kind == _CALL:

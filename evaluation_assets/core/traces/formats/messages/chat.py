@@ -15,6 +15,7 @@ ROLES = {
     "ai": "assistant", "AIMessageChunk": "assistant", "gpt": "assistant", "model": "assistant", "tool": "tool",
     "function": "tool", "observation": "tool", "function_call": "assistant", "tool_call": "assistant",
     "tool_response": "tool", "tool_result": "tool", "tool_output": "tool", "function_response": "tool",
+    "function-call": "assistant", "function-response": "tool",
     "ipython": "tool", "environment": "tool", "bot": "assistant", "chatbot": "assistant", "customer": "user",
     "client": "user",
 }  # fmt: skip
@@ -25,7 +26,7 @@ _OPEN_THOUGHT = re.compile(r"\s*<(?:think|thinking)>(.*)\Z", re.DOTALL)
 _MEDIA = {
     "image_url": "image", "input_image": "image", "image": "image", "input_audio": "audio", "audio": "audio",
     "file": "file", "input_file": "file", "container_upload": "file", "document": "document", "video_url": "video",
-    "media": "media",
+    "media": "media", "binary": "file", "video": "video",
 }  # fmt: skip
 
 TEXTS = ("content", "value", "text", "message")
@@ -36,6 +37,9 @@ _CALL_IDS, _TOOLS = ("tool_call_id", "toolCallId"), ("tool_name", "toolName")
 _MADE = ("tool_calls", "toolCalls", "function_call")
 _CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
 """Content parts that are tool calls. LangChain also lists them in `tool_calls`."""
+
+_HIDDEN = ("redacted_thinking", "redacted_reasoning", "omitted_reasoning")
+"""Content parts for a provider's reasoning that it does not show."""
 
 _KINDS_OF_OTHERS = frozenset(("input_text", "output_text", "summary_text", "tool-call", "tool-result"))
 _UNTYPED_KINDS = frozenset(("text", "toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"))
@@ -218,6 +222,9 @@ def part_text(part: Fields) -> str:
     kind = part.text("type") or "text"
     if kind in _MEDIA:
         return image_text(part) if _MEDIA[kind] == "image" or states_image(part) else f"[{_MEDIA[kind]}]"
+    if kind in _HIDDEN:
+        part.rest()
+        return ""
     if kind in _CALLS:
         part.set_aside("id", "name", "input", "partial_json", "arguments", "call_id", "tool_call_id", "index")
         return ""

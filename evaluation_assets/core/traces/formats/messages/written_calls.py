@@ -4,7 +4,7 @@ Hermes and Qwen models write `<tool_call>` elements with JSON and are given `<to
 and ms-swift have calls as messages from `function_call` and with the role `tool_call`. Terminus, the agent of Terminal-
 Bench, answers with an object of commands that are typed into a terminal, and is given what it then shows. mini-SWE-
 agent has one command in a fence of its own. Agents in the manner of ReAct, such as those of ToolBench, write `Action:`
-and `Action Input:`.
+and `Action Input:`. `token_calls` reads those in special tokens.
 """
 
 import re
@@ -21,11 +21,12 @@ from evaluation_assets.core.traces.formats.messages.function_elements import (
     with_functions,
 )
 from evaluation_assets.core.traces.formats.messages.smolagents_messages import is_of_smolagents, with_calls
+from evaluation_assets.core.traces.formats.messages.token_calls import has_token_calls, unread_in, with_token_calls
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-_CALLERS = ("function_call", "tool_call")
+_CALLERS = ("function_call", "tool_call", "function-call")
 _CALL, _RESPONSE = "tool_call", "tool_response"
 _BEGUN = re.compile(r"^[ \t]*<tool_call>", re.MULTILINE)
 _RETURNED = {"content", "name", "tool_call_id", "result", "response"}
@@ -68,13 +69,16 @@ def with_written_calls(messages: list[Any]) -> WrittenMessages:
     if any(_has_call(message) for message in messages):
         unread = sum(_begun(message) > len(_written(message).calls) for message in messages)
         return WrittenMessages([piece for message in messages for piece in _tagged(message)], unread=unread)
+    if has_token_calls(messages):
+        return WrittenMessages(list(with_token_calls(messages)), unread=unread_in(messages))
     if calls_functions(messages):
         return WrittenMessages(list(with_functions(messages)), task_in(messages))
     if any(_typed(message) is not None for message in messages):
         return WrittenMessages(list(_terminal(messages)), _instruction(messages), answer=_submitted(messages))
     if any(map(_acted, messages)) and any(role_of(message) == "tool" for message in messages):
         return WrittenMessages([_acted(message) or message for message in messages])
-    return WrittenMessages(messages, unread=sum(_begun(message) > 0 for message in messages))
+    unread = unread_in(messages) + sum(_begun(message) > 0 for message in messages)
+    return WrittenMessages(messages, unread=unread)
 
 
 def _text(message: Any) -> tuple[str, str]:

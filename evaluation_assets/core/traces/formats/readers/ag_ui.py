@@ -13,6 +13,7 @@ from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
 from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.messages.chat import content_of
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, as_text, one_line
@@ -148,6 +149,7 @@ class _Stream:
     def run_ended(self) -> None:
         """End a run: what its snapshot has beside what was streamed is what the user said, or all of it."""
         self._flush()
+        error = self.session.error
         unheard = not any(isinstance(event, Said) for event in self.session.events[self._run_at :])
         place = self._run_at
         for message in self._snapshot:
@@ -155,12 +157,13 @@ class _Stream:
             if self._is_known(message):
                 continue
             if role == "user":
-                self.session.events.insert(place, Asked(text=_content(message)))
+                self.session.events.insert(place, Asked(text=content_of(message)))
                 place += 1
             elif unheard:
                 self._message(role, message)
         self._snapshot = []
         self._run_at = len(self.session.events)
+        self.session.error = error  # what a snapshot has was said before it
 
     def _started(self, given: Fields) -> None:
         self._flush()
@@ -194,7 +197,7 @@ class _Stream:
     def _message(self, role: str, message: Fields) -> None:
         """Add a whole message."""
         if role == "user":
-            self.session.asked(_content(message))
+            self.session.asked(content_of(message))
         elif role == "assistant":
             calls = tuple(
                 Call(
@@ -204,13 +207,15 @@ class _Stream:
                 )
                 for call in message.objects("toolCalls", "tool_calls")
             )
-            if (said := _content(message)) or calls:
+            if (said := content_of(message)) or calls:
                 self.session.said(Said(message=said or None, calls=calls))
+        elif role == "reasoning":
+            self.session.said(Said(thought=content_of(message) or None))
         elif role == "tool":
             self._result(message)
         elif role in ("system", "developer") and self.session.agent.description is None:
             agent = self.session.agent
-            self.session.agent = Agent(id=agent.id, tools=agent.tools, description=_content(message) or None)
+            self.session.agent = Agent(id=agent.id, tools=agent.tools, description=content_of(message) or None)
 
     def _text(self, event: Fields) -> None:
         name, role, said = event.name("messageId"), event.text("role"), event.value("delta")
@@ -258,9 +263,3 @@ class _Stream:
         thought, message = "".join(reply.thought).strip() or None, "".join(reply.message).strip() or None
         if thought or message or calls:
             self.session.said(Said(thought=thought, message=message, calls=calls))
-
-
-def _content(message: Fields) -> str:
-    """The content of a message: a text, or parts of which the texts are read."""
-    parts = message.parts("content")
-    return "\n".join(part if isinstance(part, str) else part.text("text") or f"[{part.text('type')}]" for part in parts)

@@ -107,7 +107,6 @@ class _Log:
         if kind == "user.message":
             self._asked(session, data)
         elif kind == "assistant.message":
-            session.error = None  # the agent went on
             self._said(session, data)
         elif kind == "tool.execution_complete":
             self._answered(session, data)
@@ -190,7 +189,6 @@ class _Log:
         said = Said(thought=data.text("reasoningText"), message=data.text("content"), calls=calls)
         if said.thought or said.message or said.calls:
             session.said(said)
-            self.session.error = None  # it was repeated
         if self.session.spent is None and not self._counts_usage:
             session.used(usage(output_tokens=data.whole("outputTokens")))
 

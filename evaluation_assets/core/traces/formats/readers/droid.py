@@ -15,8 +15,12 @@ from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject
 
 NAME = "droid"
 DESCRIPTION = "Droid (Factory): session files, and stream-json output of droid exec"
-DETECTION = "lines of type session_start with an id and a title; lines of type tool_call with a toolName and parameters"
+DETECTION = (
+    "lines of type session_start with an id and a title, tool_call with a toolName and parameters, or message with a "
+    "text and a session_id"
+)
 
+_OF_MESSAGE = {"id", "role", "timestamp", "session_id"}
 _SESSION = ("session_id", "sessionId")
 
 
@@ -26,6 +30,8 @@ def _is_line(data: Any) -> bool:
         return "id" in fields and ("title" in fields or "sessionTitle" in fields)
     if kind == "tool_call":
         return "toolName" in fields and "parameters" in fields
+    if kind == "message":
+        return isinstance(fields.get("text"), str) and fields.keys() >= _OF_MESSAGE
     return kind == "completion" and "finalText" in fields
 
 
@@ -52,12 +58,10 @@ def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> No
         fields.set_aside("id", "subtype", "tools", "reasoning_effort")
     elif kind == "message" and fields.is_object("message"):
         message = fields.object("message")
-        session.error = None if message.text("role") == "assistant" else session.error
         fields.set_aside("id")
         add_message(session, message.text("role"), message)
     elif kind == "message":
         fields.set_aside("id")
-        session.error = None if fields.text("role") == "assistant" else session.error
         _spoken(session, fields.text("role"), fields.text("text"))
     elif kind == "tool_call":
         call = Call(

@@ -30,6 +30,7 @@ from evaluation_assets.core.traces.formats.messages.inspect_attempts import fail
 from evaluation_assets.core.traces.formats.messages.inspect_events import KINDS, conversation_of, is_incomplete
 from evaluation_assets.core.traces.formats.messages.inspect_messages import Resolved, calls_of, content_of, usage_in
 from evaluation_assets.core.traces.formats.messages.inspect_totals import ReadSamples, confirm_log
+from evaluation_assets.core.traces.formats.messages.inspect_usage import agents_usage
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
@@ -127,11 +128,15 @@ def _listed(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]:
 
 @dataclass(slots=True)
 class _Asked:
-    """Data of the model calls in the events: usage by id of the resulting message, tools and start time."""
+    """Data of the model calls in the events: usage by id of the resulting message, tools and start time.
+
+    `is_cached` is set if Inspect repeated an answer from its cache, which it does not count.
+    """
 
     usages: dict[str, tuple[Usage | None, float | None]] = field(default_factory=dict)
     tools: dict[str, Tool] = field(default_factory=dict)
     started_at: str | None = None
+    is_cached: bool = False
 
 
 def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) -> Trajectory:
@@ -185,6 +190,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
         }
         sample.object("error").set_aside("traceback", "traceback_ansi")
         failed = failed_attempts(sample, unmapped)
+        counted = agents_usage(sample, object_in(log.get("eval")), is_graded="verdicts" in scores)
         own["failed_attempts"] = list(failed.errors) or None
         epoch = sample.whole("epoch")
         return Trajectory(
@@ -201,7 +207,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
             success=_success(scores.get("scores", {})),
             started_at=sample.text("started_at") or asked.started_at,
             duration_s=sample.amount("total_time"),
-            usage=total((_usage_of(sample, turns, final), *failed.usages)),
+            usage=total((_usage_of(turns, None if asked.is_cached else final, counted), *failed.usages)),
             flags=flags_of(cut_off=limit is not None, unanswered=answer is None, failed=error is not None),
             labels=scores,
             extra={key: value for key, value in own.items() if value is not None},
@@ -254,9 +260,11 @@ def _model_calls(events: list[Fields], known: Sequence[str], unmapped: UnmappedF
             messages = [choice.object("message") for choice in choices]
             used = output.object("usage")
             name = messages[0].name("id") if messages else None
+            is_cached = event.text("cache") == "read"
+            asked.is_cached = asked.is_cached or is_cached
             if name is not None:
                 seconds = output.amount("time") or event.amount("working_time")
-                asked.usages[name] = (usage_in(used), seconds)
+                asked.usages[name] = (None if is_cached else usage_in(used), seconds)
             for tool in tools_of(event, "tools") or ():
                 asked.tools.setdefault(tool.name, tool)
             for taken in (*messages, *choices, used, output):
@@ -338,16 +346,13 @@ def _target(sample: Fields) -> str | None:
     return "\n".join(text for text in texts if text) or None
 
 
-def _usage_of(sample: Fields, turns: tuple[Turn, ...], final: Usage | None) -> Usage | None:
-    """Usage of the agent's model calls; without events the last call, else all calls of the sample."""
+def _usage_of(turns: tuple[Turn, ...], final: Usage | None, counted: Usage | None) -> Usage | None:
+    """Usage of the agent's model calls; without events the last call if it is the only one, else what is counted."""
     steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
-    sample.set_aside("role_usage")
-    recorded = sample.object("model_usage")
-    models = [usage_in(recorded.object(model)) for model in recorded.rest()]
     asked = [step for step in steps if step.message is not None or step.call is not None]
     if len(asked) == 1 and final is not None:
         return final
-    return total(step.usage for step in steps) or total(models) or final
+    return total(step.usage for step in steps) or counted
 
 
 def _is_log(data: Any) -> bool:

@@ -15,6 +15,7 @@ from evaluation_assets.core.traces.formats.context import is_limit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
 from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.messages.chat import content_of, split_thought
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.times import chronological
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, as_text, one_line, total
@@ -153,13 +154,13 @@ class _Letta:
             self.session.times.append(date)
         message.set_aside(*_BESIDE)
         if kind == "system_message":
-            self._prompted(_content(message))
+            self._prompted(content_of(message))
         elif kind == "user_message":
-            self._asked(_content(message))
+            self._asked(content_of(message))
         elif kind == "reasoning_message":
             self._thoughts += filter(None, [message.text("reasoning")])
         elif kind == "assistant_message":
-            self._said(_content(message), ())
+            self._said(content_of(message), ())
         elif kind in _CALLS:
             one = [message.object("tool_call")] if message.is_object("tool_call") else []
             self._called(message.objects("tool_calls") or one)
@@ -182,7 +183,7 @@ class _Letta:
 
     def add_stored(self, message: Fields) -> None:
         """Add a message of an exported agent: of OpenAI's form, with the thoughts of the agent as its content."""
-        role, text = message.text("role"), _content(message)
+        role, text = message.text("role"), content_of(message)
         if (time := message.text("created_at")) is not None:
             self.session.times.append(time)
         calls = message.objects("tool_calls")
@@ -190,11 +191,14 @@ class _Letta:
         if role == "user":
             self._asked(text)
         elif role == "assistant":
-            self._thoughts += [text] if text and calls else []
+            thought, said = split_thought(text)
+            if calls and thought is None:  # an agent that does not reason by itself thinks in its text
+                thought, said = said or None, ""
+            self._thoughts += filter(None, [thought])
             if calls:
-                self._called(calls)
+                self._called(calls, said)
             else:
-                self._said(text, ())
+                self._said(said, ())
         elif role in ("tool", "approval") and "tool_call_id" in message:
             status = at(as_object(text), "status")
             content = as_text(at(as_object(text), "message")) if status in ("OK", "Failed") else text
@@ -239,7 +243,7 @@ class _Letta:
         if thought or text or calls:
             self.session.said(Said(thought=thought or None, message=text or None, calls=calls))
 
-    def _called(self, calls: Sequence[Fields]) -> None:
+    def _called(self, calls: Sequence[Fields], text: str = "") -> None:
         made: list[Call] = []
         for call in calls:
             inner = call.object("function") if call.is_object("function") else call
@@ -252,7 +256,7 @@ class _Letta:
             )
             inner.rest()
             call.rest()
-        self._said("", tuple(made))
+        self._said(text, tuple(made))
 
     def _returned(self, result: Fields) -> None:
         content = as_text(result.value("tool_return", "func_response"))
@@ -268,15 +272,3 @@ def _told(call: Call) -> str | None:
     """What a call tells the user."""
     arguments = call.arguments if isinstance(call.arguments, dict) else arguments_in(as_text(call.arguments))
     return first_text(arguments, "message")
-
-
-def _content(message: Fields) -> str:
-    texts: list[str] = []
-    for part in message.parts("content"):
-        if isinstance(part, str):
-            texts.append(part)
-        else:
-            kind = part.text("type")
-            texts.append(part.text("text") or f"[{kind}]")
-            part.rest()
-    return "\n".join(texts)

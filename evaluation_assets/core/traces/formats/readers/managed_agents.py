@@ -56,8 +56,6 @@ def _add(session: CodingSession, event: Fields) -> None:
     if (time := event.text("processed_at")) is not None:
         session.times.append(time)
     event.set_aside("session_thread_id", "agent_name", "stop_reason", "evaluated_permission", "model_request_start_id")
-    if kind in ("agent.message", *_CALLS):
-        session.error = None  # the agent went on, after a retry for instance
     if kind in _CALLS:
         call = Call(
             name=event.text("name") or "unnamed",

@@ -26,7 +26,7 @@ from evaluation_assets.core.traces.formats.messages.tool_definitions import has_
 from evaluation_assets.core.traces.formats.readers.grok import is_of_grok
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Tool, Trajectory, Usage
 
@@ -44,7 +44,16 @@ _HOSTED = {
 }  # fmt: skip
 """Hosted tool calls: the item includes the result, if it is reported."""
 
-_NOT_SAID = ("mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "item_reference", "compaction")
+_SOURCES = "sources"
+"""Field of a web search with the pages that it found."""
+
+_SELDOM = ("tool_search_call", "program")
+"""Calls, too; their names are too common to tell the format."""
+
+_NOT_SAID = (
+    "mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "item_reference", "compaction",
+    "additional_tools",
+)  # fmt: skip
 _ITEMS = frozenset(
     (*_CALLS, *(f"{kind}_output" for kind in _CALLS), *_HOSTED, "mcp_list_tools", "mcp_approval_request")
 )
@@ -147,13 +156,13 @@ def _events(items: Iterable[str | Fields], usage: Usage | None) -> Iterator[Even
             if gathered.texts or gathered.calls:
                 yield from gathered.told()
             gathered.thoughts += _thoughts(item)
-        elif kind in _CALLS:
+        elif kind in (*_CALLS, *_SELDOM):
             gathered.calls.append(_call(item, kind))
         elif kind in _HOSTED:
             yield from _hosted(item, kind, gathered)
         elif kind.endswith("_output"):
             yield from gathered.told()
-            yield _result(item)
+            yield _result(item, kind)
         elif kind not in _NOT_SAID:
             item.note_unknown(kind)
     yield from gathered.told()
@@ -200,20 +209,20 @@ def _text(part: Fields) -> str:
 
 def _call(item: Fields, kind: str) -> Call:
     arguments = item.value("arguments", "input", "action", "operation", "actions")
-    item.set_aside("pending_safety_checks", "caller", "environment")
+    item.set_aside("pending_safety_checks", "caller", "environment", "execution", "fingerprint")
     return Call(
         name=item.text("name") or kind.removesuffix("_call"),
-        arguments=arguments,
+        arguments={"code": item.value("code")} if kind == "program" else arguments,
         id=item.name("call_id", "id"),
         server=item.text("namespace"),
     )
 
 
-def _result(item: Fields) -> Result:
-    """The client's output of a call: a text, text parts, or shell output."""
-    pieces: list[str] = []
+def _result(item: Fields, kind: str) -> Result:
+    """The client's output of a call: a text, text parts, or shell output; the tools that a search found."""
+    pieces: list[str] = [as_text(item.value("tools"))] if kind == "tool_search_output" else []
     error: str | None = None
-    for part in item.parts("output"):
+    for part in item.parts("output", "result"):
         if isinstance(part, str):
             pieces.append(part)
             continue
@@ -228,15 +237,20 @@ def _result(item: Fields) -> Result:
             error = f"exit code {code}" if code else "timeout"
             pieces.append(f"[{error}]")
     content = "\n".join(pieces)
-    item.set_aside("acknowledged_safety_checks", "max_output_length", "name")
-    return Result(content=content, call_id=item.name("call_id", "id"), error=error or stated_error(item, content))
+    item.set_aside("acknowledged_safety_checks", "max_output_length", "name", "caller", "execution")
+    names_call = ("call_id", "id") if kind == "local_shell_call_output" else ("call_id",)
+    return Result(content=content, call_id=item.name(*names_call), error=error or stated_error(item, content))
 
 
 def _hosted_call(item: Fields, kind: str) -> Call:
     item.set_aside("container_id", "approval_request_id", "background", "output_format", "quality", "size")
+    arguments = item.value("arguments", "action", "revised_prompt")
+    named = {key: value for key in ("queries", "code") if (value := item.value(key)) is not None}
+    if isinstance(arguments, dict):
+        arguments = {key: value for key, value in arguments.items() if key != _SOURCES}
     return Call(
         name=(item.text("name") or "mcp") if kind == "mcp_call" else _HOSTED[kind],
-        arguments=item.value("arguments", "action", "queries", "code", "revised_prompt"),
+        arguments=named or arguments,
         id=item.name("id"),
         server=item.text("server_label"),
     )
@@ -244,19 +258,30 @@ def _hosted_call(item: Fields, kind: str) -> Call:
 
 def _hosted_result(item: Fields, kind: str) -> Result | None:
     """The output of a hosted tool; `None` if the item does not include it."""
-    failure = item.value("error")
-    failed = failure is not None or item.text("status") in ("failed", "incomplete")
+    failure, status = item.value("error"), item.text("status")
+    failed = failure is not None or status in ("failed", "incomplete")
     if kind == "image_generation_call":
         content = image_text(item) if "result" in item else ""
+    elif kind == "web_search_call":
+        pages = objects_in(at(item.value("action"), _SOURCES))
+        content = "\n".join(url for page in pages if (url := first_text(page, "url", "name")) is not None)
     else:
         pieces = [
             part if isinstance(part, str) else _piece(part) for part in item.parts("output", "outputs", "results")
         ]
         content = "\n".join(piece for piece in pieces if piece)
-    if not content and failure is None:
-        return Result(content="", call_id=item.name("id"), error="failed") if failed else None
-    told = content or as_text(failure)
-    return Result(content=told, call_id=item.name("id"), error=first_line(as_text(failure) or told) if failed else None)
+    if not content and not failed:
+        return None
+    told = content or _told(failure)
+    error = first_line(_told(failure) or told or status or "") if failed else None
+    return Result(content=told, call_id=item.name("id"), error=error)
+
+
+def _told(failure: Any) -> str:
+    """What an error says: a text, its message, or the parts that a tool of MCP gave back."""
+    content = at(failure, "content")
+    texts = [text for part in objects_in(content) if (text := first_text(part, "text")) is not None]
+    return "\n".join(texts) or first_text(failure, "message") or as_text(content or failure)
 
 
 def _piece(part: Fields) -> str:

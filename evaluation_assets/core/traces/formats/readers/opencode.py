@@ -104,26 +104,40 @@ class _Reading:
             self.session.agent = Agent(id=name or SUB_AGENT, role=SUB_AGENT)
         self.session.agent = replace(self.session.agent, version=info.name("version"))
         undone = info.object("revert")
-        messages = fields.objects("messages")
-        if (first := undone.name("messageID")) is not None and "partID" not in undone:
-            messages = self._without_undone(messages, first)
+        messages = [(message.object("info"), message.objects("parts")) for message in fields.objects("messages")]
+        if (first := undone.name("messageID")) is not None:
+            messages = self._without_undone(messages, first, undone.name("partID"))
         undone.rest()
         info.rest()
-        for message in messages:
-            self._message(message.object("info"), message.objects("parts"))
+        for about, parts in messages:
+            self._message(about, parts)
 
-    def _without_undone(self, messages: list[Fields], first: str) -> list[Fields]:
-        """The messages before the first one that the user undid; the others were paid for."""
-        names = [message.object("info").name("id") for message in messages]
-        kept = names.index(first) if first in names else len(messages)
-        for message in messages[kept:]:
-            info, parts = message.object("info"), message.objects("parts")
+    def _without_undone(
+        self, messages: list[tuple[Fields, list[Fields]]], first: str, part: str | None
+    ) -> list[tuple[Fields, list[Fields]]]:
+        """What is before the first message that the user undid, or the first part of it; the rest was paid for."""
+        names = [info.name("id") for info, _ in messages]
+        if first not in names:
+            return messages
+        kept, undone = messages[: names.index(first)], messages[names.index(first) :]
+        if part is not None:
+            (info, parts), *undone = undone
+            ids = [each.name("id") for each in parts]
+            cut = ids.index(part) if part in ids else len(parts)
+            kept.append((info, [*parts[:cut], *(each for each in parts[cut:] if each.text("type") == "step-finish")]))
+            self._undo([each for each in parts[cut:] if each.text("type") != "step-finish"])
+        for info, parts in undone:
             self.session.used(_usage(info.object("tokens"), info.amount("cost")) if "tokens" in info else None)
-            self._unmapped.note("rewound", "call", sum(part.text("type") == "tool" for part in parts))
-            for each in (info.object("tokens"), info, *parts, message):
+            self._undo(parts)
+            for each in (info.object("tokens"), info):
                 each.rest()
-        self._unmapped.note("rewound", "branch", kept < len(messages))
-        return messages[:kept]
+        self._unmapped.note("rewound", "branch")
+        return kept
+
+    def _undo(self, parts: list[Fields]) -> None:
+        self._unmapped.note("rewound", "call", sum(part.text("type") == "tool" for part in parts))
+        for part in parts:
+            part.rest()
 
     def event(self, fields: Fields) -> None:
         """Read a printed event. The stream has no prompts."""
@@ -131,9 +145,9 @@ class _Reading:
         self._time(fields.number("timestamp"))
         self.session.id = fields.name("sessionID")
         if kind == "error":
+            self._flush(None)
             self._failed(fields)
         elif kind in _EVENTS:
-            self.session.error = None
             self._part(fields.object("part"))
         else:
             fields.note_unknown(kind)
@@ -153,13 +167,12 @@ class _Reading:
             self.session.agent = replace(self.session.agent, model=self.session.agent.model or model)
             self.session.compactions += mode is True
             used = _usage(info.object("tokens"), info.amount("cost"))
-            self.session.error = None  # of an earlier request, after which the session went on
-            if info.is_object("error"):
-                self._failed(info)
-            info.rest()
             for part in parts:
                 self._part(part)
             self._flush(used)
+            if info.is_object("error"):
+                self._failed(info)
+            info.rest()
             return
         info.rest()
         texts = []
@@ -186,7 +199,9 @@ class _Reading:
             self._tool(part)
         elif kind == "step-finish":
             part.set_aside("reason")
-            self._flush(_usage(part.object("tokens"), part.amount("cost")))
+            used = _usage(part.object("tokens"), part.amount("cost"))
+            if not self._flush(used):
+                self.session.used(used)
         elif kind == "compaction":
             self.session.compactions += 1
             part.rest()
@@ -221,14 +236,17 @@ class _Reading:
             )
         )
 
-    def _flush(self, used: Usage | None) -> None:
+    def _flush(self, used: Usage | None) -> bool:
+        """Add the reply that is complete, with its usage; whether there is one."""
         thoughts, texts, calls, results = self._thoughts, self._texts, self._calls, self._results
         self._thoughts, self._texts, self._calls, self._results = [], [], [], []
         thought, message = "\n\n".join(thoughts) or None, "\n\n".join(texts) or None
-        if thought or message or calls:
+        is_said = bool(thought or message or calls)
+        if is_said:
             self.session.said(Said(thought=thought, message=message, calls=tuple(calls), usage=used))
         for result in results:
             self.session.answered(result)
+        return is_said
 
     def _failed(self, fields: Fields) -> None:
         """Note an error of the session; a request that the user aborted is an interruption."""

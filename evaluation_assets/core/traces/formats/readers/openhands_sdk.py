@@ -168,7 +168,6 @@ class _Conversation:
             self.session.times.append(time)
         fields.set_aside("id", "parent_id", "critic_result", "classification")
         if kind == "ActionEvent":
-            self.session.error = None  # the agent went on
             self._act(fields)
             return
         self._flush()
@@ -208,7 +207,6 @@ class _Conversation:
         if source == "user":
             self.session.asked(text)
         elif source == "agent":
-            self.session.error = None
             self.session.said(Said(thought=thought, message=text or None, usage=self._usages.get(response or "")))
         else:
             self._unmapped.count(f"events[] (MessageEvent of {source})")

@@ -38,7 +38,8 @@ def _session(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> CodingSes
         with unmapped.peeking(message) as fields:
             session.used(_usage(fields))
     shown = {first_text(line, "id") for line in lines if id(line) in current}
-    unmapped.note("rewound", "branch", sum(line.get("parentId") is None or line["parentId"] in shown for line in left))
+    parents = [first_text(line, "parentId") for line in left]
+    unmapped.note("rewound", "branch", sum(parent is None or parent in shown for parent in parents))
     told = ""
     for line in lines:
         if id(line) not in current:

@@ -8,6 +8,7 @@ import orjson
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, trajectories
 from evaluation_assets_tests.core.traces.formats.test_import_report import summary_of
+from evaluation_assets_tests.images import png
 
 FIXTURE = FIXTURES / "ag_ui" / "thread.jsonl"
 EVENTS: list[dict[str, Any]] = [orjson.loads(line) for line in FIXTURE.read_bytes().splitlines()]
@@ -56,6 +57,25 @@ def test_a_snapshot_alone_has_the_whole_run(tmp_path: Path) -> None:
     assert (run.task, run.final_answer) == ("Is room A free at noon?", "Yes, it is.")
     assert calls_of(run) == [("room_slots", {"room": "A"}, "noon is free")]
     assert run.agents[0].description == "You are a desk."
+
+
+def test_images_and_reasoning_of_a_snapshot_are_read(tmp_path: Path) -> None:
+    data = png()
+    image = {"type": "image", "source": {"type": "data", "value": data, "mimeType": "image/png"}}
+    binary = {"type": "binary", "mimeType": "image/png", "data": data}
+    user = {"id": "m1", "role": "user", "content": [{"type": "text", "text": "What is it?"}, image, binary]}
+    thought = {"id": "m2", "role": "reasoning", "content": "I look."}
+    said = {"id": "m3", "role": "assistant", "content": "A dot."}
+    snapshot = {"type": "MESSAGES_SNAPSHOT", "messages": [user, thought, said]}
+    run = read(tmp_path, {"type": "RUN_STARTED", "threadId": "t-1", "runId": "r-1"}, snapshot, FINISHED)
+    assert run.task.count("[image: image/png") == 2
+    assert [run.piece(step.thought) for step in run.steps if step.thought] == ["I look."]
+
+
+def test_a_snapshot_after_an_error_repeats_what_was_said_before_it(tmp_path: Path) -> None:
+    started = {"type": "RUN_STARTED", "threadId": "t-1", "runId": "r-1"}
+    run = read(tmp_path, started, {"type": "RUN_ERROR", "message": "overloaded"}, SNAPSHOT, FINISHED)
+    assert (run.extra["error"], len(run.calls)) == ("overloaded", 1)
 
 
 def test_threads_of_one_file_are_trajectories_of_their_own(tmp_path: Path) -> None:

@@ -124,8 +124,6 @@ def test_function_elements_are_calls_and_what_the_user_then_shows_is_their_resul
     [
         ("Think: I count.\nAct: bash\n\n```bash\nls\n```", "app.py"),
         ("Thought: I look.\nAction: look_up[17]", "paid"),
-        ('<|python_tag|>{"name": "look_up", "parameters": {}}', "paid"),
-        ('<function_calls>\n<invoke name="look_up">\n</invoke>\n</function_calls>', "paid"),
         ('{"action": "look_up", "action_input": "17"}', "paid"),
         ("```python\nlook_up(17)\n```", "Execution result:\npaid"),
         ("<search>order 17</search>", "<information>paid</information>"),
@@ -229,6 +227,35 @@ def test_several_calls_may_be_one_message_of_llama_factory(tmp_path: Path) -> No
     ]
     (run,) = trajectories(written(tmp_path, {"conversations": conversation}))
     assert calls_of(run) == [("look_up", {"order": 17}, "paid"), ("look_up", {"order": 18}, "open")]
+
+
+def test_conversations_of_glaive_are_one_text(tmp_path: Path) -> None:
+    prompt = 'SYSTEM: You are a clerk. Use the functions -\n{\n "name": "look_up",\n "parameters": {}\n}\n'
+    call = '<functioncall> {"name": "look_up", "arguments": \'{"order": 17}\'} <|endoftext|>'
+    chat = [
+        "USER: Is order 17 paid?",
+        f"ASSISTANT: {call}",
+        "FUNCTION RESPONSE: paid",
+        "ASSISTANT: It is paid. <|endoftext|>",
+    ]
+    path = written(tmp_path, {"system": prompt, "chat": "\n\n\n".join([*chat, ""])})
+    (run,) = trajectories(path)
+    assert (run.task, run.final_answer, calls_of(run)) == ("Is order 17 paid?", "It is paid.", CALLS)
+    (agent,) = run.agents
+    assert [tool.name for tool in agent.tools or ()] == ["look_up"]
+    assert (agent.description or "").startswith("You are a clerk.")
+    assert summary_of(path).trust == "complete"
+
+
+def test_calls_and_responses_of_glaive_have_roles_with_hyphens(tmp_path: Path) -> None:
+    conversation = [
+        {"from": "human", "value": "Is order 17 paid?"},
+        {"from": "function-call", "value": '{"name": "look_up", "arguments": {"order": 17}}'},
+        {"from": "function-response", "value": "paid"},
+        {"from": "gpt", "value": "It is paid."},
+    ]
+    (run,) = trajectories(written(tmp_path, {"conversations": conversation}))
+    assert (calls_of(run), len(run.agents)) == (CALLS, 1)
 
 
 def smolagents() -> list[JsonObject]:

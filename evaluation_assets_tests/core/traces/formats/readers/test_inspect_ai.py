@@ -13,7 +13,7 @@ import pytest
 from evaluation_assets.core.traces.formats.base import Rejection, Sample, UnreadableDrop
 from evaluation_assets.core.traces.formats.readers.inspect_ai import detect
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.third_party import data
@@ -289,3 +289,50 @@ def test_the_sample_1_and_the_sample_of_the_text_1_are_two_tasks(tmp_path: Path)
     found = [(run.task_id, run.trial) for run in runs]
     assert found == [("sums/1", 0), ("sums/1", 1), ("sums/1 (text)", 0), ("sums/1 (text)", 1)]
     assert len({run.id for run in runs}) == 4
+
+
+OWN, GRADER = {"input_tokens": 7, "output_tokens": 2}, {"input_tokens": 50, "output_tokens": 9}
+BOTH = {"input_tokens": 57, "output_tokens": 11}
+GRADED = {"model_graded_qa": {"value": "C", "metadata": {"grading": [{"role": "user", "content": "Grade it."}]}}}
+
+
+@pytest.mark.parametrize(
+    ("about", "sample", "usage"),
+    [
+        (
+            {"model_roles": {"grader": {"model": "provider/judge"}}},
+            {"model_usage": {"provider/model-a": OWN, "provider/judge": GRADER}, "role_usage": {"grader": GRADER}},
+            Usage(input_tokens=7, output_tokens=2),
+        ),
+        (
+            {"scorers": [{"name": "model_graded_qa", "options": {"model": "provider/judge"}}]},
+            {"model_usage": {"provider/model-a": OWN, "provider/judge": GRADER}},
+            Usage(input_tokens=7, output_tokens=2),
+        ),
+        (
+            {},
+            {"model_usage": {"provider/model-a": BOTH}, "role_usage": {"grader": GRADER}},
+            Usage(input_tokens=7, output_tokens=2),
+        ),
+        ({}, {"model_usage": {"provider/model-a": BOTH}}, None),
+    ],
+)
+def test_tokens_of_a_grader_are_none_of_the_run(
+    tmp_path: Path, about: dict[str, Any], sample: dict[str, Any], usage: Usage | None
+) -> None:
+    said = {"role": "assistant", "content": "Hm"}
+    messages = [{"role": "user", "content": "Add."}, said, {"role": "user", "content": "And?"}, said]
+    graded = {**LOG["samples"][1], "messages": messages, "scores": GRADED, **sample}
+    (tmp_path / "log.json").write_bytes(orjson.dumps({**LOG, "eval": {**LOG["eval"], **about}, "samples": [graded]}))
+    (run,) = trajectories(tmp_path / "log.json")
+    assert run.usage == usage
+
+
+def test_answers_from_the_cache_cost_nothing(tmp_path: Path) -> None:
+    sample = json.loads(json.dumps(LOG["samples"][0]))
+    first, *others = [event for event in sample["events"] if event["event"] == "model"]
+    first["cache"] = "read"
+    (tmp_path / "log.json").write_bytes(orjson.dumps({**LOG, "samples": [sample]}))
+    (run,) = trajectories(tmp_path / "log.json")
+    assert run.usage is not None
+    assert run.usage.output_tokens == sum(event["output"]["usage"]["output_tokens"] for event in others)

@@ -57,6 +57,17 @@ def test_prompts_and_results_of_an_exported_agent_are_unwrapped() -> None:
     assert (agent.name, agent.model, [tool.name for tool in agent.tools or ()]) == ("clerk", "gpt-4o", ["look_up"])
 
 
+def test_reasoning_of_a_provider_stands_beside_what_an_exported_agent_says(tmp_path: Path) -> None:
+    file = orjson.loads((FIXTURE / "agent.json").read_bytes())
+    first = next(message for message in file["agents"][0]["messages"] if message["role"] == "assistant")
+    hidden = {"type": "omitted_reasoning", "signature": "x"}
+    first["content"] = [{"type": "reasoning", "reasoning": "By number.", "is_native": True}, *first["content"], hidden]
+    (tmp_path / "agent.json").write_bytes(orjson.dumps(file))
+    (run,) = trajectories(tmp_path / "agent.json")
+    assert (run.piece(run.calls[0].thought), run.piece(run.calls[0].message)) == ("By number.", "I look it up.")
+    assert summary_of(tmp_path / "agent.json").sentence == "complete"
+
+
 @pytest.mark.parametrize("name", ["messages.json", "answer.json", "agent.json"])
 def test_the_reading_is_complete(name: str) -> None:
     assert summary_of(FIXTURE / name).sentence == "complete"

@@ -114,3 +114,23 @@ def test_what_the_user_undid_is_left_out_and_was_paid_for(tmp_path: Path) -> Non
     assert ([turn.user_message for turn in run.turns], run.final_answer) == (["List."], "Listed.")
     assert run.usage is not None and (run.usage.input_tokens, run.usage.cost_usd) == (200, 0.02)
     assert unmapped.notes["rewound", "branch"] == 1
+
+
+def test_a_message_may_be_undone_from_one_of_its_parts_on(tmp_path: Path) -> None:
+    """`revert` of a session with a `partID`."""
+    path = _export(tmp_path, ("user", "Fix it.", {}), ("assistant", "", {}), ("assistant", "Fixed.", {}))
+    export = orjson.loads(path.read_bytes())
+    state = {"status": "completed", "input": {"path": "a"}, "output": "ok"}
+    tokens = {"input": 100, "output": 10, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+    export["messages"][1]["parts"] = [
+        {"id": "p1", "type": "text", "text": "I look."},
+        {"id": "p2", "type": "tool", "callID": "c1", "tool": "edit", "state": state},
+        {"id": "p3", "type": "step-finish", "reason": "tool-calls", "tokens": tokens, "cost": 0.01},
+    ]
+    export["info"]["revert"] = {"messageID": "msg_1", "partID": "p2", "snapshot": "x"}
+    path.write_bytes(orjson.dumps(export))
+    unmapped = UnmappedFields()
+    (run,) = trajectories(path, unmapped=unmapped)
+    assert (run.calls, run.final_answer) == ([], "I look.")
+    assert run.usage is not None and (run.usage.input_tokens, run.usage.cost_usd) == (200, 0.02)
+    assert unmapped.notes["rewound", "call"] == 1
