@@ -151,12 +151,12 @@ def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) 
     except OSError as problem:
         raise invalid(f"{file}: it cannot be read ({problem.strerror or problem})") from None
     try:
-        data = yaml.load(text, _SettingsLoader) or {}  # noqa: S506  (a SafeLoader)
+        data = yaml.load(text, _SettingsLoader)  # noqa: S506  (a SafeLoader)
     except yaml.YAMLError as problem:
         raise invalid(f"{file}: {_yaml_fault(problem)}") from None
     except Exception as problem:  # noqa: BLE001  # 2024-99-99, `!!int ""`: PyYAML raises whatever a value ends in
         raise invalid(f"{file}: a value cannot be read ({type(problem).__name__})") from None
-    return validated(data, model, str(file), invalid)
+    return validated({} if data is None else data, model, str(file), invalid)
 
 
 def read_entries(
