@@ -34,6 +34,9 @@ _REASONS = {
 _SUBJECT = re.compile(r"^[A-Z][a-z]+ should ")
 """`Input should be less than 1`, `String should match ...`: what pydantic calls a field."""
 
+_ALTERNATIVE = re.compile(r"[a-z-]+\[.*\]", re.DOTALL)
+"""`literal['calls','completion']`, `dict[str,float]`: the alternative of a field that pydantic tried."""
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -55,7 +58,11 @@ def place_name(place: tuple[str | int, ...]) -> str:
 def faults_of(problem: ValidationError, below: tuple[str | int, ...] = ()) -> list[Fault]:
     """What is wrong, in the order of the fields; `below` is the place of the data in its file."""
     errors = problem.errors(include_url=False, include_context=False, include_input=False)
-    return [Fault((*below, *error["loc"]), _reason(error), error["type"] == "extra_forbidden") for error in errors]
+    return [Fault((*below, *_place(error)), _reason(error), error["type"] == "extra_forbidden") for error in errors]
+
+
+def _place(error: ErrorDetails) -> list[str | int]:
+    return [part for part in error["loc"] if isinstance(part, int) or not _ALTERNATIVE.fullmatch(part)]
 
 
 def _reason(error: ErrorDetails) -> str:
