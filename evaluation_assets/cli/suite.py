@@ -299,7 +299,7 @@ def _print_run(about: Mapping[str, Any]) -> None:
     if about["failed"]:
         why = str(about["failures"])
         echo(f"  failed             {about['failed']} of {counted(about['attempts'], 'attempt')}, not counted: {why}")
-        echo("                     The agent did not cause these. Re-run to retry only them.")
+        echo("                     Re-run to retry only them.")
     if about["resumed"]:
         them = "it" if about["resumed"] == 1 else "them"
         echo(f"  finished before    {counted(about['resumed'], 'attempt')}; --fresh repeats {them}")
