@@ -35,7 +35,7 @@ class SensorSettings(Section):
             model whose price is unknown is not asked. `null`: no limit.
     """
 
-    budget_usd_per_day: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    budget_usd_per_day: float | None = Field(default=None, ge=0)
 
 
 class NightlyRunSettings(Section):
@@ -50,7 +50,7 @@ class NightlyRunSettings(Section):
     """
 
     trials: int = Field(default=1, ge=1)
-    budget_usd: float | None = Field(default=10.0, ge=0, allow_inf_nan=False)
+    budget_usd: float | None = Field(default=10.0, ge=0)
     budget_calls: int | None = Field(default=None, ge=0)
     fresh: bool = True
 

@@ -107,10 +107,12 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class Section(BaseModel):
     """A part of a file of settings. Unknown fields are refused, and no message repeats a value.
 
-    `true` and `"5"` are no numbers, `"yes"` and `1` are not true: who writes them means something else.
+    `true`, `"5"`, `.nan` and `.inf` are no numbers, `"yes"` and `1` are not true: who writes them means something else.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True, allow_inf_nan=False
+    )
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

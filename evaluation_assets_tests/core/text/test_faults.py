@@ -1,4 +1,4 @@
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -68,3 +68,12 @@ def test_alternatives_of_a_field_are_not_part_of_its_place() -> None:
         "weights: must be 'calls'",
         "weights.order: must be a number",
     ]
+
+
+def test_a_field_whose_name_is_wrong_is_told_from_one_whose_value_is() -> None:
+    class Named(BaseModel):
+        rules: dict[Annotated[str, Field(max_length=3)], int]
+
+    with pytest.raises(ValidationError) as raised:
+        Named.model_validate({"rules": {"long": 1}})
+    assert [str(fault) for fault in faults_of(raised.value)] == ["rules.long: the name must have at most 3 characters"]
