@@ -210,6 +210,7 @@ def test_levels_in_the_panel_replace_those_of_the_function(tmp_path: Path) -> No
         ("raise OSError('no shop')", "my_checks:check", "cannot be imported \\(OSError: no shop\\)"),
         ("import no_such_module_here", "my_checks:check", "No module named 'no_such_module_here'"),
         ("", "elsewhere:check", "there is no module elsewhere in .*, and none is installed"),
+        ("def success(run): return True", "my_checks:success", "a metric has the name success"),
         ("", "time:sleep", "its source file cannot be found"),
         ("", "nobody", "no installed package registers 'nobody' in evaluation_assets.judges"),
         (
