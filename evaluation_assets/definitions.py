@@ -15,6 +15,7 @@ from evaluation_assets.defs import (
     sessions,
 )
 from evaluation_assets.defs.big_drops import judge_part_job, parts_of_big_drops
+from evaluation_assets.defs.dagster_settings import check_for_dagster
 from evaluation_assets.defs.drop_step import drop_step
 from evaluation_assets.defs.evaluation import Evaluation, evaluation_of
 from evaluation_assets.defs.jobs import (
@@ -51,6 +52,7 @@ def build_definitions(
     `executor` is that of assets that are materialised without a job; jobs run in one process.
     """
     settings, sinks = settings_of(home, panel), load_sinks(home.sinks_file)
+    check_for_dagster(settings, home.gate_file)
 
     def asking(names: Sequence[str]) -> Evaluation:
         return evaluation_of(home, panel.asking(names), settings, sinks)

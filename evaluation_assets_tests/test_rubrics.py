@@ -8,7 +8,9 @@ import pytest
 import yaml
 from upath import UPath
 
-from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.gating.task_metrics import WITHOUT_JUDGES
+from evaluation_assets.core.judging.rubrics.model import METRIC_NAMES, InvalidRubric, load_rubrics
+from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets_tests.conftest import call, command, record
 from evaluation_assets_tests.model_judging import installed
 
@@ -103,3 +105,19 @@ def test_what_would_be_overlooked_or_pushed_aside_is_refused_by_evaluate(
     (line,) = done.stderr.splitlines()
     assert says in line
     assert str(paths[-1]) in line or says == "applies_to: ['*']"
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [([], "criteria: must have at least 1 item"), (["k", "k"], "two criteria have this key"), ([""], "key: must have")]
+    + [([name], "a metric has this name") for name in ("overall", "success")],
+)
+def test_criteria_have_names_of_their_own(tmp_path: Path, keys: list[str], why: str) -> None:
+    asked = [{"key": key, "question": "?", "anchors": {0: "none", 10: "all of it"}} for key in keys]
+    written(tmp_path, rubric("trajectory", "trajectory", criteria=asked))
+    with pytest.raises(InvalidRubric, match=why):
+        load_rubrics(UPath(tmp_path / "rubrics"))
+
+
+def test_every_metric_without_judges_is_no_name_of_a_criterion() -> None:
+    assert WITHOUT_JUDGES | {OVERALL} == METRIC_NAMES

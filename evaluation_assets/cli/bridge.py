@@ -14,7 +14,7 @@ import orjson
 from upath import UPath
 
 from evaluation_assets.cli.agreement import is_agreed_on_drops
-from evaluation_assets.cli.options import spending, text_or_json, with_panel
+from evaluation_assets.cli.options import WholeRange, spending, text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.gating.baselines import InvalidBaseline, judges_in
 from evaluation_assets.core.gating.bridges import (
@@ -58,7 +58,7 @@ from evaluation_assets.runs.paid import check_evaluators, check_ledger
 @click.command("bridge")
 @click.argument("old")
 @click.argument("new")
-@click.option("--sample", type=click.IntRange(min=2), default=100, show_default=True, help="Runs that NEW scores too.")
+@click.option("--sample", type=WholeRange(min=2), default=100, show_default=True, help="Runs that NEW scores too.")
 @click.option("--suite", help="Suite to link (default: the only one that OLD scored).")
 @click.option("--dry-run", is_flag=True, help="Show the price; no model is called.")
 @spending

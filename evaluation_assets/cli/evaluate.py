@@ -7,7 +7,15 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.coding_agents import with_coding_agents
-from evaluation_assets.cli.options import AMOUNT, Sectioned, preprocessing, with_format, with_judges, with_limits
+from evaluation_assets.cli.options import (
+    AMOUNT,
+    Sectioned,
+    WholeRange,
+    preprocessing,
+    with_format,
+    with_judges,
+    with_limits,
+)
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.cli.previews import silence_previews
 
@@ -49,11 +57,11 @@ _SECTIONS = {
     type=click.Path(exists=True, path_type=Path),
     help="Test suite to evaluate the drops against.",
 )
-@click.option("--split-size", metavar="N", type=click.IntRange(min=1), help="Also write the kept records, N per file.")
+@click.option("--split-size", metavar="N", type=WholeRange(min=1), help="Also write the kept records, N per file.")
 @click.option(
     "--budget", "budget_usd", metavar="USD", type=AMOUNT, help="Stop before spending more than this, per drop."
 )
-@click.option("--budget-calls", metavar="N", type=click.IntRange(min=0), help="Stop before more model calls, per drop.")
+@click.option("--budget-calls", metavar="N", type=WholeRange(min=0), help="Stop before more model calls, per drop.")
 @click.option("--yes", "agreed", is_flag=True, help="Spend what the quote says without asking.")
 @click.option("--preprocess-only", is_flag=True, help="Read and preprocess only; skip judging.")
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")

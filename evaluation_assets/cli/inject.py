@@ -12,7 +12,7 @@ import orjson
 from upath import UPath
 
 from evaluation_assets.cli.agreement import is_agreed_on_drops
-from evaluation_assets.cli.options import AMOUNT, text_or_json, with_judges
+from evaluation_assets.cli.options import AMOUNT, WholeRange, text_or_json, with_judges
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.drops import inspect
@@ -64,7 +64,7 @@ _RULES = JudgeSettings(name=EMBEDDED, provider=EMBEDDED)
 @click.option(
     "--runs",
     "most",
-    type=click.IntRange(min=1),
+    type=WholeRange(min=1),
     default=100,
     show_default=True,
     metavar="N",
@@ -85,7 +85,7 @@ _RULES = JudgeSettings(name=EMBEDDED, provider=EMBEDDED)
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be planted, and the price; no model is called.")
 @click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this.")
-@click.option("--budget-calls", metavar="N", type=click.IntRange(min=0), help="Stop before more model calls.")
+@click.option("--budget-calls", metavar="N", type=WholeRange(min=0), help="Stop before more model calls.")
 @click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
 @text_or_json
 def inject(

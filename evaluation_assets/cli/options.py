@@ -42,8 +42,20 @@ class FiniteRange(click.FloatRange):
         return number if isfinite(number) else self.fail(f"{value!r} is not a number", param, ctx)
 
 
+class WholeRange(click.IntRange):
+    """A whole number in a range, of at most 62 bits: no table and no message holds many more."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Parse a number."""
+        number = super().convert(value, param, ctx)
+        return number if abs(number) < 1 << 62 else self.fail(f"{value} is too large", param, ctx)
+
+
 AMOUNT = FiniteRange(min=0)
 """An amount of money."""
+
+PORT = WholeRange(0, 65535)
+"""A port to listen on; 0 chooses a free one."""
 
 
 class Sectioned(click.Command):
@@ -192,7 +204,7 @@ spending = together(
 def with_limits(command: Any) -> Any:
     """Options for the rates at which judges are asked; the command gets a `panel` with these limits."""
 
-    @click.option("--max-concurrency", type=click.IntRange(min=1), help="Maximum requests in flight, per model judge.")
+    @click.option("--max-concurrency", type=WholeRange(min=1), help="Maximum requests in flight, per model judge.")
     @click.option(
         "--requests-per-minute",
         type=FiniteRange(min=0, min_open=True),
@@ -210,7 +222,7 @@ def with_limits(command: Any) -> Any:
 preprocessing = together(
     click.option(
         "--beta-threshold",
-        type=click.IntRange(min=0),
+        type=WholeRange(min=0),
         default=15,
         show_default=True,
         help="Maximum number of tool calls; more violate the frequency rule.",

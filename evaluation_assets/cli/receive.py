@@ -14,7 +14,7 @@ import click
 import uvicorn
 from starlette.applications import Starlette
 
-from evaluation_assets.cli.options import FiniteRange, with_home
+from evaluation_assets.cli.options import PORT, FiniteRange, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.private_home import warn_if_readable
 from evaluation_assets.cli.punctual_protocol import PunctualProtocol
@@ -37,7 +37,7 @@ _DAY = 86_400.0
 @click.command()
 @with_home
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=4318, show_default=True, help="Port to listen on; 0 chooses a free one.")
+@click.option("--port", type=PORT, default=4318, show_default=True, help="Port to listen on; 0 chooses a free one.")
 @click.option("--token-env", help="Environment variable with the bearer token that agents have to send.")
 @click.option(
     "--keep-days",
@@ -48,7 +48,7 @@ _DAY = 86_400.0
 )
 @click.option(
     "--max-spool-gb",
-    type=FiniteRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True, max=1_000_000),
     default=10.0,
     show_default=True,
     help="Size of the spool above which agents are asked to try again later.",
@@ -114,8 +114,6 @@ def _listening(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(_BACKLOG)
-    except OverflowError:
-        refuse(f"--port {port} is not a port")
     except OSError as problem:
         if problem.errno == errno.EADDRINUSE:
             refuse(f"port {port} is in use, perhaps by another collector: stop it, or choose another --port")

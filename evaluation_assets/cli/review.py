@@ -13,7 +13,7 @@ import click
 import orjson
 
 from evaluation_assets.cli.opening import page_of, show
-from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.options import PORT, with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.report_server import FileHandler
 from evaluation_assets.core.review.desk import InvalidLabel, ReviewDesk
@@ -26,7 +26,7 @@ _MOST: Final = 4 << 20
 @click.command()
 @click.argument("drop")
 @click.option("--annotator", help="Your name in the labels (default: your user name).")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port on this machine (default: a free one).")
+@click.option("--port", type=PORT, default=0, help="Port on this machine (default: a free one).")
 @click.option("--print", "only_print", is_flag=True, help="Print the address; open no browser.")
 @with_home
 def review(home: Installation, drop: str, annotator: str | None, port: int, only_print: bool) -> None:

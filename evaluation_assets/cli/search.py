@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from evaluation_assets.cli.opening import has_data_beside
-from evaluation_assets.cli.options import text_or_json, with_home
+from evaluation_assets.cli.options import WholeRange, text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.search.run_likeness import runs_like
@@ -25,7 +25,7 @@ from evaluation_assets.core.text.well_formed import well_formed
 @click.argument("words", nargs=-1)
 @click.option("--like", metavar="RUN", help="Most like this run first: a trajectory, or DROP/TRAJECTORY.")
 @click.option("--drop", "chosen", metavar="DROP", multiple=True, help="Search this drop only; can be repeated.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Maximum number of runs.")
+@click.option("--limit", type=WholeRange(min=1), default=20, show_default=True, help="Maximum number of runs.")
 @text_or_json
 @with_home
 def search(

@@ -11,7 +11,7 @@ import click
 from upath import UPath
 
 from evaluation_assets.cli.evaluated import check_evaluated
-from evaluation_assets.cli.options import AMOUNT, with_judges, with_panel
+from evaluation_assets.cli.options import AMOUNT, WholeRange, with_judges, with_panel
 from evaluation_assets.cli.outcomes import outcome_lines
 from evaluation_assets.cli.output import echo, print_lines, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
@@ -133,19 +133,19 @@ def list_formats() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Agent file; repeatable (default: all agents of the installation).",
 )
-@click.option("--trials", type=click.IntRange(min=1), default=1, show_default=True, help="Attempts per case.")
+@click.option("--trials", type=WholeRange(min=1), default=1, show_default=True, help="Attempts per case.")
 @click.option(
-    "--concurrency", type=click.IntRange(min=1), help="Concurrent attempts per agent (default: as in the agent file)."
+    "--concurrency", type=WholeRange(min=1), help="Concurrent attempts per agent (default: as in the agent file)."
 )
 @click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before all agents together spend more.")
 @click.option("--judging-budget", metavar="USD", type=AMOUNT, help="Stop before the judges spend more, per drop.")
 @click.option(
-    "--budget-calls", metavar="N", type=click.IntRange(min=0), help="Stop before all agents make more model calls."
+    "--budget-calls", metavar="N", type=WholeRange(min=0), help="Stop before all agents make more model calls."
 )
 @click.option(
     "--judging-budget-calls",
     metavar="N",
-    type=click.IntRange(min=0),
+    type=WholeRange(min=0),
     help="Stop before the judges make more model calls, per drop.",
 )
 @click.option("--fresh", is_flag=True, help="Call the models again instead of using replies from the ledger.")
@@ -299,7 +299,7 @@ def _print_run(about: Mapping[str, Any]) -> None:
     if about["failed"]:
         why = str(about["failures"])
         echo(f"  failed             {about['failed']} of {counted(about['attempts'], 'attempt')}, not counted: {why}")
-        echo("                     The agent did not cause these. Re-run to retry only them.")
+        echo("                     Re-run to retry only them.")
     if about["resumed"]:
         them = "it" if about["resumed"] == 1 else "them"
         echo(f"  finished before    {counted(about['resumed'], 'attempt')}; --fresh repeats {them}")

@@ -17,7 +17,7 @@ import click
 
 from evaluation_assets.cli.changed_settings import load_changed, problem_of
 from evaluation_assets.cli.code_servers import keep_alive
-from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.options import PORT, WholeRange, with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.private_home import warn_if_readable
 from evaluation_assets.cli.report_server import serving
@@ -35,11 +35,11 @@ _ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104
 
 @click.command()
 @with_home
-@click.option("--port", default=3000, show_default=True, help="Port of the UI.")
+@click.option("--port", type=WholeRange(1, 65535), default=3000, show_default=True, help="Port of the UI.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--report-port",
-    type=int,
+    type=PORT,
     help="Port that the reports are served on (default: the one after --port, if it is free).",
 )
 def ui(home: Installation, port: int, host: str, report_port: int | None) -> None:

@@ -75,6 +75,11 @@ def test_a_failed_blocking_check_is_exit_status_1(tmp_path: Path) -> None:
     for name in ("report.md", "report.html"):
         first = (reports / name).read_text().split("Look at first")[0].replace("\\", "").replace("<wbr>", "")
         assert "Blocking check failed: enough_scored" in first, "the report says why the run failed, on top"
+    assert "| rules | – | – | – | – | – |" in (reports / "report.md").read_text(), (
+        "a judge that was not asked costs nothing"
+    )
+    promoted = command("baseline", "promote", "loop", home=tmp_path / "home")
+    assert promoted.returncode == 2 and "none of its records was read and kept" in promoted.stderr
 
 
 def test_what_does_not_occur_takes_no_line(tmp_path: Path) -> None:

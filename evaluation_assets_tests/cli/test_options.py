@@ -25,6 +25,24 @@ def test_what_is_no_number_is_in_no_range(tmp_path: Path, arguments: tuple[str, 
 
 
 @pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("search", "words", "--limit", "99999999999999999999"), "99999999999999999999 is too large"),
+        (("evaluate", "examples", "--beta-threshold", "99999999999999999999"), "is too large"),
+        (("receive", "--max-spool-gb", "1e300"), "is not in the range"),
+        (("receive", "--port", "99999"), "is not in the range"),
+        (("ui", "--port", "99999"), "is not in the range"),
+        (("ui", "--port", "0"), "is not in the range"),
+        (("ui", "--report-port", "-1"), "is not in the range"),
+    ],
+)
+def test_a_number_that_nothing_can_hold_is_refused(tmp_path: Path, arguments: tuple[str, ...], why: str) -> None:
+    refused = command(*arguments, home=tmp_path)
+    assert refused.returncode == 2
+    assert why in refused.stderr
+
+
+@pytest.mark.parametrize(
     ("name", "meant"),
     [
         ("tau-bench", " Did you mean tau_bench?"),

@@ -231,7 +231,13 @@ def test_what_blocks_is_configured(accepted: Workspace) -> None:
     assert "success 0.9 over 10 tasks is below its floor of 0.95" in (check_of(result).description or "")
 
 
-@pytest.mark.parametrize("text", ["gate: {dleta: 1}", "gate: {alpha: 2}", "schedules: {nightly: often}", "gate: ["])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("gate: {dleta: 1}", "gate: {alpha: 2}", "gate: [", "[]", "lineage: {owners: [x@y]}"),
+        *("schedules: {nightly: often}", 'schedules: {nightly: "99 99 * * *"}', 'schedules: {weekly: "0 0 31 2 *"}'),
+    ],
+)
 def test_settings_that_cannot_be_used_name_the_file(tmp_path: Path, text: str) -> None:
     home = Installation.at(str(tmp_path))
     home.gate_file.write_text(text)

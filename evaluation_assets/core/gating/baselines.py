@@ -201,7 +201,9 @@ def as_baseline(drops: Sequence[DropMetrics]) -> Baseline:
     """
     first = drops[0]
     if not first.tasks:
-        raise InvalidBaseline(f"{first.drop} has no evaluated tasks: evaluate it first")
+        raise InvalidBaseline(
+            f"{first.drop} has no evaluated tasks: none of its records was read and kept. Its report says why"
+        )
     parts = scored_with(first)
     every = dict.fromkeys(name for drop in drops for name in drop.metrics)
     by_name = {name: [drop.metric(name) for drop in drops] for name in every}

@@ -154,17 +154,18 @@ def _drops(listing: Listing, root: UPath) -> Scan:
             members.setdefault(key, []).append(path)
             continue
         key = key_of(name)
-        if (reason := why_unusable(key)) is not None:
-            problems.append(f"{name}: {reason}; rename the file")
-        elif key in members:
+        if key in members:
             problems.append(f"{name}: {relative(members[key][0], root)} is already the drop {key!r}; rename one")
         else:
             members[key] = [path]
             if (sidecar := sidecars.get(key + SIDECAR_SUFFIX)) is not None:
                 sidecar_of[key] = sidecar
-    for key in [key for key in members if _is_too_long(key)]:
-        problems.append(f"{key}: a drop's name has at most {LONGEST_NAME} bytes; rename the file or folder")
-        del members[key]
+    # A folder that somebody chose as one drop may get another name.
+    unusable = {} if root in folders else {key: reason for key in members if (reason := why_unusable(key))}
+    problems += [
+        f"{relative(members.pop(key)[0], root)}: {reason}; rename the file or folder"
+        for key, reason in unusable.items()
+    ]
     drops = {
         key: Drop(key, tuple(paths), root, sidecar_of.get(key), marks=listing.marks) for key, paths in members.items()
     }
@@ -201,8 +202,6 @@ def one_file(path: UPath) -> Drop:
     key = key_of(path.name)
     if (reason := why_unusable(key)) is not None:
         raise InvalidDrop(f"{path.name}: {reason}; rename the file")
-    if _is_too_long(key):
-        raise InvalidDrop(f"{path.name}: a drop's name has at most {LONGEST_NAME} bytes; rename the file")
     if is_local(path) and (reason := why_not_regular(path)) is not None:
         raise InvalidDrop(f"{path.name} cannot be read: {reason}")
     sidecar = path.with_name(key + SIDECAR_SUFFIX)
@@ -258,6 +257,8 @@ def why_unusable(key: str) -> str | None:
         return "a drop's name, and each part of it between slashes, must not be empty"
     if any(part.startswith(".") for part in parts):
         return "a drop's name, and each part of it between slashes, must not start with '.'"
+    if any(len(part.encode("utf-8", "surrogateescape")) > LONGEST_NAME for part in parts):
+        return f"a drop's name has at most {LONGEST_NAME} bytes"
     return None if "..." not in key and key.isprintable() else "a drop's name must be printable and without '...'"
 
 
@@ -301,10 +302,6 @@ def _in_words(problem: ValidationError) -> str:
         else:
             said.append(f"{field} is {value!r}: {error['msg'].replace('Input', 'it')}")
     return "; ".join(said)
-
-
-def _is_too_long(key: str) -> bool:
-    return any(len(part.encode("utf-8", "surrogateescape")) > LONGEST_NAME for part in key.split("/"))
 
 
 def _digest(parts: Any) -> str:

@@ -12,7 +12,7 @@ from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator,
 from evaluation_assets.core.judging.evaluators.settings import EvaluatorSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.own.checks import settings_of
-from evaluation_assets.core.judging.rubrics.model import Level
+from evaluation_assets.core.judging.rubrics.model import METRIC_NAMES, Level
 from evaluation_assets.core.judging.score_map import ScoreMap
 from evaluation_assets.core.judging.selection import Preset, Selection
 from evaluation_assets.core.models.endpoints import EndpointSettings
@@ -337,7 +337,10 @@ def _found_from(judge: JudgeSettings, panel: UPath) -> JudgeSettings:
         return judge
     folder = Path(panel.path).parent / (judge.folder or ".")
     found = judge.model_copy(update={"folder": str(folder.resolve())})
-    found.own_function()
+    if (criterion := settings_of(found.own_function().function).criterion) in METRIC_NAMES:
+        raise InvalidFunction(
+            f"function {judge.function!r}: a metric has the name {criterion}; give @judge a criterion"
+        )
     return found
 
 

@@ -13,11 +13,20 @@ from pathlib import Path
 from typing import IO
 
 _NAME = re.compile(r"\..+\.[0-9a-f]{32}")
+_DEVICES = (Path("/dev"), Path("/dev/fd"))
+"""Here links lead to the output of this process, which may be a regular file."""
 
 
 @contextmanager
 def staged(path: Path) -> Iterator[IO[bytes]]:
-    """A new file that is moved to `path` at the end of the block; an exception removes it."""
+    """A new file that is moved to `path` at the end of the block; an exception removes it.
+
+    A pipe or a device, such as `/dev/stdout`, is written to instead of being replaced.
+    """
+    if path.parent in _DEVICES or (path.exists() and not path.is_file()):
+        with path.open("wb") as sink:
+            yield sink
+        return
     staging, file = _locked(path)
     with file:
         try:

@@ -28,12 +28,18 @@ RESERVED_NAMES = frozenset(
 ) | frozenset(keyword.kwlist)
 """What Dagster takes for no name of an asset."""
 
+_LONGEST_NAME = 100
+_NO_PARAMETERS = frozenset("input messages model questions state stream system".split())
+"""Fields of requests that say what is asked, and of which model: replies are stored as those to that question."""
+
 
 def _asset_name(name: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(
             "a name consists of lower-case letters, digits and underscores, because it becomes the name of an asset"
         )
+    if len(name) > _LONGEST_NAME:
+        raise ValueError(f"a name has at most {_LONGEST_NAME} characters, because it becomes the name of a file")
     if name in RESERVED_NAMES:
         raise ValueError(f"the name {name!r} is reserved by Dagster; choose another one")
     return name
@@ -73,7 +79,7 @@ class EndpointSettings(BaseModel):
 
     name: AssetName
     provider: str
-    model: str | None = None
+    model: str | None = Field(default=None, min_length=1)
     api_key_env: VariableName | None = None
     base_url: Address | None = None
     project: str | None = None
@@ -135,6 +141,8 @@ class EndpointSettings(BaseModel):
             raise ValueError(f"provider {self.provider} needs a model")
         if self.base_url is None and known.base_url is None:
             raise ValueError(f"provider {self.provider} needs a base_url, e.g. http://localhost:8000/v1")
+        if taken := sorted(_NO_PARAMETERS & {*self.parameters}):
+            raise ValueError(f"parameters cannot replace the question or its model; remove {', '.join(taken)}")
         protocol = capabilities_of(self.provider, self.model_name)
         if protocol.decides and self.needs_text:
             raise ValueError(f"provider {self.provider} has decision models, which write no text; choose another one")

@@ -107,10 +107,12 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class Section(BaseModel):
     """A part of a file of settings. Unknown fields are refused, and no message repeats a value.
 
-    `true` and `"5"` are no numbers, `"yes"` and `1` are not true: who writes them means something else.
+    `true`, `"5"`, `.nan` and `.inf` are no numbers, `"yes"` and `1` are not true: who writes them means something else.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True, allow_inf_nan=False
+    )
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -151,12 +153,12 @@ def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) 
     except OSError as problem:
         raise invalid(f"{file}: it cannot be read ({problem.strerror or problem})") from None
     try:
-        data = yaml.load(text, _SettingsLoader) or {}  # noqa: S506  (a SafeLoader)
+        data = yaml.load(text, _SettingsLoader)  # noqa: S506  (a SafeLoader)
     except yaml.YAMLError as problem:
         raise invalid(f"{file}: {_yaml_fault(problem)}") from None
     except Exception as problem:  # noqa: BLE001  # 2024-99-99, `!!int ""`: PyYAML raises whatever a value ends in
         raise invalid(f"{file}: a value cannot be read ({type(problem).__name__})") from None
-    return validated(data, model, str(file), invalid)
+    return validated({} if data is None else data, model, str(file), invalid)
 
 
 def read_entries(

@@ -62,14 +62,19 @@ def defined(name: str, function: Callable[..., Any], module: ModuleType | None =
     Raises:
         InvalidFunction: its source cannot be found.
     """
-    try:
-        file = inspect.getsourcefile(inspect.unwrap(function))
-    except TypeError:  # an object that is called like a function
-        file = inspect.getsourcefile(type(function))
-    file = file if file is not None or module is None else inspect.getsourcefile(module)
+    # An object that is called like a function has the source of its type.
+    places = (_source_file(each) for each in (inspect.unwrap(function), type(function), module))
+    file = next((file for file in places if file is not None), None)
     if file is None or not Path(file).is_file():
         raise InvalidFunction(f"function {name!r}: its source file cannot be found, so that changes would go unnoticed")
     return OwnFunction(name, function, file, hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16])
+
+
+def _source_file(code: object) -> str | None:
+    try:
+        return inspect.getsourcefile(code)  # pyright: ignore[reportArgumentType]  (it raises for what it does not take)
+    except TypeError:
+        return None
 
 
 def _module(name: str, folder: Path | None) -> ModuleType:

@@ -28,11 +28,18 @@ _REASONS = {
     "float_parsing": _NUMBER,
     "bool_type": _FLAG,
     "bool_parsing": _FLAG,
+    "finite_number": _NUMBER,
 }
 """By type of error of pydantic, whose own words name its classes."""
 
 _SUBJECT = re.compile(r"^[A-Z][a-z]+ should ")
 """`Input should be less than 1`, `String should match ...`: what pydantic calls a field."""
+
+_OF_KEYS = "[key]"
+"""What pydantic adds to the place of a field whose name is wrong."""
+
+_ALTERNATIVE = re.compile(r"[a-z-]+\[.*\]", re.DOTALL)
+"""`literal['calls','completion']`, `dict[str,float]`: the alternative of a field that pydantic tried."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +62,14 @@ def place_name(place: tuple[str | int, ...]) -> str:
 def faults_of(problem: ValidationError, below: tuple[str | int, ...] = ()) -> list[Fault]:
     """What is wrong, in the order of the fields; `below` is the place of the data in its file."""
     errors = problem.errors(include_url=False, include_context=False, include_input=False)
-    return [Fault((*below, *error["loc"]), _reason(error), error["type"] == "extra_forbidden") for error in errors]
+    return [Fault((*below, *_place(error)), _reason(error), error["type"] == "extra_forbidden") for error in errors]
+
+
+def _place(error: ErrorDetails) -> list[str | int]:
+    named = (part for part in error["loc"] if part != _OF_KEYS)
+    return [part for part in named if isinstance(part, int) or not _ALTERNATIVE.fullmatch(part)]
 
 
 def _reason(error: ErrorDetails) -> str:
-    return _REASONS.get(error["type"]) or _SUBJECT.sub("must ", error["msg"].removeprefix("Value error, "))
+    reason = _REASONS.get(error["type"]) or _SUBJECT.sub("must ", error["msg"].removeprefix("Value error, "))
+    return f"the name {reason}" if error["loc"][-1:] == (_OF_KEYS,) else reason

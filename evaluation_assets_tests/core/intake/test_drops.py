@@ -99,9 +99,11 @@ def test_a_folder_that_is_not_there_has_no_drops(root: UPath) -> None:
     assert scan(root / "absent").drops == {}
 
 
-@pytest.mark.parametrize("name", ["a...b.jsonl", "a\u200bb\x07.jsonl"])
+@pytest.mark.parametrize("name", ["a...b.jsonl", "a\u200bb\x07.jsonl", "a...b/run.jsonl", "a\x07/run.jsonl"])
 def test_names_that_cannot_be_partitions_are_problems(root: UPath, name: str) -> None:
     put(root, name)
+    if "/" in name:
+        put(root, name.replace("run.jsonl", "_drop.yaml"), b"")
     put(root, "fine.jsonl")
     found = scan(root)
     assert list(found.drops) == ["fine"]
@@ -459,12 +461,25 @@ def test_a_second_file_of_the_same_name_does_not_replace_the_first_silently(tmp_
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("", "be empty"), ("a//b", "be empty"), (".", "start with"), ("..", "start with"), ("a...b", "without '...'")],
+    [
+        *[("", "be empty"), ("a//b", "be empty"), (".", "start with"), ("..", "start with")],
+        *[("a...b", "without '...'"), ("a" * 250, "at most 211 bytes")],
+    ],
 )
 def test_a_chosen_name_that_cannot_be_used_is_told_why(tmp_path: Path, name: str, said: str) -> None:
     put(UPath(tmp_path), "run.jsonl")
     with pytest.raises(InvalidDrop, match=said):
         take_in(installation(tmp_path), [tmp_path / "run.jsonl"], one_drop=False, name=name)
+
+
+def test_a_folder_whose_name_no_drop_can_have_needs_another(tmp_path: Path) -> None:
+    home = installation(tmp_path)
+    put(UPath(tmp_path), ".runs/run.jsonl")
+    with pytest.raises(InvalidDrop, match="choose another with --as NAME"):
+        take_in(home, [tmp_path / ".runs"], one_drop=True)
+    assert not [*home.drops.iterdir()], "nothing is left behind"
+    (drop,) = take_in(home, [tmp_path / ".runs"], one_drop=True, name="runs")
+    assert drop.key == "runs"
 
 
 def test_two_inputs_of_the_same_name_do_not_replace_each_other(tmp_path: Path) -> None:

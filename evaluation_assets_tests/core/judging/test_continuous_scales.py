@@ -106,6 +106,8 @@ def test_what_is_not_on_the_scale_is_refused(value: object) -> None:
         ({"min": 0, "max": 1, "continuous": True, "aggregate": "majority"}, {0: "No.", 1: "Yes."}, "a majority needs"),
         ({"min": 0, "max": 2}, {0: "No.", 0.5: "Half.", 2: "Yes."}, "anchors must be on the scale"),
         ({"min": 0, "max": 1, "continuous": True}, {0: "No.", 1: "Yes.", 1.5: "More."}, "anchors must be on the scale"),
+        ({"min": 5, "max": 5}, {5: "Yes."}, "min has to be less than max"),
+        ({"min": 0, "max": 10**12}, {0: "No.", 10**12: "Yes."}, "more than 1000 points"),
     ],
 )
 def test_rubrics_that_cannot_be_meant_are_refused(

@@ -255,6 +255,18 @@ def test_a_published_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert path.read_bytes() == b"whole"
 
 
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    """`--output /dev/stdout` replaced the device."""
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        publish_bytes(UPath(tmp_path / "pipe"), b"whole")
+        assert os.read(reader, 10) == b"whole"
+        assert (tmp_path / "pipe").is_fifo()
+    finally:
+        os.close(reader)
+
+
 # Rows set aside
 
 

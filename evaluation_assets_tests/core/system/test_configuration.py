@@ -38,6 +38,8 @@ def read(folder: Path, text: str) -> _Settings:
         ('inner: {rate: "5"}', "inner.rate: must be a number"),
         ("inner: {limits: {a: false}}", "inner.limits.a: must be a number"),
         ('inner: {pair: [1, "2"]}', "inner.pair[1]: must be a number"),
+        ("inner: {rate: .nan}", "inner.rate: must be a number"),
+        ("inner: {limits: {a: -.inf}}", "inner.limits.a: must be a number"),
     ],
 )
 def test_true_and_text_are_no_numbers(tmp_path: Path, text: str, said: str) -> None:

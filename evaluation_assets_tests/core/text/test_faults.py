@@ -1,4 +1,4 @@
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -56,3 +56,24 @@ def test_a_fault_of_the_whole_has_no_place() -> None:
     with pytest.raises(ValidationError) as raised:
         Case.model_validate([])
     assert str(faults_of(raised.value)[0]) == "must be fields with values, as in `name: value`"
+
+
+def test_alternatives_of_a_field_are_not_part_of_its_place() -> None:
+    class Weighted(BaseModel):
+        weights: Literal["calls"] | dict[Literal["order", "schema"], float]
+
+    with pytest.raises(ValidationError) as raised:
+        Weighted.model_validate({"weights": {"order": "much"}})
+    assert [str(fault) for fault in faults_of(raised.value)] == [
+        "weights: must be 'calls'",
+        "weights.order: must be a number",
+    ]
+
+
+def test_a_field_whose_name_is_wrong_is_told_from_one_whose_value_is() -> None:
+    class Named(BaseModel):
+        rules: dict[Annotated[str, Field(max_length=3)], int]
+
+    with pytest.raises(ValidationError) as raised:
+        Named.model_validate({"rules": {"long": 1}})
+    assert [str(fault) for fault in faults_of(raised.value)] == ["rules.long: the name must have at most 3 characters"]

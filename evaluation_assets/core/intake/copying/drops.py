@@ -50,11 +50,8 @@ def take_in(
         if one_drop and path.is_dir() and is_inside(_place(path), home.drops):
             mark_as_one(_place(path))
     found = inspect(inputs, one_drop=one_drop, say=say)
-    if name is not None:
-        reason = why_unusable(name) if len(found) == 1 else f"it can name only one drop, not {len(found)}"
-        if reason is not None:
-            raise InvalidDrop(f"--as {name!r}: {reason}")
     known = scan(home.drops)
+    _check_names([key for key, _ in _keys(known, found, name)], name)
     keys: list[str] = []
     copies: list[Copy] = []
     for drop, (key, is_there) in zip(found, _keys(known, found, name), strict=True):
@@ -83,6 +80,16 @@ def take_in(
     return [now.drops[key] for key in dict.fromkeys(keys)]
 
 
+def _check_names(keys: Sequence[str], name: str | None) -> None:
+    if name is not None and len(keys) != 1:
+        raise InvalidDrop(f"--as {name!r}: it can name only one drop, not {len(keys)}")
+    for key in keys:
+        if (reason := why_unusable(key)) is not None:
+            raise InvalidDrop(
+                f"{key}: {reason}; choose another with --as NAME" if name is None else f"--as {name!r}: {reason}"
+            )
+
+
 def taken_in(home: Installation, inputs: list[Path], *, one_drop: bool, name: str | None = None) -> list[Drop] | None:
     """The drops that `take_in` would give, where it has nothing to copy, to ask or to say; `None` where it has."""
     said: list[str] = []
@@ -109,7 +116,9 @@ def _keys(known: Scan, drops: Sequence[Drop], name: str | None) -> list[tuple[st
     """The key of each drop in the installation, and whether it lies there already and is not to be renamed."""
     there = {file.path: key for key, drop in known.drops.items() for file in drop.files} if name is None else {}
     inside = [there.get(drop.files[0].path) for drop in drops]
-    return [(key or name or drop.key, key is not None) for key, drop in zip(inside, drops, strict=True)]
+    return [
+        (key or (drop.key if name is None else name), key is not None) for key, drop in zip(inside, drops, strict=True)
+    ]
 
 
 def annotate(home: Installation, drop: Drop, **fields: str) -> Drop:
@@ -156,7 +165,7 @@ def _place(path: Path) -> UPath:
 
 def _readable(found: Scan, path: Path, say: Say) -> list[Drop]:
     if not found.drops:
-        reasons = " ".join(found.problems) or f"it {NO_DATA}"
+        reasons = "; ".join(found.problems) or f"it {NO_DATA}"
         raise InvalidDrop(f"{path}: {reasons}")
     for problem in found.problems:
         say(f"skipped: {problem}")

@@ -3,8 +3,9 @@
 import re
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from evaluation_assets.core.judging.rubrics.model import METRIC_NAMES
 from evaluation_assets.core.system.configuration import Section
 
 Package = Literal["autoevals", "openevals", "agentevals", "deepeval", "inspect", "mlflow"]
@@ -26,6 +27,13 @@ class EvaluatorSettings(Section):
     arguments: dict[str, Any] = Field(default_factory=dict)
     criterion: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]*$")
     lower_is_better: bool | None = None
+
+    @field_validator("criterion")
+    @classmethod
+    def _is_no_metric(cls, name: str | None) -> str | None:
+        if name in METRIC_NAMES:
+            raise ValueError("a metric has this name; choose another one")
+        return name
 
     @property
     def criterion_name(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
 
 from evaluation_assets.core.judging.own.view import SubjectView
-from evaluation_assets.core.judging.rubrics.model import Level
+from evaluation_assets.core.judging.rubrics.model import METRIC_NAMES, Level
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,8 @@ def _score(given: object, criterion: str) -> Score:
     score = given if isinstance(given, Score) else Score(given)  # type: ignore[arg-type]  # checked below
     value: object = score.value
     named = score.criterion or criterion
+    if named in METRIC_NAMES:
+        raise InvalidResult(f"a metric has the name {named}; give the check or its score another criterion")
     if value is None or isinstance(value, bool):
         return Score(None if value is None else float(value), score.reason, named)
     if not isinstance(value, int | float):

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from upath import UPath
 
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Share, read_settings
@@ -26,6 +26,14 @@ _TYPED_LEVELS: tuple[Level, ...] = ("clip", "category")
 Ties = Literal["abstain", "lowest"]
 """What a majority without a winner counts as: nothing, or the lowest of the most frequent scores."""
 
+
+METRIC_NAMES = frozenset(
+    "overall success pass_rate completed cost_usd latency_s suite_score tool_coverage keyword_score efficiency".split()
+)
+"""What drops are measured by without criteria. Criteria of whole trajectories stand beside these, under their names."""
+
+_MOST_POINTS = 1000
+"""Whole numbers on a scale: judges are given each of them to choose from."""
 
 _DECIMALS = 6
 """Decimals of points that are figured out from a stored share."""
@@ -62,6 +70,14 @@ class Scale(BaseModel):
         return fields
 
     @model_validator(mode="after")
+    def _has_points(self) -> Self:
+        if self.min >= self.max:
+            raise ValueError("min has to be less than max")
+        if not self.continuous and self.max - self.min > _MOST_POINTS:
+            raise ValueError(f"more than {_MOST_POINTS} points; choose fewer, or set continuous: true")
+        return self
+
+    @model_validator(mode="after")
     def _votes_are_whole(self) -> Self:
         if self.continuous and self.aggregate == "majority":
             raise ValueError("a majority needs whole numbers; remove continuous or aggregate")
@@ -84,7 +100,7 @@ class Criterion(BaseModel):
     """One question.
 
     Attributes:
-        key: Name of the criterion in tables and reports.
+        key: Name of the criterion in tables and reports; of whole trajectories, not that of a metric such as `success`.
         question: What the judge is asked.
         anchors: What is seen at a number of the scale; required for the lowest and the highest.
         needs: What must exist for the question to be asked.
@@ -92,7 +108,7 @@ class Criterion(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    key: str
+    key: str = Field(min_length=1)
     question: str
     anchors: dict[int | float, str]
     needs: Need | None = None
@@ -139,7 +155,7 @@ class Rubric(BaseModel):
     applies_to: tuple[str, ...] = ()
     description: str
     scale: Scale
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[Criterion, ...] = Field(min_length=1)
     examples: tuple[Example, ...] = ()
 
     @model_serializer(mode="wrap")
@@ -149,6 +165,15 @@ class Rubric(BaseModel):
         if not self.examples:
             del fields["examples"]
         return fields
+
+    @model_validator(mode="after")
+    def _criteria_have_names_of_their_own(self) -> Self:
+        keys = [criterion.key for criterion in self.criteria]
+        if twice := next((key for key in keys if keys.count(key) > 1), None):
+            raise ValueError(f"{self.name}.{twice}: two criteria have this key; rename one")
+        if self.level == "trajectory" and (taken := next((key for key in keys if key in METRIC_NAMES), None)):
+            raise ValueError(f"{self.name}.{taken}: a metric has this name; rename the criterion")
+        return self
 
     @model_validator(mode="after")
     def _anchors_on_the_scale(self) -> Self:

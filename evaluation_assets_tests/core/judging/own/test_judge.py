@@ -210,6 +210,8 @@ def test_levels_in_the_panel_replace_those_of_the_function(tmp_path: Path) -> No
         ("raise OSError('no shop')", "my_checks:check", "cannot be imported \\(OSError: no shop\\)"),
         ("import no_such_module_here", "my_checks:check", "No module named 'no_such_module_here'"),
         ("", "elsewhere:check", "there is no module elsewhere in .*, and none is installed"),
+        ("def success(run): return True", "my_checks:success", "a metric has the name success"),
+        ("", "time:sleep", "its source file cannot be found"),
         ("", "nobody", "no installed package registers 'nobody' in evaluation_assets.judges"),
         (
             "from evaluation_assets.judging import judge\n@judge(level='clips')\ndef check(run): return 1",
@@ -231,10 +233,15 @@ def test_a_function_that_cannot_be_used_is_refused_with_the_reason(
         ("provider: python", "provider python needs a function"),
         ("provider: rules, function: 'a:b'", "provider rules takes no function"),
         ("provider: python, function: 'a:b', repeats: 2", "provider python is deterministic; remove repeats"),
+        ("provider: openai, parameters: {messages: [], model: m}", "remove messages, model"),
+        ("provider: openai, model: ''", "model: must have at least 1 character"),
+        (f"provider: rules, name: {'a' * 101}", "a name has at most 100 characters"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(tmp_path: Path, judge: str, message: str) -> None:
-    (tmp_path / "panel.yaml").write_text(f"judges: [{{name: own, {judge}}}]")
+    (tmp_path / "panel.yaml").write_text(
+        f"judges: [{{{judge}}}]" if "name:" in judge else f"judges: [{{name: own, {judge}}}]"
+    )
     with pytest.raises(InvalidPanel, match=message):
         load_panel(UPath(tmp_path / "panel.yaml"))
 
