@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from shlex import quote
 from typing import Any
 
 import click
 import orjson
 
+from evaluation_assets.cli.evaluated import refuse_without_report
 from evaluation_assets.cli.key_mask import mask_of_keys, masked
 from evaluation_assets.cli.options import text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse
@@ -33,6 +33,7 @@ from evaluation_assets.core.report.provenance.verdicts import Verdict, criteria_
 from evaluation_assets.core.sections.constraints.settings import InvalidChecks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.excerpts import without_middle
+from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 
 _LONGEST = 400
@@ -85,9 +86,7 @@ def explain(
 def _explained(home: Installation, drop: str) -> _Explained:
     file = report_files(home.reports(drop), drop).json
     if not file.exists():
-        near = get_close_matches(drop, home.drops_with("trajectory_scores"), n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Evaluate it first: {home.command('evaluate', 'FILE')}"
-        refuse(f"{drop!r} has no report in {home.root / 'reports'}. {hint}")
+        refuse_without_report(home, drop, home.drops_with("trajectory_scores"))
     report = orjson.loads(file.read_bytes())
     try:
         evidence = Evidence.of(home, drop, report)
@@ -129,9 +128,8 @@ def _document(explained: _Explained, trajectory: str | None, criterion: str | No
 def _origin(explained: _Explained, trajectory: str) -> Origin:
     origins = {origin.id: origin for origin in explained.evidence.origins}
     if trajectory not in origins:
-        near = get_close_matches(trajectory, origins, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; it has {len(origins)}, listed in the report"
-        refuse(f"{explained.drop!r} has no trajectory {trajectory!r}{hint}")
+        hint = did_you_mean(trajectory, origins, f"it has {len(origins)}, listed in the report")
+        refuse(f"{explained.drop!r} has no trajectory {trajectory!r}; {hint}")
     return origins[trajectory]
 
 
@@ -146,8 +144,7 @@ def _verdicts(explained: _Explained, origin: Origin, criterion: str) -> list[dic
     home, drop = explained.home, explained.drop
     known = criteria_of(home, drop, origin, explained.evidence.judges)
     if criterion not in known:
-        near = get_close_matches(criterion, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"choose one of: {', '.join(known)}"
+        hint = did_you_mean(criterion, known, f"choose one of: {', '.join(known)}")
         refuse(f"no verdict on {origin.id!r} is about {criterion!r}; {hint}")
     found = verdicts_behind(home, drop, origin, criterion, explained.report["comparability"])
     prompts = _prompts(home, drop, origin, [verdict for verdict in found if verdict.row["ledger_key"]])

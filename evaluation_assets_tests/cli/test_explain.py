@@ -121,8 +121,8 @@ def test_names_from_files_do_not_control_the_terminal(judged: Judged) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["weak"], "'weak' has no report in .* Did you mean 'week'?"),
-        (["other-thing"], "Evaluate it first: evaluation-assets evaluate FILE"),
+        (["weak"], "'weak' has no report in .*; did you mean 'week'?"),
+        (["other-thing"], "evaluate it first: evaluation-assets evaluate FILE"),
         (["week", "rod"], "'week' has no trajectory 'rod'; did you mean 'red'?"),
         (["week", "zzz"], "'week' has no trajectory 'zzz'; it has 2"),
         (["week", "red", "overal"], "no verdict on 'red' is about 'overal'; did you mean 'overall'?"),

@@ -27,9 +27,9 @@ def test_what_is_no_number_is_in_no_range(tmp_path: Path, arguments: tuple[str, 
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("tau-bench", " Did you mean tau_bench?"),
-        ("openai", " or openai_messages?"),
-        ("", " a format. `evaluation-assets"),
+        ("tau-bench", "did you mean 'tau_bench'?"),
+        ("openai", " or 'openai_messages'"),
+        ("", " a format; `evaluation-assets"),
     ],
 )
 def test_a_format_that_does_not_exist_is_refused_with_what_may_be_meant(tmp_path: Path, name: str, meant: str) -> None:
