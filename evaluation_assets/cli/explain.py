@@ -32,12 +32,16 @@ from evaluation_assets.core.report.provenance.sources import place_of
 from evaluation_assets.core.report.provenance.verdicts import Verdict, criteria_of, verdicts_behind
 from evaluation_assets.core.sections.constraints.settings import InvalidChecks
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.excerpts import without_middle
 from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 
 _LONGEST = 400
 """Characters shown of a text without `--full`."""
+
+_DEPTH = 3
+"""Parts after `drop` from which an address is of a part of the drop, as in `drop/tools/search/n_clips`."""
 
 _OTHER_PROMPT = "not known: panel, rubrics or prompts are others than when it was sent"
 
@@ -57,7 +61,7 @@ class _Explained:
 @click.argument("drop")
 @click.argument("trajectory", required=False)
 @click.argument("criterion", required=False)
-@click.option("--full", is_flag=True, help="Print reasoning, prompts and replies whole.")
+@click.option("--full", is_flag=True, help="Print all figures, and reasoning, prompts and replies whole.")
 @text_or_json
 @with_home
 def explain(
@@ -65,7 +69,7 @@ def explain(
 ) -> None:
     """Show what a figure of a report comes from.
 
-    With DROP, print the figures of the report with their formulas, recomputed from verdicts and the drop's files.
+    With DROP, print the main figures of the report with their formulas, recomputed from verdicts and the drop's files.
 
     With TRAJECTORY, print its scores, and where it is in the drop's files.
 
@@ -183,23 +187,24 @@ def _prompts(home: Installation, drop: str, origin: Origin, verdicts: Sequence[V
 
 def _repeat(explained: _Explained) -> str:
     """The command that evaluates the drop again; replies in the ledger are not paid for twice."""
-    drop, settings = explained.evidence.drop, explained.report["comparability"]
-    target = drop.files[0] if len(drop.files) == 1 else drop.root / drop.key
+    settings = explained.report["comparability"]
     options = {
-        "--as": drop.name,
         "--beta-threshold": settings.get("preprocessing beta_threshold"),
         "--on-violation": settings.get("preprocessing on_violation"),
         "--home": str(explained.home.root),
     }
     given = " ".join(f"{name} {quote(value)}" for name, value in options.items() if value)
-    return f"evaluation-assets evaluate {quote(str(target))} {given}"
+    return f"evaluation-assets evaluate {quote(explained.drop)} {given}"
 
 
 def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:
-    for figure in document["figures"]:
+    shown = [each for each in document["figures"] if full or document["trajectory"] or _is_main(each["address"])]
+    for figure in shown:
         yield f"{figure['address']} = {_number(figure['value'])}   n {figure['n']}"
         yield f"  {figure['formula']}"
         yield f"  from {figure['rows']}"
+    if left := len(document["figures"]) - len(shown):
+        yield f"{counted(left, 'more figure')}, of tools, criteria and other sections: --full prints them"
     yield from _differences(document["differences"])
     for verdict in document.get("verdicts", ()):
         yield from _verdict_lines(verdict, document["clips"], full)
@@ -208,6 +213,11 @@ def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:
     for place, why in document.get("not_recomputed", {}).items():
         yield f"not recomputed: {place}: {why}"
     yield f"repeat: {document['repeat']}"
+
+
+def _is_main(place: str) -> bool:
+    """Whether a figure is of the drop as a whole, not of a part of it such as a tool, or of a histogram."""
+    return place.startswith("drop/headline/") or (place.count("/") < _DEPTH and "/tenths/" not in place)
 
 
 def _differences(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
