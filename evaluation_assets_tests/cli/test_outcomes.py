@@ -32,3 +32,15 @@ def test_the_terminal_says_what_own_criteria_come_to(tmp_path: Path) -> None:
     assert "none, no model was called" in printed and "no model calls" in page and ">unknown" not in page
     assert printed.count("own criterion ") == 8 and "  own criteria       2 more; --verbose prints them\n" in printed
     assert command(*asked, "--verbose", home=tmp_path / "home").stdout.count("own criterion ") == 10
+
+
+def test_the_terminal_says_each_thing_once(tmp_path: Path) -> None:
+    result = {"role": "tool", "tool_call_id": "none", "content": "[]"}
+    asked = {"role": "user", "content": "Find lamps"}
+    run = {"task_id": "t", "messages": [asked, result, {"role": "assistant", "content": "None."}], "success": True}
+    (tmp_path / "d.jsonl").write_bytes(lines(run))
+    for again in (False, True):
+        printed = command("evaluate", tmp_path / "d.jsonl", "--verbose", home=tmp_path / "home").stdout
+        assert ("unchanged" in printed) == again
+        assert printed.count("more results without a call (1) than calls (0)") == 1
+        assert printed.count("success 1 of 1") == 1
