@@ -25,7 +25,9 @@ def test_success_comes_before_the_suite_and_a_score_is_no_outcome() -> None:
     assert (both.measure, both.text, both.rates) == ("success", success.text, [success, passed])
     neither = headline([None, rate("passed", {}), None], statistic([0.9]), by_rules_only=True)
     assert (neither.measure, neither.rates) == ("score", [])
-    assert neither.text == "score of the embedded judge, the mean of its criteria, 0.900 over 1 run; no outcome is known"
+    assert (
+        neither.text == "score of the embedded judge, the mean of its criteria, 0.900 over 1 run; no outcome is known"
+    )
     unjudged = headline([], statistic([]), by_rules_only=False)
     assert (unjudged.score_name, unjudged.text) == ("overall score", "no overall score; no outcome is known")
 
