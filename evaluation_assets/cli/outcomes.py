@@ -31,9 +31,12 @@ def outcome_lines(
     data = files.data if "evaluation_report" in outcome.metadata else None
     report = None if data is None else DropReport.model_validate_json(data)
     used = model_use(outcome.metadata)
-    is_unchanged = again or (data is not None and data == before and not ModelUse.total(used).calls)
+    is_same = data is not None and data == before and not ModelUse.total(used).calls
+    known = (
+        "unchanged since its last evaluation" if again else "evaluated again, with the same report" if is_same else ""
+    )
     yield Line("")
-    yield Line(f"{outcome.drop.key}{': unchanged since its last evaluation' if is_unchanged else ''}")
+    yield Line(": ".join(filter(None, (outcome.drop.key, known))))
     if outcome.message:
         yield Line(f"{outcome.drop.key}: {outcome.message}", is_warning=True)
     if report is None or verbose or report.reading.trust != "complete":

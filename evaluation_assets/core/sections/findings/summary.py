@@ -139,8 +139,8 @@ class FindingsSummary(Frozen):
 
     @property
     def failed_or_not(self) -> str:
-        """What keeps the runs with findings apart from those that failed, where both are counted."""
-        return ", failed or not" if self.failed else ""
+        """What keeps the runs with findings apart from those that failed, where some failed."""
+        return ", failed or not" if 0 < self.failed < self.n_runs else ""
 
 
 @dataclass(slots=True)
