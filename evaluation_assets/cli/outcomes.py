@@ -81,7 +81,7 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     if report.findings is not None:
         yield _fact("findings", report.findings.text)
     failed = sum(counts.get("failed", 0) for judge in report.judges for counts in judge.outcomes.values())
-    judging = used.text if used.calls or used.from_ledger else "none, no model was called"
+    judging = used.text if used.calls or used.from_ledger else "none for judging, no model was called"
     sessions = None if report.coding is None else dict(coding_lines(report.coding))["usage"]
     parts = [
         judging,

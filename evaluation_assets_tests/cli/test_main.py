@@ -87,7 +87,7 @@ def test_what_does_not_occur_takes_no_line(tmp_path: Path) -> None:
         "gate",
         "report",
     ]
-    assert "  cost               none, no model was called\n" in done.stdout
+    assert "  cost               none for judging, no model was called\n" in done.stdout
     assert "  gate               no baseline\n" in done.stdout
     every = command("evaluate", tmp_path / "good.jsonl", "--verbose", home=tmp_path / "home").stdout
     assert "  records kept       1 of 1 (100.0%)\n" in every and " over 1 clip\n" in every
