@@ -90,7 +90,7 @@ REFUSED = [
     pytest.param([(rubric("mine"), "mine.yaml")], "<level>/<name>.yaml", id="no folder"),
     pytest.param([(rubric("mine"), "clip/mine.yml")], "<level>/<name>.yaml", id="ending"),
     pytest.param([(rubric("general", applies_to=["w"]), None)], "applies_to: ['*']", id="nothing general left"),
-    pytest.param([(rubric("mine", aplies_to=["w"]), None)], "did you mean applies_to?", id="unknown field"),
+    pytest.param([(rubric("mine", aplies_to=["w"]), None)], "did you mean 'applies_to'?", id="unknown field"),
 ]
 
 

@@ -414,6 +414,30 @@ def test_it_fits_a_phone(browser: "Browser", report: Path) -> None:
     context.close()
 
 
+def test_failed_runs_come_first_and_tables_need_no_scrolling(browser: "Browser", tmp_path: Path) -> None:
+    records = [conversation(f"Find number {number}", number, 16) for number in range(4)]
+    for number, record in enumerate(records):
+        record["success"] = number % 2 == 0
+        record["messages"] += [{"role": "user", "content": "And more?"}, {"role": "assistant", "content": "No."}]
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    evaluate(tmp_path / "d.jsonl", tmp_path / "home")
+    address = (tmp_path / "home" / "reports" / "d" / "report.html").as_uri()
+    context = browser.new_context(viewport={"width": 740, "height": 900})
+    opened = context.new_page()
+    opened.goto(f"{address}#/runs")
+    opened.wait_for_selector("table.runs")
+    assert [int(name[-1]) % 2 for name in runs(opened)] == [1, 1, 0, 0]
+    flag = opened.locator("table.runs td bdi", has_text="too_many_calls").first
+    assert flag.evaluate("word => word.getClientRects().length") == 1  # it stands on one line
+    context.close()
+    phone = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    phone.goto(address)
+    phone.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
+    widths = phone.locator("table.agents").evaluate_all("all => all.map((each) => each.offsetWidth)")
+    assert widths and max(widths) <= 390
+    phone.context.close()
+
+
 def outcomes(file: Path) -> dict[str, bool]:
     """The outcome of each task as the file says it, read without this project."""
     return {run["task_id"]: run["reward_info"]["reward"] == 1.0 for run in json.loads(file.read_text())["simulations"]}

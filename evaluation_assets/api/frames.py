@@ -1,7 +1,6 @@
 """Stored tables as pandas data frames that keep the types of their columns."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 import pandas as pd
 import pyarrow as pa
@@ -9,6 +8,7 @@ import pyarrow as pa
 from evaluation_assets.api.errors import UnknownName
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import TABLES, Table
+from evaluation_assets.core.text.meant import did_you_mean
 
 _NULLABLE: dict[pa.DataType, pd.api.extensions.ExtensionDtype] = {
     pa.int64(): pd.Int64Dtype(),
@@ -24,8 +24,7 @@ def table_named(name: str) -> Table:
         UnknownName: there is none.
     """
     if name not in TABLES:
-        near = get_close_matches(name, TABLES, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"choose one of: {', '.join(sorted(TABLES))}"
+        hint = did_you_mean(name, TABLES, f"choose one of: {', '.join(sorted(TABLES))}")
         raise UnknownName(f"there is no table {name!r}; {hint}")
     return TABLES[name]
 

@@ -11,6 +11,8 @@ from upath import UPath
 from evaluation_assets.api.errors import UnknownName, UnusableInput, as_unusable
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.system.installation import Installation, UnusableHome
+from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.text.meant import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,8 +79,8 @@ class Home:
             UnknownName: it has not.
         """
         if not self.installation.table(drop, "task_metrics").exists:
-            known = ", ".join(self.drops) or "none"
-            raise UnknownName(f"{drop} has not been evaluated in {self.installation.root}; evaluated drops: {known}")
+            hint = did_you_mean(drop, self.drops, f"evaluated drops: {first_of(self.drops, 20) or 'none'}")
+            raise UnknownName(f"{drop} has not been evaluated in {self.installation.root}; {hint}")
 
     def stored(self, table: "Table", drop: str | None) -> Iterator[Stored]:
         """The files of a table."""

@@ -158,7 +158,7 @@ def _stale(asked: RequestedEvaluation, last: LastOutcomes | None) -> list[Drop]:
     changed = [drop for drop in drops if drop.key not in unchanged]
     if unreadable := [each.outcome.drop.key for each in known if each.outcome.status == "unreadable"]:
         told = f"{counted(len(unreadable), 'drop')} could not be read, and did not change since"
-        warn(f"{told}: {first_of(unreadable, 3)}; `evaluate DROP` says why")
+        warn(f"{told}: {first_of(unreadable, 3)}; `evaluate DROP` says why; else remove them from {asked.home.drops}")
     stale = stale_drops(asked.home, asked.panel, changed)
     new = sum(_has_changed(asked.home, drop) for drop in stale)
     why = {"new or changed": new, "last with another panel, other settings or another version": len(stale) - new}

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from shlex import quote
 from typing import Any
 
 import click
 import orjson
 
+from evaluation_assets.cli.evaluated import refuse_without_report
 from evaluation_assets.cli.key_mask import mask_of_keys, masked
 from evaluation_assets.cli.options import text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse
@@ -32,11 +32,16 @@ from evaluation_assets.core.report.provenance.sources import place_of
 from evaluation_assets.core.report.provenance.verdicts import Verdict, criteria_of, verdicts_behind
 from evaluation_assets.core.sections.constraints.settings import InvalidChecks
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.excerpts import without_middle
+from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 
 _LONGEST = 400
 """Characters shown of a text without `--full`."""
+
+_DEPTH = 3
+"""Parts after `drop` from which an address is of a part of the drop, as in `drop/tools/search/n_clips`."""
 
 _OTHER_PROMPT = "not known: panel, rubrics or prompts are others than when it was sent"
 
@@ -56,7 +61,7 @@ class _Explained:
 @click.argument("drop")
 @click.argument("trajectory", required=False)
 @click.argument("criterion", required=False)
-@click.option("--full", is_flag=True, help="Print reasoning, prompts and replies whole.")
+@click.option("--full", is_flag=True, help="Print all figures, and reasoning, prompts and replies whole.")
 @text_or_json
 @with_home
 def explain(
@@ -64,7 +69,7 @@ def explain(
 ) -> None:
     """Show what a figure of a report comes from.
 
-    With DROP, print the figures of the report with their formulas, recomputed from verdicts and the drop's files.
+    With DROP, print the main figures of the report with their formulas, recomputed from verdicts and the drop's files.
 
     With TRAJECTORY, print its scores, and where it is in the drop's files.
 
@@ -85,9 +90,7 @@ def explain(
 def _explained(home: Installation, drop: str) -> _Explained:
     file = report_files(home.reports(drop), drop).json
     if not file.exists():
-        near = get_close_matches(drop, home.drops_with("trajectory_scores"), n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Evaluate it first: {home.command('evaluate', 'FILE')}"
-        refuse(f"{drop!r} has no report in {home.root / 'reports'}. {hint}")
+        refuse_without_report(home, drop, home.drops_with("trajectory_scores"))
     report = orjson.loads(file.read_bytes())
     try:
         evidence = Evidence.of(home, drop, report)
@@ -129,9 +132,8 @@ def _document(explained: _Explained, trajectory: str | None, criterion: str | No
 def _origin(explained: _Explained, trajectory: str) -> Origin:
     origins = {origin.id: origin for origin in explained.evidence.origins}
     if trajectory not in origins:
-        near = get_close_matches(trajectory, origins, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; it has {len(origins)}, listed in the report"
-        refuse(f"{explained.drop!r} has no trajectory {trajectory!r}{hint}")
+        hint = did_you_mean(trajectory, origins, f"it has {len(origins)}, listed in the report")
+        refuse(f"{explained.drop!r} has no trajectory {trajectory!r}; {hint}")
     return origins[trajectory]
 
 
@@ -146,8 +148,7 @@ def _verdicts(explained: _Explained, origin: Origin, criterion: str) -> list[dic
     home, drop = explained.home, explained.drop
     known = criteria_of(home, drop, origin, explained.evidence.judges)
     if criterion not in known:
-        near = get_close_matches(criterion, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"choose one of: {', '.join(known)}"
+        hint = did_you_mean(criterion, known, f"choose one of: {', '.join(known)}")
         refuse(f"no verdict on {origin.id!r} is about {criterion!r}; {hint}")
     found = verdicts_behind(home, drop, origin, criterion, explained.report["comparability"])
     prompts = _prompts(home, drop, origin, [verdict for verdict in found if verdict.row["ledger_key"]])
@@ -186,23 +187,24 @@ def _prompts(home: Installation, drop: str, origin: Origin, verdicts: Sequence[V
 
 def _repeat(explained: _Explained) -> str:
     """The command that evaluates the drop again; replies in the ledger are not paid for twice."""
-    drop, settings = explained.evidence.drop, explained.report["comparability"]
-    target = drop.files[0] if len(drop.files) == 1 else drop.root / drop.key
+    settings = explained.report["comparability"]
     options = {
-        "--as": drop.name,
         "--beta-threshold": settings.get("preprocessing beta_threshold"),
         "--on-violation": settings.get("preprocessing on_violation"),
         "--home": str(explained.home.root),
     }
     given = " ".join(f"{name} {quote(value)}" for name, value in options.items() if value)
-    return f"evaluation-assets evaluate {quote(str(target))} {given}"
+    return f"evaluation-assets evaluate {quote(explained.drop)} {given}"
 
 
 def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:
-    for figure in document["figures"]:
+    shown = [each for each in document["figures"] if full or document["trajectory"] or _is_main(each["address"])]
+    for figure in shown:
         yield f"{figure['address']} = {_number(figure['value'])}   n {figure['n']}"
         yield f"  {figure['formula']}"
         yield f"  from {figure['rows']}"
+    if left := len(document["figures"]) - len(shown):
+        yield f"{counted(left, 'more figure')}, of tools, criteria and other sections: --full prints them"
     yield from _differences(document["differences"])
     for verdict in document.get("verdicts", ()):
         yield from _verdict_lines(verdict, document["clips"], full)
@@ -211,6 +213,11 @@ def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:
     for place, why in document.get("not_recomputed", {}).items():
         yield f"not recomputed: {place}: {why}"
     yield f"repeat: {document['repeat']}"
+
+
+def _is_main(place: str) -> bool:
+    """Whether a figure is of the drop as a whole, not of a part of it such as a tool, or of a histogram."""
+    return place.startswith("drop/headline/") or (place.count("/") < _DEPTH and "/tenths/" not in place)
 
 
 def _differences(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:

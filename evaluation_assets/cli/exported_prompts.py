@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from difflib import get_close_matches
 
 from evaluation_assets.cli.key_mask import mask_of_keys, masked
 from evaluation_assets.cli.output import refuse
@@ -14,6 +13,7 @@ from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rub
 from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.report.provenance.judge_prompts import Wanted, judge_prompts
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 
@@ -30,8 +30,7 @@ def exported_prompts(home: Installation, drop: str, wanted: Wanted) -> Iterator[
     }
     for name in wanted.judges:
         if name not in models:
-            near = get_close_matches(name, models, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"models of the panel: {', '.join(models) or 'none'}"
+            hint = did_you_mean(name, models, f"models of the panel: {', '.join(models) or 'none'}")
             refuse(f"{name!r} is not a judge that asks a model; {hint}")
     mask = mask_of_keys(home)
 

@@ -2,12 +2,12 @@
 
 import threading
 import webbrowser
-from difflib import get_close_matches
 from pathlib import Path
 
 import click
 from upath import UPath
 
+from evaluation_assets.cli.evaluated import refuse_without_report
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.report_server import serving
@@ -21,6 +21,7 @@ from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.viewer.page import DATA_FOLDER
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
+from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.text.report_addresses import trajectory_place
 
 
@@ -82,10 +83,7 @@ def page_of(home: Installation, drop: str) -> UPath:
     """The page of a drop's report; exits if there is none on this machine."""
     page = report_files(home.reports(drop), drop).html
     if not page.exists():
-        known = [path.removesuffix("/report.html") for path in _reports(home)]
-        near = get_close_matches(drop, known, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Evaluate it first: {home.command('evaluate', 'FILE')}"
-        refuse(f"{drop!r} has no report in {home.root / 'reports'}. {hint}")
+        refuse_without_report(home, drop, [path.removesuffix("/report.html") for path in _reports(home)])
     if not is_local(page):
         refuse(f"the report is at {page}; copy the folder, or open it from the web server of the store")
     return page
@@ -113,9 +111,8 @@ def show(address: str, only_print: bool) -> None:
 def _known(home: Installation, drop: str, trajectory: str) -> str:
     names = [row["trajectory_id"] for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id"])]
     if trajectory not in names:
-        near = get_close_matches(trajectory, names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; it has {len(names)}, listed in the report"
-        refuse(f"{drop!r} has no trajectory {trajectory!r}{hint}")
+        hint = did_you_mean(trajectory, names, f"it has {len(names)}, listed in the report")
+        refuse(f"{drop!r} has no trajectory {trajectory!r}; {hint}")
     return trajectory
 
 

@@ -101,18 +101,14 @@ class FormatType(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Check a name. There are too many to list all of them for one that is wrong."""
-        from difflib import get_close_matches
-
+        from evaluation_assets.core.text.meant import did_you_mean
         from evaluation_assets.core.traces.formats.registry import FORMATS
 
         if value in FORMATS:
             return value
-        name = str(value).lower()
-        near = [each for each in FORMATS if name in each] or get_close_matches(name, FORMATS, n=1)
-        meant = f"Did you mean {' or '.join(near)}? " if near and name else ""
-        return self.fail(
-            f"{value!r} is not a format. {meant}`evaluation-assets formats` lists all of them.", param, ctx
-        )
+        hint = did_you_mean(str(value).lower(), FORMATS)
+        lists = "`evaluation-assets formats` lists all of them."
+        return self.fail(f"{value!r} is not a format; {f'{hint} ' if hint else ''}{lists}", param, ctx)
 
 
 with_format = click.option(

@@ -12,7 +12,8 @@ from evaluation_assets.core.report.suites.suite_report import suite_lines
 from evaluation_assets.core.sections.coding_work.summary import coding_lines
 from evaluation_assets.core.sections.constraints.summary import constraint_lines
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import counted, first_of, percent
+from evaluation_assets.core.text.counted import counted, percent
+from evaluation_assets.defs.names import WELL_READ
 from evaluation_assets.runs.outcomes import Line, RunOutcome
 
 _LISTED = 8
@@ -30,9 +31,12 @@ def outcome_lines(
     data = files.data if "evaluation_report" in outcome.metadata else None
     report = None if data is None else DropReport.model_validate_json(data)
     used = model_use(outcome.metadata)
-    is_unchanged = again or (data is not None and data == before and not ModelUse.total(used).calls)
+    is_same = data is not None and data == before and not ModelUse.total(used).calls
+    known = (
+        "unchanged since its last evaluation" if again else "evaluated again, with the same report" if is_same else ""
+    )
     yield Line("")
-    yield Line(f"{outcome.drop.key}{': unchanged since its last evaluation' if is_unchanged else ''}")
+    yield Line(": ".join(filter(None, (outcome.drop.key, known))))
     if outcome.message:
         yield Line(f"{outcome.drop.key}: {outcome.message}", is_warning=True)
     if report is None or verbose or report.reading.trust != "complete":
@@ -49,8 +53,8 @@ def outcome_lines(
         yield _fact("report", str(files.html))
     yield from _shortfalls(outcome.metadata.get("evaluation_report"))
     for check in sorted(outcome.failed_checks, key=lambda check: not check.blocks):
-        if outcome.message and not check.description:
-            continue  # the message has said it
+        if (outcome.message and not check.description) or (report is not None and check.name == WELL_READ):
+            continue  # the message, or the line of the reading, has said it
         if check.name == REGRESSION_GATE and not check.blocks and report is not None and report.gate is not None:
             continue  # the line of the gate has said it
         said = f": {check.description}" if check.description else ""
@@ -77,7 +81,7 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     if report.findings is not None:
         yield _fact("findings", report.findings.text)
     failed = sum(counts.get("failed", 0) for judge in report.judges for counts in judge.outcomes.values())
-    judging = used.text if used.calls or used.from_ledger else "none, no model was called"
+    judging = used.text if used.calls or used.from_ledger else "none for judging, no model was called"
     sessions = None if report.coding is None else dict(coding_lines(report.coding))["usage"]
     parts = [
         judging,
@@ -87,7 +91,8 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     yield _fact("cost", "; ".join(filter(None, parts)))
     gate = report.gate
     if gate is not None:
-        yield _fact("gate", f"{gate.verdict}: {first_of(gate.reasons, 1)}")
+        more = f"; {counted(len(gate.reasons) - 1, 'more reason')}" if gate.reasons[1:] else ""
+        yield _fact("gate", f"{gate.verdict}: {''.join(gate.reasons[:1])}{more}")
     else:
         why = why_no_baseline(home, report.drop, report.sidecar.suite)
         yield _fact("gate", f"no baseline: {why}" if why else "no baseline")
@@ -147,7 +152,8 @@ def _headline(report: DropReport) -> Iterator[Line]:
     by_score = report.headline.measure == "score"
     scores, rates = report.headline.scores, [rate.text for rate in report.headline.rates]
     for line in [*scores, *rates] if by_score else [*rates, *scores]:
-        yield Line(f"  {line}")
+        if not report.headline.text.startswith(line):  # the line of the outcome says it
+            yield Line(f"  {line}")
     if report.recorded_trials:
         most = report.recorded_trials[-1]
         yield Line(f"  {f'pass^{most.k}':<18} {_score(most.pass_hat)} over {counted(most.n_tasks, 'task')}")

@@ -72,6 +72,13 @@ SHOWN = {
 }
 """Columns on the terminal; JSON has all."""
 
+_EMPTY = {
+    "judge_cards": "no run is labelled; `review DROP` labels runs",
+    "pass_rates": "no run is labelled; `review DROP` labels runs",
+    PANELS: "no drop was scored by several judges",
+}
+"""What is said of a table without rows on the terminal."""
+
 NEEDED = {"leaderboard": ["leaderboard"], "judge_cards": ["labels", "judge_cards"], "drift": ["drift"]}
 """Assets to materialise for a table."""
 
@@ -94,9 +101,9 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
             click.echo(json.dumps(rows if len(tables) > 1 else rows[tables[0]], indent=1))
         else:
             shown = [table for table in tables if table != GIVEN_UP or lost]
-            click.echo("\n\n".join(_as_text(table, rows[table]) for table in shown))
             if len(tables) > 1:
-                echo(f"as a page, with failure groups and a search of runs: {write_list(home)}", err=True)
+                echo(f"as a page, with a search of runs: {write_list(home)}", err=True)
+            click.echo("\n\n".join(_as_text(table, rows[table]) for table in shown))
         for said in blocked:
             click.echo(plain(f"check failed (blocks): {said}"), err=True)
         sys.exit(1 if blocked else 0)
@@ -150,8 +157,10 @@ def _materialise(home: Installation, panel: Panel, tables: Sequence[str]) -> lis
 
 def _as_text(table: str, rows: Sequence[dict[str, Any]]) -> str:
     title = table.replace("_", " ")
+    if table == "pass_rates":  # without labels there is nothing to correct; JSON has all
+        rows = [row for row in rows if row["n_labels"]]
     if not rows:
-        return f"{title}: nothing yet"
+        return f"{title}: {_EMPTY.get(table, 'nothing yet')}"
     named = [{**row, "agent": _agent(row)} for row in rows] if table == "leaderboard" else rows
     cells = [SHOWN[table], *([_cell(row[name]) for name in SHOWN[table]] for row in named)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

@@ -154,10 +154,10 @@ def _print_plan(planned: Plan, panel: Panel) -> None:
     levels = ", ".join(f"{level} {count}" for level, count in planned.subjects.items())
     echo(f"  subjects           {planned.subjects.total()} ({levels})")
     for judge in panel.judges:
-        if said := judge.selection.in_words:
-            echo(f"  judge {judge.name:<12} is asked: {said}")
-    for name in (judge.name for judge in panel.judges if judge.provider in WITHOUT_MODEL):
-        echo(f"  judge {name:<12} no model calls, no cost")
+        said = [f"is asked: {judge.selection.in_words}"] if judge.selection.in_words else []
+        free = ["no model calls, no cost"] if judge.provider in WITHOUT_MODEL else []
+        if said or free:
+            echo(f"  judge {judge.name:<12} {'; '.join([*free, *said])}")
     for calls in planned.calls:
         print_calls(calls)
     print_total(planned.calls)

@@ -4,7 +4,6 @@ import json
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from difflib import get_close_matches
 from pathlib import Path
 
 import click
@@ -17,6 +16,7 @@ from evaluation_assets.core.report.search.run_likeness import runs_like
 from evaluation_assets.core.report.search.run_search import FoundRun, drops_to_search, runs_with, terms_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
+from evaluation_assets.core.text.meant import did_you_mean, near_names
 from evaluation_assets.core.text.report_addresses import trajectory_place
 from evaluation_assets.core.text.well_formed import well_formed
 
@@ -79,15 +79,15 @@ def _run(home: Installation, like: str) -> tuple[str, str]:
         found = next(((drop, run) for run in (wanted, like) if run in ids), None)
         if found is not None:
             break
-        known += get_close_matches(wanted, ids, n=1)
+        known += near_names(wanted, ids)
     if found is None:
         refuse(f"there is no evaluated run {like!r}{_hint(like, known)}")
     return found
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(name, known)
+    return f"; {hint}" if hint else ""
 
 
 def _lines(home: Installation, found: FoundRun) -> Iterator[str]:

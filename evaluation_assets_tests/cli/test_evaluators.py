@@ -75,5 +75,5 @@ def test_a_metric_that_does_not_exist_is_refused_before_anything_is_asked(
     for verb in ("evaluate", "plan"):
         done = command(verb, evaluated.parent / "runs.jsonl", home=evaluated, TEST_KEY=KEY)
         assert done.returncode != 0
-        assert "judge facts: autoevals has no metric Factualty; did you mean Factuality?" in done.stderr
+        assert "judge facts: autoevals has no metric Factualty; did you mean 'Factuality'?" in done.stderr
     assert running.requests() == []

@@ -50,7 +50,16 @@ def test_a_drop_shows_its_figures_with_their_formulas(judged: Judged) -> None:
     assert "from clip_verdicts/<judge>" in done.output
     assert "All of these figures are as the report states them." in done.output
     assert "not recomputed: gate/tests: " in done.output
-    assert "repeat: evaluation-assets evaluate" in done.output and "--as week" in done.output
+    assert "repeat: evaluation-assets evaluate week --" in done.output
+
+
+def test_figures_of_parts_of_a_drop_are_printed_when_all_are_asked_for(judged: Judged) -> None:
+    main_ones, all_of_them = explained(judged, "week").output, explained(judged, "week", "--full").output
+    assert "drop/tools/" in all_of_them and "/tenths/" in all_of_them and "more figures" not in all_of_them
+    assert "drop/tools/" not in main_ones and "/tenths/" not in main_ones
+    left = re.search(r"([\d,]+) more figures, of tools, criteria and other sections: --full prints them", main_ones)
+    assert left is not None
+    assert int(left[1].replace(",", "")) == all_of_them.count("   n ") - main_ones.count("   n ")
 
 
 def test_a_trajectory_shows_its_bytes(judged: Judged) -> None:
@@ -121,8 +130,8 @@ def test_names_from_files_do_not_control_the_terminal(judged: Judged) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["weak"], "'weak' has no report in .* Did you mean 'week'?"),
-        (["other-thing"], "Evaluate it first: evaluation-assets evaluate FILE"),
+        (["weak"], "'weak' has no report in .*; did you mean 'week'?"),
+        (["other-thing"], "evaluate it first: evaluation-assets evaluate FILE"),
         (["week", "rod"], "'week' has no trajectory 'rod'; did you mean 'red'?"),
         (["week", "zzz"], "'week' has no trajectory 'zzz'; it has 2"),
         (["week", "red", "overal"], "no verdict on 'red' is about 'overal'; did you mean 'overall'?"),

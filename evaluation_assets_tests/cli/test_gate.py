@@ -84,9 +84,11 @@ def test_another_baseline_and_what_is_missing(home: Path, tmp_path: Path) -> Non
     broken = command("gate", "support/worse", "--baseline", tmp_path / "broken.json", home=home)
     assert broken.returncode == 2
     assert "broken.json is not a valid baseline" in broken.stderr
-    unknown = command("gate", "support/none", home=home)
+    unknown = command("gate", "none", home=home)
     assert unknown.returncode == 2
-    assert "support/none has not been evaluated; evaluated drops: support/base, support/worse" in unknown.stderr
+    assert "none has not been evaluated; evaluated drops: support/base, support/worse" in unknown.stderr
+    without_suite = command("gate", "worse", home=home)
+    assert "worse has not been evaluated; did you mean 'support/worse'?" in without_suite.stderr
 
 
 def test_a_drop_of_no_suite_is_told_which_baseline_there_is(home: Path, tmp_path: Path) -> None:
@@ -101,6 +103,9 @@ def test_a_drop_of_no_suite_is_told_which_baseline_there_is(home: Path, tmp_path
     assert compared.returncode == 1 and "worse against baseline support/base: FAIL" in compared.stdout
     nothing = command("gate", "worse", "--baseline", "shop", home=home)
     assert nothing.returncode == 2 and "'shop' is neither a file nor a suite with a baseline" in nothing.stderr
+    other = [json.loads(line) | {"task_id": f"other {number}"} for number, line in enumerate(runs(1).splitlines())]
+    (tmp_path / "other.jsonl").write_text("".join(json.dumps(run) + "\n" for run in other))
+    assert "  gate               no baseline\n" in command("evaluate", tmp_path / "other.jsonl", home=home).stdout
     shutil.copy(home / "baselines" / "support.json", home / "baselines" / "retail.json")
     gated = command("gate", "worse", home=home)
     (home / "baselines" / "retail.json").unlink()
@@ -111,7 +116,7 @@ def test_a_floor_of_a_metric_that_does_not_exist_is_refused(home: Path) -> None:
     (home / "gate.yaml").write_text("gate: {floors: {findings.loop: 0.0}}")
     done = command("gate", "support/base", home=home)
     (home / "gate.yaml").unlink()
-    assert done.returncode == 2 and "did you mean finding.loop?" in done.stderr
+    assert done.returncode == 2 and "did you mean 'finding.loop'?" in done.stderr
 
 
 def test_figures_without_tasks_are_floors_with_a_tolerance(home: Path, tmp_path: Path) -> None:
@@ -128,9 +133,11 @@ def test_figures_without_tasks_are_floors_with_a_tolerance(home: Path, tmp_path:
     assert "completed" in unknown.stdout and "INCONCLUSIVE" in unknown.stdout
     assert gated("support/base", **{"finding.loop": 0.0}).returncode == 0
     unknown_kind = gated("support/base", **{"finding.lop": 0.0})
-    assert unknown_kind.returncode == 2 and "did you mean finding.loop?" in unknown_kind.stderr
+    assert unknown_kind.returncode == 2 and "did you mean 'finding.loop'?" in unknown_kind.stderr
     typo = gated("support/base", pass_rat=0.9)
-    assert typo.returncode == 2 and "scores.json: no metric is called pass_rat; did you mean pass_rate?" in typo.stderr
+    assert (
+        typo.returncode == 2 and "scores.json: no metric is called pass_rat; did you mean 'pass_rate'?" in typo.stderr
+    )
     no_number = gated("support/base", success=float("nan"))
     assert no_number.returncode == 2 and "success is nan; it has to be a number" in no_number.stderr
     percent = gated("support/base", success=95)

@@ -92,7 +92,7 @@ def test_what_does_not_occur_takes_no_line(tmp_path: Path) -> None:
         "gate",
         "report",
     ]
-    assert "  cost               none, no model was called\n" in done.stdout
+    assert "  cost               none for judging, no model was called\n" in done.stdout
     assert "  gate               no baseline\n" in done.stdout
     every = command("evaluate", tmp_path / "good.jsonl", "--verbose", home=tmp_path / "home").stdout
     assert "  records kept       1 of 1 (100.0%)\n" in every and " over 1 clip\n" in every
@@ -123,7 +123,8 @@ def test_a_file_of_another_kind_is_not_told_to_change_its_name_alone(tmp_path: P
     (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.7")
     done = command("evaluate", tmp_path / "paper.pdf", home=tmp_path / "home")
     assert done.returncode == 2
-    assert "paper.pdf is not read" in done.stderr and "If it holds one of the formats" in done.stderr
+    assert "paper.pdf is not read: files of trajectories end in .jsonl, " in done.stderr
+    assert "If it holds one of the formats" in done.stderr
 
 
 def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: Path) -> None:

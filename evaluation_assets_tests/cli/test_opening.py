@@ -48,8 +48,8 @@ def test_print_opens_nothing(home: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["weak"], "'weak' has no report in .* Did you mean 'week'?"),
-        (["other-thing"], "Evaluate it first"),
+        (["weak"], "'weak' has no report in .*; did you mean 'week'?"),
+        (["other-thing"], "evaluate it first"),
         (["week", "lamps/rod"], "did you mean 'lamps/red'?"),
         (["week", "zzz"], "has no trajectory 'zzz'; it has 2"),
     ],

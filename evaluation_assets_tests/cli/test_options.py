@@ -45,9 +45,9 @@ def test_a_number_that_nothing_can_hold_is_refused(tmp_path: Path, arguments: tu
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("tau-bench", " Did you mean tau_bench?"),
-        ("openai", " or openai_messages?"),
-        ("", " a format. `evaluation-assets"),
+        ("tau-bench", "did you mean 'tau_bench'?"),
+        ("openai", " or 'openai_messages'"),
+        ("", " a format; `evaluation-assets"),
     ],
 )
 def test_a_format_that_does_not_exist_is_refused_with_what_may_be_meant(tmp_path: Path, name: str, meant: str) -> None:

@@ -29,6 +29,36 @@ def test_the_terminal_says_what_own_criteria_come_to(tmp_path: Path) -> None:
     printed = command(*asked, home=tmp_path / "home").stdout
     assert "  own criterion      check_0 1.000 (trajectory, 1 of 1 scored)\n" in printed
     page = (tmp_path / "home" / "reports" / "d" / "report.html").read_text()
-    assert "none, no model was called" in printed and "no model calls" in page and ">unknown" not in page
+    assert "none for judging, no model was called" in printed and "no model calls" in page and ">unknown" not in page
     assert printed.count("own criterion ") == 8 and "  own criteria       2 more; --verbose prints them\n" in printed
-    assert command(*asked, "--verbose", home=tmp_path / "home").stdout.count("own criterion ") == 10
+    again = command(*asked, "--verbose", home=tmp_path / "home").stdout
+    assert again.count("own criterion ") == 10
+    assert again.splitlines()[1] == "d: evaluated again, with the same report", "its functions may see other things"
+
+
+def test_the_terminal_says_each_thing_once(tmp_path: Path) -> None:
+    result = {"role": "tool", "tool_call_id": "none", "content": "[]"}
+    asked = {"role": "user", "content": "Find lamps"}
+    run = {"task_id": "t", "messages": [asked, result, {"role": "assistant", "content": "None."}], "success": True}
+    (tmp_path / "d.jsonl").write_bytes(lines(run))
+    for again in (False, True):
+        printed = command("evaluate", tmp_path / "d.jsonl", "--verbose", home=tmp_path / "home").stdout
+        assert ("unchanged" in printed) == again
+        assert printed.count("more results without a call (1) than calls (0)") == 1
+        assert printed.count("success 1 of 1") == 1
+
+
+def test_reports_list_the_tools_that_failed_most_first(tmp_path: Path) -> None:
+    called = [("alpha", "found"), ("alpha", "found"), ("beta", "Error: no such file"), ("gamma", "found")]
+    messages = [{"role": "user", "content": "Find lamps"}]
+    for number, (name, result) in enumerate(called):
+        call = {"id": f"c{number}", "type": "function", "function": {"name": name, "arguments": f'{{"q": {number}}}'}}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": result},
+        ]
+    run = {"task_id": "t", "messages": [*messages, {"role": "assistant", "content": "Lamps."}]}
+    (tmp_path / "d.jsonl").write_bytes(lines(run))
+    assert command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home").returncode == 0
+    report = json.loads((tmp_path / "home" / "reports" / "d" / "report.json").read_text())
+    assert [tool["tool_type"] for tool in report["tools"]] == ["beta", "alpha", "final", "gamma"]

@@ -50,6 +50,8 @@ def test_the_overview_shows_every_table_and_no_escapes(evaluated: Path) -> None:
         "drift",
     ]
     assert all(character.isprintable() or character == "\n" for character in done.stdout)
+    assert "pass rates: no run is labelled; `review DROP` labels runs" in done.stdout
+    assert "panels: no drop was scored by several judges" in done.stdout
     assert "first" in done.stdout and "Traceback" not in done.stderr
 
 

@@ -23,11 +23,11 @@ RULES = {"name": "rules", "provider": "rules"}
     [
         ("panel.yaml", {"quorum": 3, "judges": [RULES]}, "quorum 3 cannot be reached by a panel of 1"),
         ("panel.yaml", {"quorum": 2}, "quorum 2 cannot be reached by a panel of 1"),
-        ("panel.yaml", {"judge": [RULES]}, "judge: unknown field; did you mean judges?"),
+        ("panel.yaml", {"judge": [RULES]}, "judge: unknown field; did you mean 'judges'?"),
         (
             "panel.yaml",
             {"judges": [RULES | {"max_concurency": 4}]},
-            "judges[0].max_concurency: unknown field; did you mean max_concurrency?",
+            "judges[0].max_concurency: unknown field; did you mean 'max_concurrency'?",
         ),
         ("panel.yaml", {"judges": [RULES | {"price": {"in": 1}}]}, "judges[0].price.in: unknown field"),
         (
@@ -35,7 +35,7 @@ RULES = {"name": "rules", "provider": "rules"}
             {"embeddings": {"model": "m", "zzz": 1}},
             "embeddings.zzz: unknown field; known: provider, model",
         ),
-        ("tool_types.yaml", {"category": {}}, "category: unknown field; did you mean categories?"),
+        ("tool_types.yaml", {"category": {}}, "category: unknown field; did you mean 'categories'?"),
         ("groups.yaml", {"a": 1}, "a: must be fields with values"),
     ],
 )

@@ -1,7 +1,7 @@
 """Read from an installation what gates need: evaluated drops by time, baselines and settings."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import groupby
 from typing import TypeVar
@@ -76,12 +76,23 @@ def baseline_for(home: Installation, drop: str, suite: str | None) -> Baseline |
 
 
 def why_no_baseline(home: Installation, drop: str, suite: str | None) -> str:
-    """Say which baselines a drop without a suite could be compared with, and how; empty if there are none."""
-    promoted = promoted_suites(home.baselines)
-    if suite is not None or not promoted:
+    """Say which baselines with tasks of a drop without a suite it could be compared with, and how; empty if none."""
+    if suite is not None:
+        return ""
+    tasks = metrics_of(home, drop).tasks.keys()
+    promoted = [each for each in promoted_suites(home.baselines) if tasks & _tasks_of_baseline(home, each)]
+    if not promoted:
         return ""
     place, name = ("SUITE" if promoted[1:] else promoted[0]), drop.rsplit("/", 1)[-1]
     return f"{drop} belongs to no suite; --as {place}/{name} compares it with the baseline of {first_of(promoted, 3)}"
+
+
+def _tasks_of_baseline(home: Installation, suite: str) -> Set[str]:
+    try:
+        baseline = baseline_of(home, suite)
+    except InvalidBaseline:
+        return frozenset()
+    return frozenset() if baseline is None else baseline.tasks.keys()
 
 
 def bridges_of(home: Installation, suite: str | None) -> Bridges | None:

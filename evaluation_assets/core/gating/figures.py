@@ -17,10 +17,10 @@ def change(value: float | None, metric: str) -> str:
 
 
 def both_changes(compared: MetricComparison) -> str:
-    """The tested difference; for cost and latency, that of the arithmetic mean beside it."""
+    """The tested difference; for cost and latency, which are tested per task, that of the total beside it."""
     tested = change(compared.difference, compared.metric)
     mean = compared.mean_difference
-    return tested if mean is None else f"{tested} (mean {change(mean, compared.metric)})"
+    return tested if mean is None else f"{tested} (total {change(mean, compared.metric)})"
 
 
 def size(value: float | None, metric: str) -> str:

@@ -61,13 +61,9 @@ def tested(verdict: GateVerdict, pairs: Pairs, evidence: Evidence, p_adjusted: f
 def undecided(pairs: Pairs, evidence: Evidence, noise: Noise, needed: int, settings: GateSettings) -> str:
     """Reason for a metric with too few tasks to detect even a large decrease, and how many are needed."""
     change = _change(pairs, float(evidence.effect))
-    detectable = _size(pairs, float(evidence.detectable))
     differ = "" if noise.changed is None else f", as {noise.changed:.0%} of the tasks changed their outcome"
-    power = f"{settings.power:.0%} power"
-    return (
-        f"{change}: not significant; the smallest detectable change is {detectable} ({power}){differ}; "
-        f"about {needed} tasks needed to detect {_size(pairs, pairs.max_undetected(settings))}"
-    )
+    to_detect = _size(pairs, pairs.max_undetected(settings))
+    return f"{change}: not significant; about {needed} tasks needed to detect {to_detect}{differ}"
 
 
 def correlated(suspected: SuspectedFamilies) -> str:
@@ -82,8 +78,8 @@ def correlated(suspected: SuspectedFamilies) -> str:
 def _change(pairs: Pairs, effect: float) -> str:
     change = figures.change(pairs.as_change(effect), pairs.metric)
     mean = pairs.mean_difference
-    both = "" if mean is None else f" (geometric mean; arithmetic mean {figures.change(mean, pairs.metric)})"
-    return f"{pairs.metric} {change}{both} on {counted(len(pairs.tasks), 'task')}"
+    both = change if mean is None else f"{change} per task, {figures.change(mean, pairs.metric)} in total,"
+    return f"{pairs.metric} {both} on {counted(len(pairs.tasks), 'task')}"
 
 
 def _size(pairs: Pairs, decrease: float) -> str:

@@ -194,10 +194,10 @@ def one_file(path: UPath) -> Drop:
             "the traces with a source (docs/sources.md)"
         )
     if is_ignored(path.name) or not is_data(path.name):
-        endings = f"{', '.join(EXTENSIONS)}, plain, .gz or .zst"
+        endings = f"{', '.join(EXTENSIONS[:-1])} or {EXTENSIONS[-1]}, alone or before .gz or .zst"
         raise InvalidDrop(
-            f"{path.name} is not read: the names of files of trajectories end in one of {endings}. "
-            "If it holds one of the formats that evaluation-assets formats lists, rename it"
+            f"{path.name} is not read: files of trajectories end in {endings}. If it holds "
+            "one of the formats that evaluation-assets formats lists, rename it"
         )
     key = key_of(path.name)
     if (reason := why_unusable(key)) is not None:

@@ -1,7 +1,6 @@
 """The metrics that gate.yaml and files of figures name exist: a typo would leave the gate without a limit."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 
 from upath import UPath
 
@@ -9,6 +8,7 @@ from evaluation_assets.core.judging.panel import JudgeSettings, Panel, load_pane
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.pipeline.settings import InvalidSettings, Settings, load_settings
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.meant import did_you_mean
 
 
 def settings_of(home: Installation, panel: Panel) -> Settings:
@@ -50,8 +50,7 @@ def _check(home: Installation, panel: Panel, place: str, named: Iterable[str]) -
     known = sorted(_metrics(home, judges))
     for name in named:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"choose one of: {', '.join(known)}"
+            hint = did_you_mean(name, known, f"choose one of: {', '.join(known)}")
             raise InvalidSettings(f"{place}: no metric is called {name}; {hint}")
 
 

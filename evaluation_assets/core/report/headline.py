@@ -162,6 +162,7 @@ def _judged(name: str, overall: Statistic, change: Change | None) -> str:
     """The score of the judges as text."""
     if overall.mean is None:
         return f"no {name}"
+    name = f"{name}, the mean of its criteria," if name == _BY_RULES else name
     interval = "" if overall.ci_low is None else f", 95% CI {overall.ci_low:.3f} to {overall.ci_high:.3f}"
     against = "" if change is None else f"; {change.text}"
     return f"{name} {overall.mean:.3f} over {runs_of_tasks(overall.n_scored, overall.n_tasks)}{interval}{against}"

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
@@ -26,6 +25,7 @@ from pydantic_core import CoreSchema
 from upath import UPath
 
 from evaluation_assets.core.text.faults import faults_of
+from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -222,10 +222,8 @@ def _unknown(place: tuple[int | str, ...], model: type[BaseModel]) -> str:
     for part in place[:-1]:
         if isinstance(part, str) and part in model.model_fields:
             model = _model_in(model.model_fields[part].annotation) or model
-    near = get_close_matches(str(place[-1]), model.model_fields, n=1)
-    return (
-        f"unknown field; did you mean {near[0]}?" if near else f"unknown field; known: {', '.join(model.model_fields)}"
-    )
+    hint = did_you_mean(str(place[-1]), model.model_fields, f"known: {', '.join(model.model_fields)}")
+    return f"unknown field; {hint}"
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

@@ -162,4 +162,4 @@ def test_a_state_of_an_unknown_group_is_named_with_a_near_one() -> None:
     assert states_of_groups([row["group_id"] for row in rows], rows).passed
     found = states_of_groups([near, "elsewhere"], rows)
     assert (found.passed, found.severity) == (False, "warn")
-    assert f"{near} (did you mean {known}?), elsewhere. Correct" in (found.description or "")
+    assert f"{near} (did you mean {known!r}?), elsewhere. Correct" in (found.description or "")

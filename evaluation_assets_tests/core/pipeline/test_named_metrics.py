@@ -24,11 +24,11 @@ def home_with(folder: Path, **gate: object) -> Installation:
     [
         (
             {"floors": {"findings.loop": 0.1}},
-            "gate.floors: no metric is called findings.loop; did you mean finding.loop?",
+            "gate.floors: no metric is called findings.loop; did you mean 'finding.loop'?",
         ),
-        ({"floors": {"sucess": 0.9}}, "no metric is called sucess; did you mean success?"),
+        ({"floors": {"sucess": 0.9}}, "no metric is called sucess; did you mean 'success'?"),
         ({"metrics": ["success", "answer_correctnes"]}, "gate.metrics: no metric is called answer_correctnes"),
-        ({"metrics": ["session.tools"]}, "did you mean session.tool_use?"),
+        ({"metrics": ["session.tools"]}, "did you mean 'session.tool_use'?"),
         ({"floors": {"zzzzzz": 0.1}}, "choose one of: answer."),
         ({"task_family": "("}, "gate.task_family: not a regular expression: "),
     ],
@@ -64,4 +64,4 @@ def test_commands_say_so_in_one_line(tmp_path: Path, name: str) -> None:
     done = command(name, tmp_path / "d.jsonl", home=tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert "did you mean finding.loop?" in line
+    assert "did you mean 'finding.loop'?" in line

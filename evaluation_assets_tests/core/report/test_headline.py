@@ -25,7 +25,9 @@ def test_success_comes_before_the_suite_and_a_score_is_no_outcome() -> None:
     assert (both.measure, both.text, both.rates) == ("success", success.text, [success, passed])
     neither = headline([None, rate("passed", {}), None], statistic([0.9]), by_rules_only=True)
     assert (neither.measure, neither.rates) == ("score", [])
-    assert neither.text == "score of the embedded judge 0.900 over 1 run; no outcome is known"
+    assert (
+        neither.text == "score of the embedded judge, the mean of its criteria, 0.900 over 1 run; no outcome is known"
+    )
     unjudged = headline([], statistic([]), by_rules_only=False)
     assert (unjudged.score_name, unjudged.text) == ("overall score", "no overall score; no outcome is known")
 
@@ -35,7 +37,7 @@ def test_the_process_score_goes_before_the_score_of_rules_and_after_that_of_othe
     own, judged = "process score 0.500 over 1 run (1 run without a score)", "0.900 over 1 run"
     rules = headline([], statistic([0.9]), by_rules_only=True, process=process)
     assert (rules.is_process, rules.score, rules.text) == (True, 0.5, f"{own}; no outcome is known")
-    assert rules.scores == [own, f"score of the embedded judge {judged}"]
+    assert rules.scores == [own, f"score of the embedded judge, the mean of its criteria, {judged}"]
     models = headline([], statistic([0.9]), by_rules_only=False, process=process)
     assert (models.is_process, models.score, models.scores) == (False, 0.9, [f"overall score {judged}", own])
     unchecked = ProcessSummary(statistic=statistic([None]), success=None)

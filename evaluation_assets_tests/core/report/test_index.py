@@ -131,6 +131,7 @@ def test_the_page_has_hostile_texts_as_text_only(home: Installation) -> None:
     assert "<script" not in text and "<img" not in text and "\u202e" not in text
     assert text.count("&lt;script&gt;window.ran=1") >= 3
     assert text.count("</body>") == 1
+    assert text.index("<h2>Reports</h2>") < text.index("<h2>Failure groups</h2>")
     assert '<a href="s/2/report.html#/run/%3Cscript%3E' in text, "examples lead to the report of their drop"
 
 

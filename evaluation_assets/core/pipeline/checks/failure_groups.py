@@ -1,11 +1,11 @@
 """Whether failures that were resolved stay so, and whether states are of groups that there are."""
 
 from collections.abc import Collection, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.text.counted import counted, first_of
+from evaluation_assets.core.text.meant import did_you_mean
 
 _NAMED = 3
 
@@ -38,5 +38,5 @@ def states_of_groups(states: Collection[str], groups: Sequence[Mapping[str, Any]
 
 
 def _with_near(group: str, known: Sequence[str]) -> str:
-    near = get_close_matches(group, known, n=1)
-    return f"{group} (did you mean {near[0]}?)" if near else group
+    hint = did_you_mean(group, known)
+    return f"{group} ({hint})" if hint else group

@@ -111,10 +111,14 @@ def clip_summaries(
             if known:
                 tool.scored += 1
                 worst.offer(fmean(known), position, (trajectory_id, clip["clip_index"], clip, fmean(known)))
-    summaries = [_summary(name, tool) for name, tool in sorted(tools.items())]
+    summaries = sorted((_summary(name, tool) for name, tool in tools.items()), key=_most_failed)
     criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
     counts = ClipCounts(position, asked, sum(tool.scored for tool in tools.values()))
     return summaries, criteria, _with_verdicts(worst.items(), tables), counts
+
+
+def _most_failed(tool: ToolSummary) -> tuple[int, int, str]:
+    return -tool.calls.get("error", 0), -tool.clip_count, tool.tool_type
 
 
 def _summary(tool_type: str, tool: _Tool) -> ToolSummary:

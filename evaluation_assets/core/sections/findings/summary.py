@@ -135,7 +135,12 @@ class FindingsSummary(Frozen):
         named = [f"{kind.title} ({counted(kind.runs, 'run')})" for kind in frequent]
         if (others := len(self.kinds) - len(frequent)) > 0:
             named.append(counted(others, "other kind"))
-        return f"in {self.affected:,} of {self.of_runs}: {', '.join(named)}"
+        return f"in {self.affected:,} of {self.of_runs}{self.failed_or_not}: {', '.join(named)}"
+
+    @property
+    def failed_or_not(self) -> str:
+        """What keeps the runs with findings apart from those that failed, where some failed."""
+        return ", failed or not" if 0 < self.failed < self.n_runs else ""
 
 
 @dataclass(slots=True)

@@ -38,7 +38,7 @@ FOLDER = {"type": "folder", "path": "logs"}
         ({"prod": {"type": "mlfow"}}, "sources.prod.type: choose one of: bucket, "),
         ({"prod": {}}, "sources.prod.type: choose one of"),
         ({"prod": {"type": "mlflow"}}, "sources.prod: tracking_uri: is missing"),
-        ({"prod": FOLDER | {"pth": 1}}, "sources.prod: pth: unknown field; did you mean path?"),
+        ({"prod": FOLDER | {"pth": 1}}, "sources.prod: pth: unknown field; did you mean 'path'?"),
         ({"prod": FOLDER | {"since": "a week"}}, "sources.prod: since: a duration is a number and a unit"),
         ({"prod": FOLDER | {"share": 2}}, "sources.prod: share: must be less than or equal to 1"),
         ({"prod": FOLDER | {"format": "nope"}}, "sources.prod.format: no such format"),

@@ -115,7 +115,7 @@ def test_a_metric_with_a_model_needs_one(url: str) -> None:
 @pytest.mark.parametrize(
     ("evaluator", "said"),
     [
-        ({"metric": "Factualty"}, "autoevals has no metric Factualty; did you mean Factuality?"),
+        ({"metric": "Factualty"}, "autoevals has no metric Factualty; did you mean 'Factuality'?"),
         ({"metric": "Scorer"}, "autoevals has no metric Scorer"),
         ({"metric": "EmbeddingSimilarity"}, "autoevals:EmbeddingSimilarity needs embeddings"),
         ({"metric": "AnswerCorrectness"}, "set answer_similarity_weight: 0"),

@@ -123,7 +123,7 @@ def test_every_metric_can_be_made(models: ModelServer, url: str) -> None:
 @pytest.mark.parametrize(
     ("evaluator", "said"),
     [
-        (deepeval("AnswerRelevance"), "did you mean AnswerRelevancy?"),
+        (deepeval("AnswerRelevance"), "did you mean 'AnswerRelevancy'?"),
         (deepeval("StepEfficiency"), "deepeval has no metric StepEfficiency that judges can use"),
         (deepeval("GEval"), "deepeval:GEval"),
         (deepeval("GEval", evaluation_params=["tags"], **CRITERIA), "runs have no tags"),

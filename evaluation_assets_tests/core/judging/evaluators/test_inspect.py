@@ -88,7 +88,7 @@ def test_scorers_without_a_model(url: str, evaluator: dict, answer: str, referen
 @pytest.mark.parametrize(
     ("evaluator", "said"),
     [
-        (scorer("model_graded_facts"), "did you mean model_graded_fact?"),
+        (scorer("model_graded_facts"), "did you mean 'model_graded_fact'?"),
         (scorer("perplexity"), "inspect has no scorer perplexity that judges can use"),
         (scorer("model_graded_fact", model="openai/gpt"), "model is a setting of the judge"),
         (scorer("pattern"), "missing a required argument: 'pattern'"),

@@ -114,7 +114,7 @@ def test_the_gateway_knows_only_models_of_verdicts_that_are_made(models: ModelSe
 @pytest.mark.parametrize(
     ("evaluator", "said"),
     [
-        (scorer("Corectness"), "did you mean Correctness?"),
+        (scorer("Corectness"), "did you mean 'Correctness'?"),
         (scorer("ToolCallEfficiency"), "mlflow has no scorer ToolCallEfficiency that judges can use"),
         (scorer("Guidelines"), "guidelines"),
         (scorer("Safety", model="openai:/gpt"), "model is a setting of the judge"),

@@ -138,7 +138,7 @@ def test_nothing_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("evaluator", "said"),
     [
-        (openevals("correctnes"), "openevals has no metric correctnes; did you mean correctness?"),
+        (openevals("correctnes"), "openevals has no metric correctnes; did you mean 'correctness'?"),
         (openevals("language_detection"), "openevals has no metric language_detection"),
         (openevals("llm_as_judge"), "openevals:llm_as_judge needs arguments: prompt"),
         (openevals("plan_adherence"), "openevals:plan_adherence needs arguments: plan"),

@@ -40,7 +40,7 @@ def test_no_file_is_no_sinks(tmp_path: Path) -> None:
     ("entry", "problem"),
     [
         ("a: {type: ftp}", "sinks.a.type: choose one of: github, langfuse, "),
-        ("a: {type: otlp, endpoints: x}", "sinks.a: endpoints: unknown field; did you mean endpoint?"),
+        ("a: {type: otlp, endpoints: x}", "sinks.a: endpoints: unknown field; did you mean 'endpoint'?"),
         ("a: {type: otlp, levels: [session]}", "sinks.a: levels[0]: "),
         ("a: {type: mlflow, tracking_uri: 'file:///x'}", "sinks.a: tracking_uri: "),
         ("A-b: {type: webhook}", "a name has lower-case letters"),

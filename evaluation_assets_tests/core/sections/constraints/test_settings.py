@@ -26,7 +26,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"at_most": 1, "of": "a", "before": "b"}, "before and after belong to never and always, not to at_most"),
     ({"never": "a", "before": "answer"}, "before: answer belongs to always"),
     ({"never": {"arguments": {"a": {}}}}, "never.arguments.a: an empty condition; set one of: equals"),
-    ({"never": {"arguments": {"a": {"match": "x"}}}}, "did you mean matches?"),
+    ({"never": {"arguments": {"a": {"match": "x"}}}}, "did you mean 'matches' or 'not_matches'?"),
     ({"never": {"arguments": {"a": {"matches": "("}}}}, "not a regular expression: missing ) at position"),
     ({"never": {"arguments": {"$.a[": 1}}}, "not a JSONPath"),
     ({"never": {"arguments": {"$.a[?search(@, 'x')]": 1}}}, "function 'search' is not defined"),
@@ -37,8 +37,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"never": "a", "same": "b"}, "same belongs to before, after and at_most"),
     ({"always": "a", "before": "answer", "same": "b"}, "same compares calls"),
     ({"never": "a", "severity": "fatal"}, "severity: must be 'error' or 'warn'"),
-    ({"never": "a", "where": {"agent": "x"}}, "did you mean agents?"),
-    ({"nevr": "a"}, "unknown field; did you mean never?"),
+    ({"never": "a", "where": {"agent": "x"}}, "did you mean 'agents'?"),
+    ({"nevr": "a"}, "unknown field; did you mean 'never'?"),
 ]
 
 

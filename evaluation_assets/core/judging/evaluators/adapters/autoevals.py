@@ -4,7 +4,6 @@ import inspect
 import json
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 import autoevals
@@ -21,6 +20,7 @@ from evaluation_assets.core.judging.evaluators.metrics import Metric
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.evaluators.reasons import MISSING, told
 from evaluation_assets.core.judging.own.checks import Score
+from evaluation_assets.core.text.meant import did_you_mean
 
 _BASES = (Scorer, ScorerWithPartial, OpenAILLMScorer, OpenAILLMClassifier, SpecFileClassifier)
 _OF_THE_JUDGE = frozenset(
@@ -101,8 +101,7 @@ def _scorer_class(name: str) -> type[Any]:
         if inspect.isclass(value) and issubclass(value, Scorer) and value not in _BASES
     }
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        more = f"did you mean {near[0]}?" if near else f"it has: {', '.join(sorted(known))}"
+        more = did_you_mean(name, known, f"it has: {', '.join(sorted(known))}")
         raise InvalidEvaluator(f"autoevals has no metric {name}; {more}")
     if name in _EMBEDDINGS or name == "Moderation":
         what = "embeddings" if name in _EMBEDDINGS else "a moderation endpoint"

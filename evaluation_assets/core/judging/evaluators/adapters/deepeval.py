@@ -7,7 +7,6 @@ import inspect
 import os
 import warnings
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 _QUIET = {
@@ -41,6 +40,7 @@ from evaluation_assets.core.judging.evaluators.metrics import Metric  # noqa: E4
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator  # noqa: E402
 from evaluation_assets.core.judging.evaluators.reasons import MISSING, NoScore  # noqa: E402
 from evaluation_assets.core.judging.own.checks import Score  # noqa: E402
+from evaluation_assets.core.text.meant import did_you_mean  # noqa: E402
 from evaluation_assets.core.traces.trajectories.model import json_object  # noqa: E402
 
 set_backend(NoopBackend())  # also where the package was imported before
@@ -75,8 +75,8 @@ def metric(name: str, arguments: Mapping[str, Any]) -> Metric:
     """
     plain = name.removesuffix("Metric")
     if plain not in (*_SINGLE, *_CONVERSATIONS):
-        near = get_close_matches(plain, (*_SINGLE, *_CONVERSATIONS), n=1)
-        listed = f"did you mean {near[0]}?" if near else f"choose one of: {', '.join((*_SINGLE, *_CONVERSATIONS))}"
+        known = (*_SINGLE, *_CONVERSATIONS)
+        listed = did_you_mean(plain, known, f"choose one of: {', '.join(known)}")
         raise InvalidEvaluator(f"deepeval has no metric {name} that judges can use; {listed}")
     if own := sorted(_OF_THE_JUDGE & arguments.keys()):
         raise InvalidEvaluator(f"deepeval:{name}: {own[0]} is a setting of the judge, not an argument of the metric")

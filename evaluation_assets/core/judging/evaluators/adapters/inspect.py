@@ -6,7 +6,6 @@
 import inspect
 import math
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from inspect_ai import scorer as shipped
@@ -33,6 +32,7 @@ from evaluation_assets.core.judging.evaluators.metrics import Metric
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.evaluators.reasons import MISSING, NoScore
 from evaluation_assets.core.judging.own.checks import Score
+from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.traces.trajectories.model import JsonObject, json_object
 
 _PROVIDER = "evaluation_assets"
@@ -48,9 +48,8 @@ def metric(name: str, arguments: Mapping[str, Any]) -> Metric:
     Raises:
         InvalidEvaluator: there is none, or it does not take the arguments.
     """
-    if name not in (*_GRADED, *_COMPARED):
-        near = get_close_matches(name, (*_GRADED, *_COMPARED), n=1)
-        listed = f"did you mean {near[0]}?" if near else f"choose one of: {', '.join((*_GRADED, *_COMPARED))}"
+    if name not in (known := (*_GRADED, *_COMPARED)):
+        listed = did_you_mean(name, known, f"choose one of: {', '.join(known)}")
         raise InvalidEvaluator(f"inspect has no scorer {name} that judges can use; {listed}")
     if own := sorted(_OF_THE_JUDGE & arguments.keys()):
         raise InvalidEvaluator(f"inspect:{name}: {own[0]} is a setting of the judge, not an argument of the scorer")

@@ -6,7 +6,6 @@ MLflow knows models only by their address: the judge's model is a gateway endpoi
 import inspect
 import os
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -27,6 +26,7 @@ from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.evaluators.reasons import MISSING, NoScore
 from evaluation_assets.core.judging.own.checks import Score
 from evaluation_assets.core.system.daemon_threads import in_thread
+from evaluation_assets.core.text.meant import did_you_mean
 
 _SCORERS: Mapping[str, tuple[str, ...]] = {
     "Completeness": ("output",),
@@ -61,8 +61,7 @@ def metric(name: str, arguments: Mapping[str, Any]) -> Metric:
     """
     known = (*_SCORERS, *_RETRIEVAL, _OWN)
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        listed = f"did you mean {near[0]}?" if near else f"choose one of: {', '.join(known)}"
+        listed = did_you_mean(name, known, f"choose one of: {', '.join(known)}")
         raise InvalidEvaluator(f"mlflow has no scorer {name} that judges can use; {listed}")
     if own := sorted(_OF_THE_JUDGE & arguments.keys()):
         raise InvalidEvaluator(f"mlflow:{name}: {own[0]} is a setting of the judge, not an argument of the scorer")

@@ -5,7 +5,6 @@
 
 import string
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from difflib import get_close_matches
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +22,7 @@ from evaluation_assets.core.judging.evaluators.metrics import Metric
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.evaluators.reasons import MISSING
 from evaluation_assets.core.judging.own.checks import Score
+from evaluation_assets.core.text.meant import did_you_mean
 
 OPTIONS = frozenset(("continuous", "choices", "use_reasoning", "few_shot_examples", "system"))
 _OWN = {"llm_as_judge": create_async_llm_as_judge, "trajectory_llm_as_judge": create_async_trajectory_llm_as_judge}
@@ -54,8 +54,8 @@ def metric(name: str, arguments: Mapping[str, Any]) -> Metric:
         return Metric(asking_judge("openevals:" + name, _OWN[name], prompt, rest))
     known = _shipped()
     if name not in known:
-        near = get_close_matches(name, (*known, *_OWN, *_PLAIN), n=1)
-        listed = f"did you mean {near[0]}?" if near else f"it has: {', '.join(sorted((*known, *_OWN, *_PLAIN)))}"
+        every = sorted((*known, *_OWN, *_PLAIN))
+        listed = did_you_mean(name, every, f"it has: {', '.join(every)}")
         raise InvalidEvaluator(f"openevals has no metric {name}; {listed}")
     prompt, create = known[name], create_async_llm_as_judge
     if prompt in vars(trajectory).values():

@@ -28,9 +28,11 @@ const COLUMNS = {
 const DEFAULT_COLUMNS = ["outcome", "score", "change", "worst", "calls", "errors", "cost", "seconds", "flags", "label"];
 const QUICK = { "failed": "outcome:fail", "with errors": "errors>0", "low score": "score<0.5", "not labelled": "label:none" };
 
+const DEFAULT_SORT = "outcome"; // failed runs first
+
 let rows = [];
 let selection = [];
-let state = { query: "", sort: "score", descending: false, columns: DEFAULT_COLUMNS };
+let state = { query: "", sort: DEFAULT_SORT, descending: false, columns: DEFAULT_COLUMNS };
 let pending = 0;
 const parts = {};
 
@@ -43,7 +45,7 @@ export function listed() {
 export function tableAddress() {
   return addressOf("runs", null, {
     q: state.query,
-    sort: state.sort === "score" ? null : state.sort,
+    sort: state.sort === DEFAULT_SORT ? null : state.sort,
     descending: state.descending ? 1 : null,
     columns: state.columns === DEFAULT_COLUMNS ? null : state.columns.join(","),
   });
@@ -70,10 +72,10 @@ export function openRuns(container, index) {
 export function showRuns() {
   const { parameters } = address();
   const columns = (parameters.get("columns") ?? "").split(",").filter((column) => column in COLUMNS);
-  const sort = parameters.get("sort") ?? "score";
+  const sort = parameters.get("sort") ?? DEFAULT_SORT;
   state = {
     query: parameters.get("q") ?? "",
-    sort: sort in COLUMNS || sort === "id" ? sort : "score",
+    sort: sort in COLUMNS || sort === "id" ? sort : DEFAULT_SORT,
     descending: parameters.get("descending") !== null,
     columns: columns.length > 0 ? columns : DEFAULT_COLUMNS,
   };
@@ -109,16 +111,18 @@ async function find(turn) {
   drawTable(SHOWN);
 }
 
+/** By the chosen column; runs that are equal in it by score, lowest first. */
 function ordered(some) {
   const value = state.sort === "id" ? (row) => row.id : COLUMNS[state.sort].value;
   const sign = state.descending ? -1 : 1;
-  return [...some].sort((one, other) => {
-    const [a, b] = [value(one), value(other)];
-    if (a === b) return 0;
-    if (a === null || a === undefined) return 1; // what is missing comes last in both directions
-    if (b === null || b === undefined) return -1;
-    return (a < b ? -1 : 1) * sign;
-  });
+  return [...some].sort((one, other) => compared(value(one), value(other), sign) || compared(one.score, other.score, 1));
+}
+
+function compared(a, b, sign) {
+  if (a === b) return 0;
+  if (a === null || a === undefined) return 1; // what is missing comes last in both directions
+  if (b === null || b === undefined) return -1;
+  return (a < b ? -1 : 1) * sign;
 }
 
 function drawControls(unknown) {

@@ -1,0 +1,20 @@
+"""What somebody may have meant by a name that is not known."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_MOST = 3
+"""Names that are offered of those that hold the unknown one."""
+
+
+def near_names(name: str, known: Iterable[str]) -> list[str]:
+    """The first of the names that hold `name`; if none does, the one that is spelled most alike, if any is alike."""
+    names = list(known)
+    holding = [each for each in names if len(name) > 1 and name.lower() in each.lower()]
+    return holding[:_MOST] or get_close_matches(name, names, n=1)
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """`did you mean 'airline/v1'?` if a known name is near, else `otherwise`."""
+    near = near_names(name, known)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else otherwise
