@@ -13,7 +13,7 @@ from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
-TOOL_USE_VERSION = "4"
+TOOL_USE_VERSION = "5"
 """Increment when the same run and case would give different metrics."""
 
 

@@ -78,7 +78,7 @@ def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
     checked = command("suite", "check", good, "--drop", "nights/1", home=home).stdout
     assert "unstable_answer, task-0: another answer than 'This town" in checked and "1 of 1 passing run" in checked
     refused = command("suite", "check", good, "--drop", "nights/4", home=home)
-    assert refused.returncode == 2 and "evaluated drops: " in refused.stderr
+    assert refused.returncode == 2 and "did you mean 'nights/3'?" in refused.stderr
 
     refused = command("suite", "from-drop", "nights/3", home=home)
     assert refused.returncode == 2 and "no run of nights/3 passed" in refused.stderr

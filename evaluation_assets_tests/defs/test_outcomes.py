@@ -23,6 +23,17 @@ def shop_runs(seed: int, *, tasks: range, is_known: bool, is_explained: bool = T
     return b"\n".join(map(orjson.dumps, lines))
 
 
+def with_gold_actions(runs: bytes) -> bytes:
+    """The runs as tau-bench writes them. Those that failed lack the gold action of their task."""
+    lines = []
+    for number, record in enumerate(map(orjson.loads, runs.splitlines())):
+        actions = [] if record["success"] else [{"name": "cancel_order", "kwargs": {}}]
+        task = {"user_id": "ada", "instruction": "Ask.", "actions": actions, "outputs": []}
+        about = {"task_id": int(record["task_id"].split()[1]), "trial": number % 4, "info": {"task": task}}
+        lines.append(orjson.dumps({**about, "reward": float(record["success"]), "traj": record["messages"]}))
+    return b"\n".join(lines)
+
+
 def _run(task: int, trial: int, searches: int, failed: bool | None) -> dict[str, Any]:
     messages: list[dict[str, Any]] = [{"role": "user", "content": f"Where is order {1000 + task}?"}]
     for number in range(searches):
@@ -91,6 +102,17 @@ def test_a_model_below_the_bound_gives_no_number_and_says_why(installation: Work
     assert [row["success_probability"] for row in rows] == [None] * 8
     assert all(row["auroc_low"] <= 0.6 and row["training_runs"] == 60 for row in rows)
     assert told["reason"].startswith("no predictions: the AUROC is at least")
+
+
+def test_what_was_expected_of_runs_foretells_nothing(installation: Workspace) -> None:
+    runs = shop_runs(1, tasks=range(15), is_known=True, is_explained=False)
+    installation.drop("shop/known", with_gold_actions(runs))
+    installation.drop("shop/new", shop_runs(2, tasks=range(20, 22), is_known=False))
+    installation.run("shop/known")
+    found = installation.rows("shop/known", "findings")
+    failed = {row["trajectory_id"] for row in installation.rows("shop/known", "raw_trajectories") if not row["success"]}
+    assert {row["trajectory_id"] for row in found if row["detector"] == "expected_calls"} == failed
+    assert metadata(installation.run("shop/new"))["reason"].startswith("no predictions: the AUROC is at least")
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 
 from evaluation_assets.core.intake.facts import DropFacts, FindingsFacts
 from evaluation_assets.core.lake.spool import Spool
@@ -16,6 +17,7 @@ from evaluation_assets.core.sections.findings.gathering import JudgedClaim, find
 from evaluation_assets.core.sections.findings.process_score import process_score
 from evaluation_assets.core.sections.findings.versions import versions_with
 from evaluation_assets.core.sections.sessions.analysis import PANEL
+from evaluation_assets.core.suites.recorded_expectations import unmet_expectations
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
@@ -65,6 +67,7 @@ def drop_findings(
                 detections,
                 session_issues=_issues(analyses.at(trajectory.id)),
                 case_issues=cases.get(trajectory.id, []),
+                unmet=[] if trajectory.id in cases else [asdict(issue) for issue in unmet_expectations(trajectory)],
                 constraints=constrained,
                 coding_work=work.at(trajectory.id),
                 contradicted=contradicted.get(trajectory.id, ()),

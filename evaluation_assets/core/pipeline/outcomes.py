@@ -12,6 +12,7 @@ from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, Stream, batched
 from evaluation_assets.core.lake.tables import FINDINGS, PREDICTED_OUTCOMES, RAW_TRAJECTORIES
+from evaluation_assets.core.sections.findings.gathering import ABOUT_OUTCOME
 from evaluation_assets.core.sections.outcomes.agreement import agreements
 from evaluation_assets.core.sections.outcomes.model import LEAST_AUROC, OutcomeModel, fit, too_few
 from evaluation_assets.core.sections.outcomes.prediction import is_likely_failure
@@ -19,7 +20,7 @@ from evaluation_assets.core.sections.outcomes.traits import Traits, traits_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
-OUTCOMES_VERSION = "1"
+OUTCOMES_VERSION = "2"
 """Increment when the same runs would give other predictions."""
 
 MOST_RUNS = 2000
@@ -149,11 +150,12 @@ def _known(home: Installation, drop: str) -> Iterator[_Run]:
 
 
 def _runs(raw: Stored, findings: Stored, *, has_outcome: bool) -> Iterator[_Run]:
-    found = Aligned(findings.rows(["trajectory_id", "kind", "severity"]))
+    found = Aligned(findings.rows(["trajectory_id", "kind", "severity", "detector"]))
     for row in raw.rows(["trajectory_id", "success", *TREE_AND_TEXT]):
         own = found.at(row["trajectory_id"])
         if (row["success"] is not None) == has_outcome:
-            traits = traits_of(trajectory_of(row), [(each["kind"], each["severity"]) for each in own])
+            about_run = [(each["kind"], each["severity"]) for each in own if each["detector"] not in ABOUT_OUTCOME]
+            traits = traits_of(trajectory_of(row), about_run)
             yield _Run(row["trajectory_id"], row["success"], _digest(row["text"]), traits)
 
 

@@ -67,31 +67,43 @@ OTHERS_ARE_FINE = ("in_order", "superset")
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """An issue: a stable kind for programs and a message for people. A case with a hard issue does not pass."""
+    """An issue: a stable kind for programs and a message for people. A case with a hard issue does not pass.
+
+    `call` is the position of the call that it is about, among those of the run.
+    """
 
     kind: IssueKind
     detail: str
     tool: str | None = None
     parameter: str | None = None
     hard: bool = False
+    call: int | None = None
 
 
 def issue_of(
-    kind: IssueKind, detail: str, tool: str | None = None, parameter: str | None = None, *, hard: bool = False
+    kind: IssueKind,
+    detail: str,
+    tool: str | None = None,
+    parameter: str | None = None,
+    *,
+    hard: bool = False,
+    call: int | None = None,
 ) -> Issue:
     """An issue; whether it is hard follows from its kind unless it is said."""
-    return Issue(kind, detail, tool, parameter, hard or kind in HARD)
+    return Issue(kind, detail, tool, parameter, hard or kind in HARD, call)
 
 
 def call_issues(case: Case, calls: Sequence[Call], alignment: Alignment) -> Iterable[Issue]:
     """Calls that are missing, too many, or of another tool."""
     if case.match != "subset":
         for index in alignment.missing:
-            tool = case.expected_calls[index].tool
-            yield issue_of("missing_call", f"expected call {index + 1}, {tool}, was not made", tool)
+            want = case.expected_calls[index]
+            named = {name: rule.accepted[0] for name, rule in want.parameters.items() if rule.accepted}
+            values = f" with {shown(named)}" if named else ""
+            yield issue_of("missing_call", f"call {index + 1}, {want.tool}{values}, was not made", want.tool)
     if case.should_not_call_tools:
-        for call in calls:
-            yield issue_of("call_not_allowed", f"{call.name} was called where no tool is needed", call.name)
+        for index, call in enumerate(calls):
+            yield issue_of("call_not_allowed", f"{call.name} was called where no tool is needed", call.name, call=index)
     elif case.match not in OTHERS_ARE_FINE and (case.expected_calls or case.match):
         yield from _surplus_issues(case, calls, alignment)
 
@@ -102,13 +114,17 @@ def _surplus_issues(case: Case, calls: Sequence[Call], alignment: Alignment) -> 
     for index in alignment.surplus:
         name = calls[index].name
         if any(same_tool(want.tool, name) for want in case.expected_calls):
-            yield issue_of("repeated_call", f"call {index + 1}, {name}, is one more than expected", name, hard=hard)
+            yield issue_of(
+                "repeated_call", f"call {index + 1}, {name}, is one more than expected", name, hard=hard, call=index
+            )
         elif instead:
             instead -= 1
             detail = f"call {index + 1} went to {name} while an expected call is missing"
-            yield issue_of("wrong_tool", detail, name, hard=hard)
+            yield issue_of("wrong_tool", detail, name, hard=hard, call=index)
         else:
-            yield issue_of("unnecessary_call", f"call {index + 1}, {name}, was not expected", name, hard=hard)
+            yield issue_of(
+                "unnecessary_call", f"call {index + 1}, {name}, was not expected", name, hard=hard, call=index
+            )
 
 
 def parameter_issues(case: Case, alignment: Alignment, *, fails: bool) -> Iterable[Issue]:
@@ -123,17 +139,22 @@ def parameter_issues(case: Case, alignment: Alignment, *, fails: bool) -> Iterab
                 rule = expected.parameters.get(outcome.name)
                 hard = case.match is not None or (fails and rule is not None and not rule.optional)
                 yield issue_of(
-                    _PARAMETER_ISSUES[outcome.status], outcome.reason, expected.tool, outcome.name, hard=hard
+                    _PARAMETER_ISSUES[outcome.status],
+                    outcome.reason,
+                    expected.tool,
+                    outcome.name,
+                    hard=hard,
+                    call=pair.call,
                 )
 
 
-def schema_issue(defect: Defect) -> Issue:
+def schema_issue(defect: Defect, call: int) -> Issue:
     """A call that does not agree with its tool's definition."""
     if defect.kind == "unknown_tool":
-        return issue_of("unknown_tool", defect.detail, defect.tool)
+        return issue_of("unknown_tool", defect.detail, defect.tool, call=call)
     if defect.kind == "not_checked":
-        return issue_of("not_checked", defect.detail, defect.tool)
-    return issue_of("schema_defect", f"{defect.kind}: {defect.detail}", defect.tool, defect.parameter)
+        return issue_of("not_checked", defect.detail, defect.tool, call=call)
+    return issue_of("schema_defect", f"{defect.kind}: {defect.detail}", defect.tool, defect.parameter, call=call)
 
 
 def order_issues(case: Case, alignment: Alignment, *, match_ok: bool | None) -> Iterable[Issue]:
@@ -148,11 +169,14 @@ def course_issues(calls: Sequence[Call]) -> Iterable[Issue]:
     for loop in call_metrics.loops(calls):
         name = calls[loop.start].name
         what = name if loop.length == 1 else f"{loop.length} calls from {name} on"
-        yield issue_of("loop", f"{what}: {loop.repeats} times in a row with the same result", name)
+        yield issue_of("loop", f"{what}: {loop.repeats} times in a row with the same result", name, call=loop.start)
     for index, label in call_metrics.dangling_references(calls):
         name = calls[index].name
         yield issue_of(
-            "dangling_reference", f"call {index + 1} refers to {label!r}, which no earlier call is named", name
+            "dangling_reference",
+            f"call {index + 1} refers to {label!r}, which no earlier call is named",
+            name,
+            call=index,
         )
 
 

@@ -115,7 +115,7 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     issues = (
         *call_issues(case, calls, alignment),
         *parameter_issues(case, alignment, fails=suite.wrong_value == "fail"),
-        *(schema_issue(defect) for found in found_by_call for defect in found),
+        *(schema_issue(defect, index) for index, found in enumerate(found_by_call) for defect in found),
         *order_issues(case, alignment, match_ok=match_ok),
         *course_issues(calls),
         *answer_issues(case, run, answer, missing_keywords),

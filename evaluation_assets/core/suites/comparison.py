@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from evaluation_assets.core.suites.bounded import NotChecked, matches, schema_errors
 from evaluation_assets.core.suites.calls import Call
 from evaluation_assets.core.suites.suite import ExpectedCall, ParameterRule
+from evaluation_assets.core.text.faults import place_name
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 ParameterStatus = Literal["right", "missing", "wrong", "invalid", "forbidden", "unexpected"]
@@ -75,7 +77,7 @@ def _missing(rule: ParameterRule, call: Call) -> str:
 
 def _outcome(name: str, rule: ParameterRule, value: Any) -> ParameterOutcome:
     if rule.accepted is not None and not any(same_value(accepted, value, rule) for accepted in rule.accepted):
-        return ParameterOutcome(name, "wrong", f"expected {_any_of(rule)}, got {shown(value)}")
+        return ParameterOutcome(name, "wrong", _difference(rule.accepted, rule, value))
     try:
         if rule.regex is not None:
             text = value if isinstance(value, str) else shown(value, _LONGEST_MATCHED + 1)
@@ -86,6 +88,28 @@ def _outcome(name: str, rule: ParameterRule, value: Any) -> ParameterOutcome:
     except NotChecked as problem:
         return ParameterOutcome(name, "invalid", f"{shown(value)} is {problem}")
     return ParameterOutcome(name, "right")
+
+
+def _difference(accepted: Sequence[Any], rule: ParameterRule, value: Any) -> str:
+    """What is wrong with a value. Of nested ones, the innermost place that differs: the rest may be long and equal."""
+    if len(accepted) != 1:
+        return f"expected {_any_of(rule)}, got {shown(value)}"
+    expected, place = accepted[0], list[str | int]()
+    while (key := _differing(expected, value, rule)) is not None:
+        place.append(key)
+        expected, value = expected[key], value[key]
+    at = f"at {place_name(tuple(place))} " if place else ""
+    return f"{at}expected {shown(expected)}, got {shown(value)}"
+
+
+def _differing(expected: Any, value: Any, rule: ParameterRule) -> str | int | None:
+    """The first key or position at which two values of one shape differ; `None` if they have different shapes."""
+    if isinstance(expected, dict) and isinstance(value, dict) and expected.keys() == value.keys():
+        return next((key for key in expected if not same_value(expected[key], value[key], rule)), None)
+    if isinstance(expected, list | tuple) and isinstance(value, list | tuple) and len(expected) == len(value):
+        pairs = zip(expected, value, strict=True)
+        return next((index for index, (one, other) in enumerate(pairs) if not same_value(one, other, rule)), None)
+    return None
 
 
 def same_value(expected: Any, actual: Any, rule: ParameterRule) -> bool:

@@ -114,8 +114,9 @@ TOOL_USE_RESULTS = Table(
         ),
         Column(
             "issues",
-            records(kind=NAME, tool=NAME, parameter=NAME, detail=NAME, hard=BOOL),
-            "What is wrong with the run. A run with a `hard` issue fails.",
+            records(kind=NAME, tool=NAME, parameter=NAME, detail=NAME, hard=BOOL, call=INT),
+            "What is wrong with the run. A run with a `hard` issue fails. `call`: position of the "
+            "call in the run, from 0.",
         ),
     ),
 )

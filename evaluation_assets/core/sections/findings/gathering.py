@@ -15,7 +15,11 @@ Row = Mapping[str, Any]
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "5"
+GATHERING_VERSION = "6"
+
+_OF_CASE, _OF_SOURCE = "tool_use_results", "expected_calls"
+ABOUT_OUTCOME = frozenset((_OF_CASE, _OF_SOURCE))
+"""Whose findings say that a run failed by what was expected of it: its test case, and what its source recorded."""
 
 SESSION_ISSUES: Mapping[str, str | None] = {
     "unauthorized_tool": "unknown_tool",
@@ -48,7 +52,7 @@ CASE_ISSUES: Mapping[str, str | None] = {
     "missing_call": "missing_call",
     "wrong_tool": "unsuitable_tool",
     "unnecessary_call": "unnecessary_call",
-    "repeated_call": "repeated_call",
+    "repeated_call": "unnecessary_call",
     "call_not_allowed": "unnecessary_call",
     "too_many_calls": "exceeded_budget",
     "loop": "loop",
@@ -93,19 +97,22 @@ def findings_of(
     *,
     session_issues: Sequence[Row] = (),
     case_issues: Sequence[Row] = (),
+    unmet: Sequence[Row] = (),
     constraints: Sequence[Row] = (),
     coding_work: Sequence[Row] = (),
     contradicted: Sequence[JudgedClaim] = (),
 ) -> list[Finding]:
     """All findings of a run, each once: what a detector says of a step, other sections need not say again.
 
-    `detections` are those of the detectors, by default without knowledge of other runs of the drop.
+    `detections` are those of the detectors, by default without knowledge of other runs of the drop. `unmet` are issues
+    by the expectations that the source recorded.
     """
     gathered = (
         *(detected(trajectory) if detections is None else detections),
         *_of_flags(trajectory),
         *_of_session(session_issues),
-        *_of_case(case_issues),
+        *_of_case(trajectory, case_issues, _OF_CASE),
+        *_of_case(trajectory, unmet, _OF_SOURCE),
         *_of_constraints(trajectory, constraints),
         *_of_coding_work(coding_work),
         *_of_claims(trajectory, contradicted),
@@ -151,13 +158,16 @@ def _of_session(issues: Sequence[Row]) -> Iterator[Finding]:
             yield _finding(kind, "session_analyses", place, issue["evidence"], severity=issue["severity"])
 
 
-def _of_case(issues: Sequence[Row]) -> Iterator[Finding]:
+def _of_case(trajectory: Trajectory, issues: Sequence[Row], source: str) -> Iterator[Finding]:
+    calls = Course(trajectory).calls if issues else []
     for issue in issues:
         kind = CASE_ISSUES[issue["kind"]]
         if kind is not None:
-            yield _finding(
-                kind, "tool_use_results", Place(), issue["detail"], severity="HIGH" if issue["hard"] else None
-            )
+            index = issue.get("call")  # tables of earlier versions have none
+            place = Place() if index is None else calls[index].place()
+            at = "" if issue["parameter"] is None else f"{issue['tool']}, {issue['parameter']}: "
+            severity: Severity | None = "HIGH" if issue["hard"] else None
+            yield _finding(kind, source, place, f"{at}{issue['detail']}", severity)
 
 
 def _of_constraints(trajectory: Trajectory, outcomes: Sequence[Row]) -> Iterator[Finding]:

@@ -9,7 +9,8 @@ simulated user. Assertions about the environment, those in words, and actions of
 from typing import Any
 
 from evaluation_assets.core.suites.formats.base import Draft, Item, Source
-from evaluation_assets.core.suites.suite import Case, ExpectedCall, Match, ParameterRule, SimulatedUser
+from evaluation_assets.core.suites.recorded_expectations import gold_call
+from evaluation_assets.core.suites.suite import Case, Match, SimulatedUser
 
 NAME = "tau2-bench"
 DESCRIPTION = "tau2-bench: tasks with the scenario of a user and gold actions; those of a file of simulations too."
@@ -63,7 +64,7 @@ def _case(task: dict[str, Any]) -> Case:
         id=str(task["id"]),
         message=message,
         expected_calls=tuple(
-            _expected(action)
+            gold_call(action["name"], action.get("arguments") or {}, action.get("compare_args"))
             for action in (criteria.get("actions") or () if match else ())
             if action.get("requestor", "assistant") == "assistant"
         ),
@@ -82,16 +83,3 @@ def _facts(instructions: dict[str, Any]) -> list[str]:
     facts = [line.strip() for line in (instructions.get("known_info") or "").splitlines() if line.strip()]
     unknown = instructions.get("unknown_info")
     return [*facts, f"What you do not know: {unknown}"] if unknown else facts
-
-
-def _expected(action: dict[str, Any]) -> ExpectedCall:
-    compared = action.get("compare_args")
-    return ExpectedCall(
-        tool=action["name"],
-        parameters={
-            name: ParameterRule(equals=value)
-            for name, value in (action.get("arguments") or {}).items()
-            if compared is None or name in compared
-        },
-        other_parameters="forbidden" if compared is None else "allowed",
-    )

@@ -8,7 +8,8 @@ keywords, each of which is required.
 from typing import Any
 
 from evaluation_assets.core.suites.formats.base import Draft, Item, Source
-from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule
+from evaluation_assets.core.suites.recorded_expectations import gold_call
+from evaluation_assets.core.suites.suite import Case
 
 NAME = "tau-bench"
 DESCRIPTION = "tau-bench: the gold actions in a file of recorded runs."
@@ -43,14 +44,7 @@ def _read_task(source: Source, item: Item, name: str, task: dict[str, Any], draf
         case = Case(
             id=name,
             message=task["instruction"],
-            expected_calls=tuple(
-                ExpectedCall(
-                    tool=action["name"],
-                    parameters={key: ParameterRule(equals=value) for key, value in action["kwargs"].items()},
-                    other_parameters="forbidden",
-                )
-                for action in task["actions"]
-            ),
+            expected_calls=tuple(gold_call(action["name"], action["kwargs"]) for action in task["actions"]),
             match="same_effects",
             keywords=tuple(task.get("outputs") or ()),
         )

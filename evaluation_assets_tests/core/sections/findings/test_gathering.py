@@ -59,3 +59,14 @@ def test_a_run_that_was_cut_off_has_no_second_finding_for_the_answer_that_is_mis
     for flags, expected in ((("no_answer",), ["missing_answer"]), (("step_limit", "no_answer"), ["cut_off"])):
         found = findings_of(replace(ended, flags=flags))
         assert [each.kind for each in found if each.detector == "flags"] == expected
+
+
+def test_what_was_expected_of_a_run_is_found_at_its_call() -> None:
+    issue = {"kind": "wrong_parameter", "tool": "get_order", "parameter": "order_id", "hard": True, "call": 1}
+    issue |= {"detail": 'expected "W22", got "W21"'}
+    other = call("get_order", '{"status": "new"}', order_id="W22")
+    for given, detector in (({"case_issues": [issue]}, "tool_use_results"), ({"unmet": [issue]}, "expected_calls")):
+        found = findings_of(run(asked("Where are W21 and W22?", other, READ)), **given)
+        (finding,) = [each for each in found if each.detector == detector]
+        assert (finding.kind, finding.severity, finding.place.step) == ("wrong_argument", "HIGH", 1)
+        assert finding.evidence == 'get_order, order_id: expected "W22", got "W21"'

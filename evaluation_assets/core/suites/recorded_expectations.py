@@ -1,0 +1,65 @@
+"""What a source expects of a run that it recorded: the gold calls and outputs in its labels, as a test case."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from evaluation_assets.core.suites import call_metrics
+from evaluation_assets.core.suites.calls import run_of
+from evaluation_assets.core.suites.case_issues import Issue, answer_issues, call_issues, parameter_issues
+from evaluation_assets.core.suites.matching import align, effects
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_ABOUT_STATE = {"DB", "ENV_ASSERTION"}
+"""What tau2-bench rewards, if it compares states."""
+
+
+def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
+    """Where the effects of a run's calls, and what it tells the user, differ from what its source expects.
+
+    Nothing is said of a run that its source counts as a success, whatever way it took.
+    """
+    case = None if trajectory.success else _case_of(trajectory)
+    if case is None:
+        return
+    run = run_of(trajectory)
+    alignment = effects(case.expected_calls, run.calls, align(case.expected_calls, run.calls))
+    missing = call_metrics.keyword_score(case.keywords, run.said or run.answer)[1]
+    yield from call_issues(case, run.calls, alignment)
+    yield from parameter_issues(case, alignment, fails=True)
+    yield from answer_issues(case, run, None, missing)
+
+
+def _case_of(trajectory: Trajectory) -> Case | None:
+    """Labels as the readers of tau-bench and tau2-bench write them, as a case; `None` if no state is rewarded."""
+    calls, criteria = trajectory.labels.get("expected_calls"), trajectory.labels.get("criteria")
+    known = criteria if isinstance(criteria, dict) else {}
+    basis = known.get("reward_basis")
+    if not isinstance(calls, list) or (isinstance(basis, list) and _ABOUT_STATE.isdisjoint(map(str, basis))):
+        return None
+    outputs = trajectory.labels.get("expected_outputs", known.get("communicate_info"))
+    try:
+        return Case(
+            id=trajectory.task_id,
+            message=trajectory.task,
+            expected_calls=tuple(
+                gold_call(call["name"], call["arguments"], call.get("compare_args")) for call in calls
+            ),
+            match="same_effects",
+            keywords=tuple(map(str, outputs)) if isinstance(outputs, list) else (),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None  # labels of the same name with another meaning
+
+
+def gold_call(tool: str, arguments: Mapping[str, Any], compared: Collection[str] | None = None) -> ExpectedCall:
+    """A gold action of tau-bench or tau2-bench; with `compared`, only these arguments count."""
+    return ExpectedCall(
+        tool=tool,
+        parameters={
+            name: ParameterRule(equals=value)
+            for name, value in arguments.items()
+            if compared is None or name in compared
+        },
+        other_parameters="forbidden" if compared is None else "allowed",
+    )

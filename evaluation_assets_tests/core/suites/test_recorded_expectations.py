@@ -1,0 +1,77 @@
+"""What the source of a run expects of it, by the labels of tau-bench and tau2-bench."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from upath import UPath
+
+from evaluation_assets.core.suites.recorded_expectations import unmet_expectations
+from evaluation_assets.core.traces.formats.base import DropFile
+from evaluation_assets.core.traces.formats.registry import read_trajectories
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets_tests.core.sections.findings.finding import asked, run
+from evaluation_assets_tests.core.sections.sessions.making import call
+from evaluation_assets_tests.third_party import data
+
+GOLD = [{"name": "get_trip", "arguments": {"id": 1}}, {"name": "cancel_trip", "arguments": {"id": 1}}]
+LOOK, CANCEL = call("get_trip", "{}", id=7), call("cancel_trip", "ok", id=1)
+OTHER, BOOK = call("cancel_trip", "ok", id=3), call("book_trip", "ok", seats=[{"row": 1, "seat": "A"}])
+
+
+def unmet(*calls: Any, success: bool | None = False, **labels: Any) -> list[tuple[str, int | None]]:
+    made = run(asked("Cancel it", *calls, answer="It is cancelled."))
+    issues = unmet_expectations(replace(made, success=success, labels={"expected_calls": GOLD} | labels))
+    return [(issue.kind, issue.call) for issue in issues]
+
+
+@pytest.mark.parametrize(
+    ("calls", "found"),
+    [
+        ((LOOK, CANCEL), []),
+        ((LOOK,), [("missing_call", None)]),
+        ((LOOK, OTHER), [("wrong_parameter", 1)]),
+        ((CANCEL, LOOK, BOOK), [("unnecessary_call", 2)]),
+        ((BOOK,), [("missing_call", None), ("wrong_tool", 0)]),
+    ],
+)
+def test_calls_that_change_state_are_held_against_the_gold_calls(calls: tuple, found: list) -> None:
+    assert unmet(*calls) == found
+    assert unmet(*calls, success=None) == found
+    assert unmet(*calls, success=True) == [], "the source counts it as a success"
+
+
+def test_what_has_to_be_told_is_looked_for_in_all_that_was_said() -> None:
+    assert unmet(CANCEL, expected_outputs=["cancelled"]) == []
+    assert unmet(CANCEL, expected_outputs=["327"]) == [("missing_keywords", None)]
+    assert unmet(CANCEL, criteria={"reward_basis": ["DB"], "communicate_info": ["327"]}) == [("missing_keywords", None)]
+
+
+def test_arguments_that_the_source_does_not_compare_may_be_any() -> None:
+    assert unmet(OTHER, expected_calls=[GOLD[1] | {"compare_args": []}]) == []
+
+
+def test_nothing_is_said_where_no_state_counts() -> None:
+    assert unmet(LOOK, criteria={"reward_basis": ["NL_ASSERTION"]}) == []
+
+
+@pytest.mark.parametrize(
+    "calls", [None, "cancel_trip", 5, [5], [{"tool": "cancel_trip"}], [{"name": "a", "arguments": "id"}], {"name": "a"}]
+)
+def test_labels_with_another_meaning_are_left_alone(calls: Any) -> None:
+    assert unmet(LOOK, expected_calls=calls) == []
+
+
+def test_a_nested_value_is_told_at_the_place_that_differs() -> None:
+    gold = [{"name": "book_trip", "arguments": {"seats": [{"row": 1, "seat": "B"}]}}]
+    made = replace(run(asked("Book", BOOK)), success=False, labels={"expected_calls": gold})
+    (issue,) = unmet_expectations(made)
+    assert (issue.tool, issue.parameter, issue.detail) == ("book_trip", "seats", 'at [0].seat expected "B", got "A"')
+
+
+def test_most_failures_of_recorded_runs_are_explained_by_their_gold_calls() -> None:
+    path = data("tau-bench/gpt-4o-airline.even-tasks.json")
+    read = read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields())
+    failed = [each for each in read if isinstance(each, Trajectory) and each.success is False]
+    assert sum(any(unmet_expectations(each)) for each in failed) >= 0.9 * len(failed)
