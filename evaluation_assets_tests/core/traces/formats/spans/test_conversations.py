@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from upath import UPath
 
 from evaluation_assets.core.intake.drops import one_file
@@ -121,3 +122,14 @@ def test_a_user_who_says_the_same_twice_has_two_turns(tmp_path: Path) -> None:
     ]
     (run,) = trajectories(otlp(tmp_path / "spans.jsonl", *spans))
     assert [turn.user_message for turn in run.turns] == ["yes", "yes"]
+
+
+@pytest.mark.parametrize("prompt", ["Weather?", "Answer in short: Weather?"])
+def test_what_a_prompt_is_made_of_is_no_result(tmp_path: Path, prompt: str) -> None:
+    root = {"gen_ai.operation.name": "invoke_agent", "input.value": '{"q": "Weather?", "language": "en"}'}
+    spans = [
+        span("agent", root, end=9),
+        span("model", chat([said("user", prompt)], [said("assistant", "20.")]), parent="agent", start=1),
+    ]
+    (run,) = trajectories(otlp(tmp_path / "t.jsonl", *spans))
+    assert ([step.result for step in run.steps], run.final_answer) == ([None], "20.")
