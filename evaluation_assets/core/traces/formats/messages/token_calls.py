@@ -36,6 +36,12 @@ _OPENINGS = (
     r"(?:<\|tool_call\|>|<TOOLCALL>|<tool_calls>|<\|START_ACTION\|>|<\|action_start\|>\s*<\|plugin\|>)(?=\s*[\[{])",
     r"^[ \t]*<(?P<prefix>[^<>\s\"/]{0,20}?)invoke name=\"",
 )
+_HINTS = (
+    "tool_call", "tool▁call", "TOOL", "<functioncall>", "<|channel|>", "<|python_tag|>", "invoke name=",
+    "<|START_ACTION|>", "<|action_start|>",
+)  # fmt: skip
+"""Texts of which every opening has one: a cheap look before the search."""
+
 _FENCE_OR_OPENING = re.compile(rf"^[ \t]*(?P<fence>```|~~~)|(?P<opening>{'|'.join(_OPENINGS)})", re.MULTILINE)
 
 _CALL = re.compile(
@@ -150,6 +156,8 @@ class _Malformed(ValueError):
 
 def opening_in(text: str) -> re.Match[str] | None:
     """Where the first call, or the first channel of gpt-oss, begins that is not quoted."""
+    if not any(hint in text for hint in _HINTS):
+        return None
     is_fenced = is_inline = False
     position = 0
     for found in _FENCE_OR_OPENING.finditer(text):
