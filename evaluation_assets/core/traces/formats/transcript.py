@@ -47,9 +47,9 @@ class Call:
 class Result:
     """The result of a call. `error` is set if the source itself reports a failure.
 
-    `agent_id` is the agent of a result without a call before the first message. `succeeded` is set if the source itself
-    reports success: the content is then not searched for errors. `tool` names the tool of a result without a call ID.
-    `exit_code` is that of the command that the call ran.
+    `agent_id` is the agent of a result without a call, by default the one that spoke last. `succeeded` is set if the
+    source itself reports success: the content is then not searched for errors. `tool` names the tool of a result
+    without a call ID. `exit_code` is that of the command that the call ran.
     """
 
     content: str
@@ -57,7 +57,7 @@ class Result:
     tool: str | None = None
     error: str | None = None
     latency_ms: float | None = None
-    agent_id: str = "agent"
+    agent_id: str | None = None
     succeeded: bool = False
     exit_code: int | None = None
 
@@ -152,7 +152,10 @@ class Transcript:
 
     def observed(self, result: Result) -> None:
         """Add a result without a call, as a separate step."""
-        self._agent = self._agent or result.agent_id
+        agent = result.agent_id or self._agent or "agent"
+        if agent != self._agent:
+            self._end_interaction()
+            self._agent = agent
         self._step(None, None, None, self._result(result), result.latency_ms, None)
 
     def answered(self, latency_ms: float | None = None) -> None:

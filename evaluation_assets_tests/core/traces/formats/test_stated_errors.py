@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.trajectories.failures import failure_in
 from evaluation_assets_tests.core.traces.formats.reading import calls_of, check, trajectories
 
@@ -147,3 +148,10 @@ def test_a_result_is_what_the_tool_returned(output: Any, result: str, error: str
     assert calls_of(run) == [("book", {"n": 2}, result)]
     (step,) = run.calls
     assert step.result is not None and step.result.error == error
+
+
+@pytest.mark.parametrize(
+    ("content", "error"), [('[\n  {\n    "msg": "bad int"\n  }\n]', '"msg": "bad int"'), ("\n{\n", "{"), ("", "error")]
+)
+def test_the_error_of_a_failed_tool_is_its_first_line_with_a_word(content: str, error: str) -> None:
+    assert first_line(content) == error

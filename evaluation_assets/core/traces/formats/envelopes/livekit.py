@@ -1,6 +1,6 @@
 """Calls of LiveKit agents: session reports, with the history of the chat, hand-offs and the tokens of each model.
 
-A chat context alone, an object with `items`, is read as `openai_responses`.
+A chat context alone is the history without the report.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,21 +23,29 @@ _VOICES = ("characters_count", "audio_duration")
 _TIMES = ("id", "type", "created_at", "interrupted", "transcript_confidence", "metrics", "extra", "hash", "group_id")
 
 
-def _is_report(data: Any) -> bool:
+def _is_history(data: Any) -> bool:
     items = list_in(at(at(data, "chat_history"), "items"))
-    return any(at(item, "type") in ("message", "function_call", "agent_handoff") for item in items)
+    is_of_report = any(at(item, "type") in ("message", "function_call", "agent_handoff") for item in items)
+    return is_of_report or any(map(_is_of_livekit, list_in(at(data, "items"))))
+
+
+def _is_of_livekit(item: Any) -> bool:
+    """Whether an item, of a chat context alone, is one that Responses of OpenAI do not have."""
+    kind = at(item, "type")
+    return kind in ("agent_handoff", *_SILENT) or (kind == "message" and isinstance(at(item, "interrupted"), bool))
 
 
 def _conversations(data: JsonObject) -> Iterator[Chat]:
-    history = object_in(data["chat_history"])
-    items = list(objects_in(history["items"]))
+    items = list(objects_in(object_in(data.get("chat_history") or data)["items"]))
     models = [one for one in objects_in(data.get("usage")) if _is_of_language(one)]
     begun, ended = data.get("started_at"), data.get("timestamp")
     first = next((time for item in items if isinstance(time := item.get("created_at"), int | float)), None)
     start = begun if isinstance(begun, int | float) else first
     took = ended - start if isinstance(ended, int | float) and start is not None and ended >= start else None
     record = {
-        **without(data, "chat_history", "usage", "timestamp", "started_at", "options", "room", "job_id", "room_id"),
+        **without(
+            data, "chat_history", "items", "usage", "timestamp", "started_at", "options", "room", "job_id", "room_id"
+        ),
         "id": data.get("job_id"),
         "session_id": data.get("room_id"),
         "started_at": as_utc(start),
@@ -85,8 +93,9 @@ def _usage(models: list[JsonObject]) -> JsonObject | None:
 
 LIVEKIT = Envelope(
     name="livekit",
-    description="LiveKit session reports of voice agents",
-    detection="a chat_history with items of type message, function_call or agent_handoff",
-    holds=_is_report,
+    description="LiveKit session reports and chat contexts of voice agents",
+    detection="a chat_history with items of type message, function_call or agent_handoff; items with hand-offs or a "
+    "message with interrupted",
+    holds=_is_history,
     conversations=_conversations,
 )

@@ -204,8 +204,9 @@ def stated_error(result: Fields, content: str) -> str | None:
 
 
 def first_line(content: str) -> str:
-    """The error of a failed tool: the first line of its output."""
-    line = next((line.strip() for line in content.splitlines() if line.strip()), "")
+    """The error of a failed tool: the first line of its output that says a word, as the braces of JSON do not."""
+    lines = [stripped for line in content.splitlines() if (stripped := line.strip())]
+    line = next((line for line in lines if any(map(str.isalnum, line[:200]))), *lines[:1] or [""])
     return line[:200] or "error"
 
 

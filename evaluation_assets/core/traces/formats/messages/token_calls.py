@@ -5,6 +5,7 @@ r"""Calls that models write as the special tokens of their chat templates, where
     <|channel|>commentary to=functions.search <|constrain|>json<|message|>{"q": 1}<|call|>          gpt-oss
     [TOOL_CALLS][{"name": "search", "arguments": {"q": 1}}]   [TOOL_CALLS]search[ARGS]{"q": 1}      Mistral
     <|python_tag|>{"name": "search", "parameters": {"q": 1}}                                        Llama
+    <|tool_call|>[{"name": "search", "arguments": {"q": 1}}]   <TOOLCALL>[...]   <tool_calls>[...]  Granite and others
     <invoke name="search"><parameter name="q">1</parameter></invoke>                                as for Claude
     <functioncall> {"name": "search", "arguments": '{"q": 1}'}                                      Glaive
 
@@ -32,8 +33,15 @@ _OPENINGS = (
     r"\[TOOL_CALLS\]",
     r"<\|python_tag\|>",
     r"<functioncall>",
+    r"(?:<\|tool_call\|>|<TOOLCALL>|<tool_calls>|<\|START_ACTION\|>|<\|action_start\|>\s*<\|plugin\|>)(?=\s*[\[{])",
     r"^[ \t]*<(?P<prefix>[^<>\s\"/]{0,20}?)invoke name=\"",
 )
+_HINTS = (
+    "tool_call", "tool▁call", "TOOL", "<functioncall>", "<|channel|>", "<|python_tag|>", "invoke name=",
+    "<|START_ACTION|>", "<|action_start|>",
+)  # fmt: skip
+"""Texts of which every opening has one: a cheap look before the search."""
+
 _FENCE_OR_OPENING = re.compile(rf"^[ \t]*(?P<fence>```|~~~)|(?P<opening>{'|'.join(_OPENINGS)})", re.MULTILINE)
 
 _CALL = re.compile(
@@ -64,6 +72,10 @@ _MISTRAL, _BEGINS_CALL = (
 _LLAMA_END = re.compile(r"<\|(?:eom_id|eot_id)\|>")
 _BUILT_IN = re.compile(r"\s*([\w.]+)\.call\((.*)\)\s*", re.DOTALL)
 _GIVEN = re.compile(r"(\w+)\s*=\s*\"((?:[^\"\\]|\\.)*)\"")
+_SECTION_OPENS, _LISTS = re.compile(_OPENINGS[0]), re.compile(_OPENINGS[5])
+_LIST_ENDS = re.compile(
+    r"<\|/tool_call\|>|</TOOLCALL>|</tool_calls>|<\|END_ACTION\|>|<\|action_end\|>|<\|end_of_text\|>"
+)
 _GLAIVE = "<functioncall>"
 _QUOTED = re.compile(r"\s*\{\s*\"name\":\s*\"([^\"]*)\",\s*\"arguments\":\s*'(.*)'\s*\}\s*", re.DOTALL)
 _WRAPPERS = re.compile(r"</?[^<>\s\"/]{0,20}(?:function_calls|tool_calls|tool_call)>")
@@ -144,6 +156,8 @@ class _Malformed(ValueError):
 
 def opening_in(text: str) -> re.Match[str] | None:
     """Where the first call, or the first channel of gpt-oss, begins that is not quoted."""
+    if not any(hint in text for hint in _HINTS):
+        return None
     is_fenced = is_inline = False
     position = 0
     for found in _FENCE_OR_OPENING.finditer(text):
@@ -180,7 +194,9 @@ def _reader(found: re.Match[str]) -> Callable[[str, str, str], TokenCalls]:
         return _llama
     if opening == _GLAIVE:
         return _glaive
-    return _invoked if "invoke" in opening else _sections
+    if "invoke" in opening:
+        return _invoked
+    return _sections if _SECTION_OPENS.match(opening) else _listed
 
 
 def _sections(before: str, rest: str, _: str) -> TokenCalls:
@@ -256,6 +272,23 @@ def _llama(before: str, rest: str, _: str) -> TokenCalls:
     if not calls:
         raise _Malformed
     return TokenCalls(tuple(calls), before.strip())
+
+
+def _listed(before: str, rest: str, _: str) -> TokenCalls:
+    """A list of calls as JSON, or one: Granite, Phi, Nemotron, Hunyuan, Jamba, Command R and InternLM."""
+    calls: list[JsonObject] = []
+    words = [before]
+    for body in _LISTS.split(rest)[1:]:
+        end = _LIST_ENDS.search(body)
+        found = decoded((body if end is None else body[: end.start()]).strip())
+        words.append("" if end is None else _LIST_ENDS.sub("", body[end.end() :]))
+        for call in found if isinstance(found, list) else [found]:
+            if (name := first_text(call, "name", "tool_name")) is None:
+                raise _Malformed
+            calls.append({"name": name, "arguments": at(call, "arguments" if "arguments" in call else "parameters")})
+    if not calls:
+        raise _Malformed
+    return TokenCalls(tuple(calls), "\n".join(filter(None, map(str.strip, words))))
 
 
 def _glaive(before: str, rest: str, _: str) -> TokenCalls:

@@ -18,12 +18,13 @@ from evaluation_assets.core.traces.formats.messages.function_elements import (
     calls_functions,
     function_in,
     task_in,
+    text_of,
     with_functions,
 )
 from evaluation_assets.core.traces.formats.messages.smolagents_messages import is_of_smolagents, with_calls
 from evaluation_assets.core.traces.formats.messages.token_calls import has_token_calls, unread_in, with_token_calls
 from evaluation_assets.core.traces.formats.transcript import as_text
-from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, first_text, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _CALLERS = ("function_call", "tool_call", "function-call")
@@ -69,6 +70,7 @@ def with_written_calls(messages: list[Any]) -> WrittenMessages:
     if any(_has_call(message) for message in messages):
         unread = sum(_begun(message) > len(_written(message).calls) for message in messages)
         return WrittenMessages([piece for message in messages for piece in _tagged(message)], unread=unread)
+    messages = list(_with_bare_calls(messages))
     if has_token_calls(messages):
         return WrittenMessages(list(with_token_calls(messages)), unread=unread_in(messages))
     if calls_functions(messages):
@@ -81,13 +83,28 @@ def with_written_calls(messages: list[Any]) -> WrittenMessages:
     return WrittenMessages(messages, unread=unread)
 
 
+def _with_bare_calls(messages: list[Any]) -> Iterator[Any]:
+    """The messages, in which a text that is all of a call, as Llama writes it, is one if a tool answers it."""
+    is_parsed = any(at(message, "tool_calls") for message in messages)
+    for message, after in zip(messages, [*messages[1:], None], strict=False):
+        found = as_object(_text(message)[1]) if role_of(message) == "assistant" and role_of(after) == "tool" else None
+        if (
+            is_parsed
+            or found is None
+            or not found.keys() & {"parameters", "arguments"}
+            or not first_text(found, "name")
+        ):
+            yield message
+        else:
+            call = {"name": found["name"], "arguments": found.get("arguments", found.get("parameters"))}
+            yield {**_without_text(message), "role": "assistant", "content": "", "tool_calls": [call]}
+
+
 def _text(message: Any) -> tuple[str, str]:
-    """The text of a message with the name of its field; empty if it has parts or calls."""
-    if not at(message, "tool_calls"):
-        for key in ("content", "value"):
-            if isinstance(found := at(message, key), str):
-                return key, found
-    return "content", ""
+    """The text of a message with the name of its field; empty if it has other parts or calls."""
+    if not at(message, "tool_calls") and isinstance(found := at(message, "value"), str) and "content" not in message:
+        return "value", found
+    return "content", text_of(message)
 
 
 @dataclass(frozen=True, slots=True)

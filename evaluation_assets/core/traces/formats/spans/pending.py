@@ -102,7 +102,8 @@ class PendingEvents:
 
     def speakers(self) -> set[str]:
         """The agents with at least one event."""
-        return {entry.event.agent_id for entry in self._entries if not isinstance(entry.event, Asked)}
+        named = {entry.event.agent_id for entry in self._entries if not isinstance(entry.event, Asked)}
+        return {name for name in named if name is not None}
 
     def write(self, transcript: Transcript) -> list[int]:
         """Write all events; return the number of the first step of each."""

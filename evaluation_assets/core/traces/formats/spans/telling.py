@@ -284,7 +284,7 @@ class Telling:
                 self.events.say(Said(agent_id=within.caller or within.agent_id, message=message.text))
         elif message.role == "user" and self._asked is None:
             self.events.ask(message.text)
-        elif message.role != "user" or not is_first or (self._asked or "").strip() not in message.text:
+        elif message.role != "user" or not is_first or not _is_put_so(self._asked or "", message.text):
             self.events.observe(Result(content=message.text, agent_id=within.agent_id, error=message.error))
         self.events.remember(message.text)
 
@@ -376,6 +376,14 @@ def _are_same(given: Any, run: Any) -> bool:
     if isinstance(arguments, dict) and not isinstance(recorded, dict):
         return len(arguments) == 1 and as_text(next(iter(arguments.values()))) == as_text(recorded)
     return arguments == recorded
+
+
+def _is_put_so(asked: str, prompt: str) -> bool:
+    """Whether a prompt says what an agent was asked, or the longest text among what was given to it."""
+    given = decoded(asked)
+    texts = [value for value in given.values() if isinstance(value, str)] if isinstance(given, dict) else []
+    longest = max(texts or [asked], key=len).strip()
+    return asked.strip() in prompt or longest in prompt or prompt.strip() in longest
 
 
 def _plain(name: str) -> str:

@@ -172,6 +172,26 @@ def test_a_printed_session_has_its_result_and_its_cost(tmp_path: Path) -> None:
     assert run.agents[0].tools is not None and [tool.name for tool in run.agents[0].tools] == ["Bash", "Read"]
 
 
+@pytest.mark.parametrize(
+    ("subtype", "flags", "error"),
+    [
+        ("error_max_budget_usd", ("step_limit",), None),
+        ("error_during_execution", ("no_answer", "failed"), "disk full"),
+        ("error_max_structured_output_retries", ("no_answer", "failed"), "disk full"),
+    ],
+)
+def test_a_printed_session_says_why_it_ended(
+    tmp_path: Path, subtype: str, flags: tuple[str, ...], error: str | None
+) -> None:
+    text = {"role": "assistant", "id": "m1", "model": "m", "content": [{"type": "text", "text": "Done."}]}
+    lines = [
+        {"type": "assistant", "message": text, "parent_tool_use_id": None},
+        {"type": "result", "subtype": subtype, "is_error": False, "errors": ["disk full"], "total_cost_usd": 0.03},
+    ]
+    (run,) = trajectories(written(tmp_path / "printed.jsonl", [{**line, "session_id": "p"} for line in lines]))
+    assert (run.flags, run.extra.get("error")) == (flags, error)
+
+
 def test_a_session_without_replies_is_rejected(tmp_path: Path) -> None:
     (item,) = read(written(tmp_path / "session.jsonl", LINES[:4]))
     assert isinstance(item, Rejection) and item.reason == "no_trajectory_text"

@@ -204,6 +204,27 @@ def test_the_arguments_in_an_element_may_be_json(tmp_path: Path, call: str) -> N
     assert summary_of(path).trust == "complete"
 
 
+def test_a_text_that_is_a_call_is_one_if_a_tool_answers(tmp_path: Path) -> None:
+    written_call = {"role": "assistant", "content": '{"name": "look_up", "parameters": {"order": 17}}'}
+    messages = [*ASKED, written_call, {"role": "ipython", "content": "paid"}, SAID[-1]]
+    path = written(tmp_path, {"messages": messages})
+    (run,) = trajectories(path)
+    check_clerk(run)
+    assert summary_of(path).trust == "complete"
+    (run,) = trajectories(written(tmp_path, {"messages": [*ASKED, written_call]}))
+    assert (run.calls, run.final_answer) == ([], written_call["content"])
+
+
+def test_elements_in_parts_of_text_are_calls_and_results(tmp_path: Path) -> None:
+    call = '<tool_call>\n{"name": "look_up", "arguments": {"order": 17}}\n</tool_call>'
+    said = [("assistant", call), ("user", "<tool_response>\npaid\n</tool_response>"), ("assistant", "It is paid.")]
+    messages = [{"role": role, "content": [{"type": "text", "text": text}]} for role, text in said]
+    path = written(tmp_path, {"messages": [*ASKED, *messages]})
+    (run,) = trajectories(path)
+    check_clerk(run)
+    assert summary_of(path).trust == "complete"
+
+
 def test_calls_of_glm_have_keys_and_values(tmp_path: Path) -> None:
     call = (
         "<tool_call>look_up\n<arg_key>order</arg_key>\n<arg_value>A 17</arg_value>\n<arg_key>of</arg_key>\n"

@@ -33,6 +33,13 @@ WRITTEN = {
     "Mistral Large 3": f"[TOOL_CALLS]look_up[ARGS]{GIVEN}",
     "Magistral": f"[TOOL_CALLS]look_up[CALL_ID]abcdefghi[ARGS]{GIVEN}",
     "Llama": '<|python_tag|>{"name": "look_up", "parameters": {"order": 17}}<|eom_id|>',
+    "Granite": '<|tool_call|>[{"name": "look_up", "arguments": {"order": 17}}]<|end_of_text|>',
+    "Phi": '<|tool_call|>[{"name": "look_up", "arguments": {"order": 17}}]<|/tool_call|>',
+    "Nemotron": '<TOOLCALL>[{"name": "look_up", "arguments": {"order": 17}}]</TOOLCALL>',
+    "Jamba": '<tool_calls>[\n {"name": "look_up", "arguments": {"order": 17}}\n]</tool_calls>',
+    "Command R": '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "look_up", "parameters": {"order": 17}}]'
+    "<|END_ACTION|>",
+    "InternLM": '<|action_start|><|plugin|>\n{"name": "look_up", "parameters": {"order": 17}}\n<|action_end|>',
     "Glaive": '<functioncall> {"name": "look_up", "arguments": \'' + GIVEN + "'} <|endoftext|>",
     "MiniMax": '\n<minimax:tool_call>\n<invoke name="look_up">\n<parameter name="order">[17]</parameter>\n</invoke>\n'
     "</minimax:tool_call>",
@@ -159,6 +166,7 @@ def test_a_call_that_no_server_parsed_among_others_was_not_run(tmp_path: Path) -
     "piece",
     [
         "<|tool_call_begin|>", "<|channel|>", "<|channel|>a<|message|>", "[TOOL_CALLS]", "[TOOL_CALLS]a[ARGS]{",
+        "<TOOLCALL>[", "<TOOLCALL>{}",
         "<|python_tag|>{", '\n<invoke name="a">', '\n<invoke name="a"><parameter name="b">', "```\n", "<｜tool▁sep｜>",
         "<|start|>", '<|python_tag|>a.call(b="',
     ],

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from upath import UPath
 
 from evaluation_assets.core.intake.drops import one_file
@@ -121,3 +122,46 @@ def test_a_user_who_says_the_same_twice_has_two_turns(tmp_path: Path) -> None:
     ]
     (run,) = trajectories(otlp(tmp_path / "spans.jsonl", *spans))
     assert [turn.user_message for turn in run.turns] == ["yes", "yes"]
+
+
+@pytest.mark.parametrize("prompt", ["Weather?", "Answer in short: Weather?"])
+def test_what_a_prompt_is_made_of_is_no_result(tmp_path: Path, prompt: str) -> None:
+    root = {"gen_ai.operation.name": "invoke_agent", "input.value": '{"q": "Weather?", "language": "en"}'}
+    spans = [
+        span("agent", root, end=9),
+        span("model", chat([said("user", prompt)], [said("assistant", "20.")]), parent="agent", start=1),
+    ]
+    (run,) = trajectories(otlp(tmp_path / "t.jsonl", *spans))
+    assert ([step.result for step in run.steps], run.final_answer) == ([None], "20.")
+
+
+def test_a_request_that_broke_is_of_the_agent_that_made_it(tmp_path: Path) -> None:
+    def agent(name: str, **more: Any) -> dict[str, Any]:
+        return span(name, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}, **more)
+
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "ask", "gen_ai.tool.call.id": "c1"}
+    asked = [said("user", "Order 17?")]
+    spans = [
+        agent("manager", end=9),
+        span("m1", chat(asked, [asked_for("c1", "ask")]), parent="manager", start=1),
+        span("ask", tool, parent="manager", start=2, end=5),
+        agent("clerk", parent="ask", start=3, end=4),
+        span("m2", chat([said("user", "17?")], [said("assistant", "late")]), parent="clerk", start=3),
+        span(
+            "m3",
+            chat([*asked, asked_for("c1", "ask"), returned("c1", "late")], []),
+            parent="manager",
+            start=6,
+            error="429",
+        ),
+        span("m4", chat([*asked, asked_for("c1", "ask"), returned("c1", "late")], [ANSWER]), parent="manager", start=8),
+    ]
+    (run,) = trajectories(otlp(tmp_path / "t.jsonl", *spans))
+    check(run)
+    broke = [
+        (one.agent_id, step.result.error)
+        for one in run.turns[0].interactions
+        for step in one.steps
+        if step.result and step.result.error
+    ]
+    assert broke == [("manager", "429")]
