@@ -9,11 +9,11 @@ from pathlib import Path
 
 from upath import UPath
 
-from evaluation_assets.core.intake.copying.copies import is_inside
 from evaluation_assets.core.intake.drops import InvalidDrop, as_one
 from evaluation_assets.core.intake.sources.drops import file_id
 from evaluation_assets.core.intake.sources.settings import BucketSettings, FolderSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.system.regular_files import is_inside
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
