@@ -10,7 +10,7 @@ import click
 
 from evaluation_assets.cli.opening import write_list
 from evaluation_assets.cli.options import text_or_json, with_panel
-from evaluation_assets.cli.output import echo, refuse, refuse_run
+from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
@@ -146,6 +146,8 @@ def _materialise(home: Installation, panel: Panel, tables: Sequence[str]) -> "li
     failed = [check for check in result.checks if not check.passed]
     if not result.success and not any(check.blocking for check in failed):
         refuse_run(result.failures)
+    for damaged in result.damaged:
+        warn(plain(damaged))
     return failed
 
 
