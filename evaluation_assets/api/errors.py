@@ -48,6 +48,8 @@ def as_unusable() -> Iterator[None]:
     from evaluation_assets.core.pipeline.settings import InvalidSettings  # noqa: PLC0415
     from evaluation_assets.core.suites.suite import InvalidSuite  # noqa: PLC0415
     from evaluation_assets.core.system.installation import UnusableHome  # noqa: PLC0415
+    from evaluation_assets.core.system.own_code import InvalidFunction  # noqa: PLC0415
+    from evaluation_assets.core.system.plugins import InvalidPlugin  # noqa: PLC0415
     from evaluation_assets.core.traces.formats.base import UnreadableDrop  # noqa: PLC0415
 
     try:
@@ -58,7 +60,9 @@ def as_unusable() -> Iterator[None]:
         DamagedTable,
         InvalidBaseline,
         InvalidDrop,
+        InvalidFunction,
         InvalidPanel,
+        InvalidPlugin,
         InvalidRubric,
         InvalidSettings,
         InvalidSuite,

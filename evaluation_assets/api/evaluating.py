@@ -1,10 +1,11 @@
 """`evaluate`: evaluate a file from Python, with the assets that the command and the UI materialise."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
 from upath import UPath
 
 from evaluation_assets.api.errors import (
@@ -27,6 +28,7 @@ from evaluation_assets.core.judging.panel import Panel, load_panel, panel_of
 from evaluation_assets.core.judging.quotes import in_total
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.pipeline.settings import load_settings
+from evaluation_assets.core.system.configuration import Section, validated
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
 
@@ -83,6 +85,8 @@ def evaluate(
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     with as_unusable():
         prepare(installation)
+        given = {**asdict(settings), "budget": budget, "budget_calls": budget_calls}
+        validated(given, _Numbers, "evaluate", UnusableInput)
         chosen = panel_from(installation, panel)
         for_suite = _Suite.of(suite)
         check_ledger(installation, chosen)
@@ -95,6 +99,15 @@ def evaluate(
             _check_price(paid, chosen, looked_at)
         drop = _taken_in(installation, Path(source), name, for_suite, format, one_drop, replace_drop)
     return _run(installation, chosen, drop, settings, budget, budget_calls, progress)
+
+
+class _Numbers(Section):
+    """What a run takes; of what it does not take, Dagster would tell in its own words, once the drop is copied."""
+
+    beta_threshold: int = Field(ge=0)
+    on_violation: OnViolation
+    budget: float | None = Field(ge=0)
+    budget_calls: int | None = Field(ge=0)
 
 
 def panel_from(home: Installation, panel: str | Path | Mapping[str, Any] | Panel | None) -> Panel:
@@ -110,7 +123,11 @@ def panel_from(home: Installation, panel: str | Path | Mapping[str, Any] | Panel
     if isinstance(panel, Panel):
         return panel
     if isinstance(panel, Mapping):
-        return panel_of(dict(panel), "panel")
+        chosen = panel_of(dict(panel), "panel")
+        for judge in chosen.judges:
+            if judge.function is not None:
+                judge.own_function()
+        return chosen
     if panel is not None and not UPath(panel).exists():
         raise UnusableInput(f"there is no panel file at {panel}")
     return load_panel(home.panel_file if panel is None else UPath(panel))
@@ -127,10 +144,10 @@ class _Suite:
         if given is None:
             return cls(None, None)
         path = Path(given)
-        if path.exists():
+        if str(given) and path.exists():
             return cls(path.resolve().stem, path)
-        if isinstance(given, Path) or path.suffix or len(path.parts) > 1:
-            raise UnusableInput(f"there is no suite at {given}")
+        if not given or isinstance(given, Path) or path.suffix or len(path.parts) > 1:
+            raise UnusableInput(f"there is no suite at {str(given)!r}")
         return cls(given, None)
 
 

@@ -75,7 +75,7 @@ def align(
             return
         limit = Budget(budget)
         asked = asyncio.run(_asked(judge, runs, pass_score, redactions, limit))
-        limit.check()
+        limit.check_all_was_asked()
         changes = compare(asked, judge, own.map or (), pass_score)
         written = _adopt(home, panel, name, changes)
         remember(home, name, alignment=changes.alignment)

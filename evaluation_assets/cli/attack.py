@@ -88,7 +88,7 @@ def attack(
             )
             if format_name == "text":
                 echo(*_lines(judge.name, found[judge.name]))
-            limit.check()
+            limit.check_all_was_asked()
             remember(home, judge.name, attack=found[judge.name])
     except Stopped as problem:
         stopped = problem

@@ -105,7 +105,7 @@ def bridge(
                 return
         limit = Budget(budget)
         found = _overlap(home, runs, judges_of(asking, home.ledger_url), change, rubrics, panel.quorum, limit)
-        limit.check()
+        limit.check_all_was_asked()
         offsets, needed = _offsets(found, runs, settings)
         if not offsets:
             raise NoBridge(_too_few(needed))

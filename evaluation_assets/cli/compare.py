@@ -92,7 +92,7 @@ def compare(
     else:
         echo(*_lines(found, baseline, current, judge.name))
     try:
-        limit.check()
+        limit.check_all_was_asked()
     except Stopped as problem:
         echo(
             f"{problem}; pairs that were not asked about are missing. Replies are kept: run the command again", err=True

@@ -66,7 +66,7 @@ def ask_for_names(
     for group, said in names.items():
         echo(plain(f"{group}  {f'not named: {said}' if isinstance(said, NotNamed) else said}"))
     try:
-        limit.check()
+        limit.check_all_was_asked()
     except Stopped as problem:
         echo(f"{problem}. Names and replies are kept: run the command again", err=True)
         sys.exit(3)

@@ -154,6 +154,8 @@ def _make_groups(home: Installation, panel: Panel) -> None:
     result = run_job(home, panel, OVERVIEW, assets=["grouped_findings", "failure_groups"])
     if not result.success and all(check.passed for check in result.checks):
         refuse_run(result.failures)
+    for damaged in result.damaged:
+        warn(plain(damaged))
 
 
 def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:

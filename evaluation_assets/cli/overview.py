@@ -4,13 +4,13 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evaluation_assets.cli.opening import write_list
 from evaluation_assets.cli.options import text_or_json, with_panel
-from evaluation_assets.cli.output import echo, refuse, refuse_run
+from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
@@ -21,6 +21,9 @@ from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.defs.names import OVERVIEW
+
+if TYPE_CHECKING:
+    from dagster import AssetCheckEvaluation
 
 PANELS = "panels"
 """Not a table of its own: `panel_reliability` of every drop that several judges scored."""
@@ -94,7 +97,8 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
             if lost:
                 click.echo(_as_text(GIVEN_UP, lost))
             refuse(f"no drop has been evaluated in {home.root}. Evaluate one: {home.command('evaluate', 'FILE')}")
-        blocked = _materialise(home, panel, tables)
+        failed = _materialise(home, panel, tables)
+        blocked = [check for check in failed if check.blocking]
         made = {GIVEN_UP: lambda: lost, PANELS: lambda: panel_rows(home), FINDINGS: lambda: finding_counts(home)}
         rows = {table: list(made[table]() if table in made else home.whole_table(table).rows()) for table in tables}
         if format_name == "json":
@@ -104,8 +108,9 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
             if len(tables) > 1:
                 echo(f"as a page, with a search of runs: {write_list(home)}", err=True)
             click.echo("\n\n".join(_as_text(table, rows[table]) for table in shown))
-        for said in blocked:
-            click.echo(plain(f"check failed (blocks): {said}"), err=True)
+        for check in failed:
+            said = f"{check.asset_key.to_user_string()}: {check.check_name}: {check.description}"
+            click.echo(plain(f"{'check failed (blocks)' if check.blocking else 'warning'}: {said}"), err=True)
         sys.exit(1 if blocked else 0)
 
     return show
@@ -139,20 +144,18 @@ def _given_up(home: Installation) -> list[dict[str, Any]]:
         ]
 
 
-def _materialise(home: Installation, panel: Panel, tables: Sequence[str]) -> list[str]:
-    """Update the tables; return the messages of failed blocking checks."""
+def _materialise(home: Installation, panel: Panel, tables: Sequence[str]) -> "list[AssetCheckEvaluation]":
+    """Update the tables; return the checks that failed."""
     silence_previews()
     from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
     result = run_job(home, panel, OVERVIEW, assets=NEEDED[tables[0]] if len(tables) == 1 else None)
-    blocked = [
-        f"{check.asset_key.to_user_string()}: {check.check_name}: {check.description}"
-        for check in result.checks
-        if not check.passed and check.blocking
-    ]
-    if not result.success and not blocked:
+    failed = [check for check in result.checks if not check.passed]
+    if not result.success and not any(check.blocking for check in failed):
         refuse_run(result.failures)
-    return blocked
+    for damaged in result.damaged:
+        warn(plain(damaged))
+    return failed
 
 
 def _as_text(table: str, rows: Sequence[dict[str, Any]]) -> str:

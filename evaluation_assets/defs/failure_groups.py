@@ -85,7 +85,8 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
                 **group_figures(rows),
                 **damaged_tables(damaged),
             },
-            group_facts(found.drops, before).footer,
+            # Groups without the runs of a damaged file are made again, and the file is named again.
+            group_facts(found.drops, "" if damaged else before).footer,
         ),
         check_results=[
             check_result(no_reopened_failures(rows), NO_REOPENED_FAILURES),

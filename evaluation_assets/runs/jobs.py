@@ -11,6 +11,7 @@ from typing import Any
 
 import dagster as dg
 
+from evaluation_assets.core.gating.metadata import DAMAGED_TABLES
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.intake.triggers.run_tags import run_tags
@@ -167,6 +168,12 @@ class JobResult:
     checks: Sequence[dg.AssetCheckEvaluation]
     failures: Sequence[str]
     metadata: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def damaged(self) -> list[str]:
+        """The damaged files that were skipped, with what to do about them."""
+        named = (str(values.get(DAMAGED_TABLES, "")).splitlines() for values in self.metadata.values())
+        return list(dict.fromkeys(line for lines in named for line in lines))
 
 
 def run_job(

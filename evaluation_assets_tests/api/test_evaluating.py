@@ -90,7 +90,7 @@ def test_the_suite_of_a_drop_is_a_name_or_a_file(tmp_path: Path) -> None:
     with_cases = ea.evaluate(weather, home=tmp_path / "home", suite=EXAMPLES / "suites" / "weather.yaml")
     assert with_cases.summary.tool_use is not None and with_cases.summary.tool_use.suite == "weather"
     assert len(with_cases.table("tool_use_results")) > 0
-    with pytest.raises(ea.UnusableInput, match=r"there is no suite at towns\.yml"):
+    with pytest.raises(ea.UnusableInput, match=r"there is no suite at 'towns\.yml'"):
         ea.evaluate(tmp_path / "d.jsonl", home=tmp_path / "home", suite="towns.yml")
 
 
@@ -102,6 +102,13 @@ def test_the_suite_of_a_drop_is_a_name_or_a_file(tmp_path: Path) -> None:
         ({"panel": {"judges": [{"name": "a", "provider": "acme"}]}}, "unknown provider 'acme'"),
         ({"format": "acme"}, "unknown format 'acme'; choose one of"),
         ({"name": "a...b"}, "must be printable"),
+        ({"suite": ""}, "there is no suite at ''"),
+        ({"budget": float("nan")}, "budget: must be a number"),
+        ({"budget": "5"}, "budget: must be a number"),
+        ({"budget_calls": -1}, "budget_calls: must be greater than or equal to 0"),
+        ({"beta_threshold": -1}, "beta_threshold: must be greater"),
+        ({"on_violation": "drop"}, "on_violation: must be 'remove' or 'flag'"),
+        ({"panel": {"judges": [{"name": "a", "provider": "python", "function": "no_such_module:f"}]}}, "no module"),
     ],
 )
 def test_what_cannot_be_used_is_said_before_anything_runs(tmp_path: Path, arguments: dict[str, Any], said: str) -> None:

@@ -165,6 +165,13 @@ def test_the_price_comes_first(asked: Asked) -> None:
     assert status == 3 and "run the command again" in problem and asked.requests == []
 
 
+def test_what_the_ledger_has_needs_no_budget(asked: Asked) -> None:
+    """A budget that is spent may have been enough: nothing is missing."""
+    asked.document("short", "long")
+    status, _, problem = asked.run("short", "long", "--budget", "0")
+    assert (status, problem) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

@@ -60,3 +60,15 @@ def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:
     known = command("groups", "acknowledge", worst["group_id"], home=home)
     assert known.returncode == 0
     assert yaml.safe_load((home / "groups.yaml").read_text())[worst["group_id"]]["state"] == "acknowledged"
+
+
+def test_a_damaged_table_is_named_whenever_its_runs_are_missing(tmp_path: Path) -> None:
+    """Its runs were left out of the counts in silence."""
+    home = tmp_path / "home"
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_bytes(runs(1, bad=2))
+    assert command("evaluate", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--quiet", home=home).returncode == 0
+    (home / "lake" / "findings" / "a.parquet").write_bytes(b"PAR1")
+    for _ in range(2):
+        listed = command("groups", "list", home=home)
+        assert listed.returncode == 0 and "findings/a.parquet is damaged" in listed.stderr

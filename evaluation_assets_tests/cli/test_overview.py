@@ -62,6 +62,21 @@ def test_a_single_table(evaluated: Path, name: str) -> None:
     assert isinstance(json.loads(done.stdout), list)
 
 
+def test_labels_that_cannot_be_read_are_told_of(evaluated: Path) -> None:
+    """They were lost in silence: the card said that there are no labels."""
+    (evaluated / "labels").mkdir(exist_ok=True)
+    (evaluated / "labels" / "mine.jsonl").write_text(
+        '{"drop": "support/one", "trajectory_id": "0", "label": "perhaps"}\n'
+    )
+    done = command("judges", home=evaluated)
+    (evaluated / "labels" / "mine.jsonl").unlink()
+    assert done.returncode == 0
+    assert (
+        "warning: labels: readable: 1 of 1 lines are not labels: mine.jsonl:1: label 'perhaps' is neither"
+        in done.stderr
+    )
+
+
 def test_nothing_evaluated_is_said(tmp_path: Path) -> None:
     done = command("overview", home=tmp_path)
     assert done.returncode == 2

@@ -7,6 +7,9 @@ from evaluation_assets.core.gating.baselines import Baseline
 
 Row = Mapping[str, Any]
 
+DAMAGED_TABLES = "damaged_tables"
+"""Names the files that were skipped, a line each."""
+
 
 def baseline_figures(baseline: Baseline) -> dict[str, str | int | float]:
     """Source of the baseline, who promoted it and why, the mean of each metric, and judges without canary scores."""
@@ -35,4 +38,4 @@ def false_alarms(rows: Iterable[Row]) -> dict[str, float]:
 def damaged_tables(messages: Iterable[str]) -> dict[str, str]:
     """The damaged files that were skipped."""
     named = "\n".join(dict.fromkeys(messages))
-    return {"damaged_tables": named} if named else {}
+    return {DAMAGED_TABLES: named} if named else {}

@@ -123,13 +123,15 @@ class JudgeSettings(EndpointSettings):
         """The function of a judge with provider `python`.
 
         Raises:
-            InvalidFunction: it cannot be imported.
+            InvalidFunction: it cannot be imported, or its criterion has the name of a metric.
             InvalidPlugin: there is no entry point of this name, or it cannot be loaded.
         """
         name = self.function or ""
-        if ":" in name:
-            return own_function(name, None if self.folder is None else Path(self.folder))
-        return plugin(JUDGES, name)
+        folder = None if self.folder is None else Path(self.folder)
+        found = own_function(name, folder) if ":" in name else plugin(JUDGES, name)
+        if (criterion := settings_of(found.function).criterion) in METRIC_NAMES:
+            raise InvalidFunction(f"function {name!r}: a metric has the name {criterion}; give @judge a criterion")
+        return found
 
     def check(self) -> None:
         """Judges without a model need no endpoint."""

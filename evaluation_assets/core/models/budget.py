@@ -48,6 +48,7 @@ class Budget:
         self._in_flight = 0
         self._waiting: list[asyncio.Future[None]] = []
         self._stopped: Stopped | None = None
+        self._refused: Stopped | None = None
 
     def begin_at(self, spent_usd: float, calls: int) -> None:
         """Count what the run has spent before, by its ledger; what was paid through this object is part of it."""
@@ -59,9 +60,18 @@ class Budget:
         if self._stopped is not None:
             raise self._stopped
         if self.limit_usd is not None and self.spent_usd >= self.limit_usd:
-            raise Stopped("budget", f"the budget of ${self.limit_usd:g} is spent")
+            raise self._refusal(f"the budget of ${self.limit_usd:g} is spent")
         if self.limit_calls is not None and self.calls >= self.limit_calls:
-            raise Stopped("budget", f"the budget of {counted(self.limit_calls, 'model call')} is spent")
+            raise self._refusal(f"the budget of {counted(self.limit_calls, 'model call')} is spent")
+
+    def check_all_was_asked(self) -> None:
+        """Raise `Stopped` if a question was not asked because of the budget. One that is spent may have been enough."""
+        if self._refused is not None:
+            raise self._refused
+
+    def _refusal(self, why: str) -> Stopped:
+        self._refused = Stopped("budget", why)
+        return self._refused
 
     def pay(self, cost_usd: float | None) -> None:
         """Add what one reply cost; an unknown price adds nothing."""
@@ -94,13 +104,12 @@ class Budget:
         """
         self.check()
         if most_usd is None and self.limit_usd is not None and self.limit_calls is None:
-            raise Stopped("budget", f"the price of the model is unknown, {NO_LIMIT}")
+            raise self._refusal(f"the price of the model is unknown, {NO_LIMIT}")
         if not self._has_calls(calls):
-            raise Stopped("budget", f"fewer than {calls} of {self.limit_calls} model calls are left of the budget")
+            raise self._refusal(f"fewer than {calls} of {self.limit_calls} model calls are left of the budget")
         if not self.has_room(most_usd, calls):
             left = (self.limit_usd or 0.0) - self.spent_usd
-            self._stopped = Stopped(
-                "budget",
+            self._stopped = self._refusal(
                 f"${left:.4f} is left of the budget of ${self.limit_usd:g}, and the next question may cost up to "
                 f"${most_usd:.4f}",
             )

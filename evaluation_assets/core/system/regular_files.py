@@ -39,6 +39,11 @@ def why_not_regular(path: UPath) -> str | None:
         return str(problem.strerror)
 
 
+def is_inside(path: UPath, folder: UPath) -> bool:
+    """Whether a path is a folder or below it."""
+    return f"{path.path}/".startswith(f"{folder.path}/")
+
+
 def leads_out(path: UPath, folder: UPath) -> bool:
     """Whether something in a folder lies elsewhere, by a link."""
     top = os.path.realpath(folder.path)

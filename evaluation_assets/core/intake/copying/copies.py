@@ -122,8 +122,3 @@ def _fields(sidecar: UPath | None) -> dict[str, Any]:
     except InvalidYaml:
         data = None
     return data if isinstance(data, dict) else {}
-
-
-def is_inside(path: UPath, folder: UPath) -> bool:
-    """Whether a path is a folder or below it."""
-    return f"{path.path}/".startswith(f"{folder.path}/")

@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 from upath import UPath
 
-from evaluation_assets.core.intake.copying.copies import Conflict, Copy, is_inside, mark_as_one
+from evaluation_assets.core.intake.copying.copies import Conflict, Copy, mark_as_one
 from evaluation_assets.core.intake.drops import (
     DIRECTORY_SIDECAR,
     NO_DATA,
@@ -23,6 +23,7 @@ from evaluation_assets.core.intake.drops import (
 )
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.regular_files import is_inside
 from evaluation_assets.core.text.plain_yaml import load_plain
 
 Say = Callable[[str], object]

@@ -6,12 +6,12 @@ from pathlib import Path
 import yaml
 from upath import UPath
 
-from evaluation_assets.core.intake.copying.copies import is_inside
 from evaluation_assets.core.lake.stored import publish_bytes, publish_copy
 from evaluation_assets.core.suites.agents.settings import AgentSettings, load_agent
 from evaluation_assets.core.suites.formats.registry import LoadedSuite, as_document, find_suite, load_suite
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.regular_files import is_inside
 
 
 def take_in_suite(home: Installation, path: Path) -> LoadedSuite:

@@ -6,8 +6,15 @@ from pathlib import Path
 from typing import Protocol
 
 from evaluation_assets.core.intake.sources.received import ReceivedTraces
-from evaluation_assets.core.intake.sources.settings import CODING_AGENTS, ReceivedSettings, SourceSettings
+from evaluation_assets.core.intake.sources.settings import (
+    CODING_AGENTS,
+    BucketSettings,
+    FolderSettings,
+    ReceivedSettings,
+    SourceSettings,
+)
 from evaluation_assets.core.intake.sources.store import StoreError, TraceStore
+from evaluation_assets.core.intake.sources.stores.files import open_files
 from evaluation_assets.core.system.installation import Installation
 
 _HERE = "evaluation_assets.core.intake.sources.stores"
@@ -17,11 +24,12 @@ STORES: Mapping[str, tuple[str, str | None]] = {
     "phoenix": (f"{_HERE}.phoenix", "phoenix"),
     "langfuse": (f"{_HERE}.langfuse", "langfuse"),
     "langsmith": (f"{_HERE}.langsmith", "langsmith"),
-    "folder": (f"{_HERE}.files", None),
-    "bucket": (f"{_HERE}.files", None),
     **dict.fromkeys(CODING_AGENTS, (f"{_HERE}.coding_agents", None)),
 }
-"""The module of each type of source, which has `open_store(settings)`, and the extra with its client library."""
+"""The module of each type of source, which has `open_store(settings)`, and the extra with its client library.
+
+Sources that are not here need to know the home folder.
+"""
 
 
 class _Module(Protocol):
@@ -36,6 +44,8 @@ def open_store(settings: SourceSettings, home: Installation) -> TraceStore:
     """
     if isinstance(settings, ReceivedSettings):
         return ReceivedTraces(Path(settings.spool) if settings.spool else home.received, settings.quiet)
+    if isinstance(settings, FolderSettings | BucketSettings):
+        return open_files(settings, home.root)
     module, extra = STORES[settings.type]
     try:
         opened: _Module = import_module(module)  # pyright: ignore[reportAssignmentType]

@@ -91,6 +91,17 @@ def test_a_file_becomes_a_drop_and_again_once_it_has_changed(tmp_path: Path) -> 
     assert (drops / "app" / "2026-03-01T09" / "team" / "run.jsonl").read_text() == "1\n2\n"
 
 
+def test_an_installation_does_not_fetch_what_it_has_written(tmp_path: Path) -> None:
+    """Each look copied the copies of the look before."""
+    home = Installation.at(str(tmp_path / "evaluations"))
+    put(tmp_path / "run.jsonl", 1)
+    put(Path(home.drops.path) / "app" / "run.jsonl", 1)
+    found = open_store(folder(tmp_path), home).ended(at(0), at(60), lambda name: True)
+    assert [name for trace in found for name, _ in trace.files] == ["run.jsonl"]
+    with pytest.raises(StoreError, match=r"drops belongs to the home folder, .* correct `path` in sources\.yaml"):
+        open_store(folder(Path(home.drops.path)), home)
+
+
 def test_objects_of_a_bucket_are_found() -> None:
     bucket = UPath("memory://logs")
     (bucket / "2026").mkdir(parents=True, exist_ok=True)

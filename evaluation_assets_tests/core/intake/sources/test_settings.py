@@ -60,7 +60,7 @@ def test_a_wrong_entry_gets_one_clear_line(tmp_path: Path, sources: Any, says: s
 
 
 def test_each_type_has_a_store() -> None:
-    assert SETTINGS.keys() - STORES.keys() == {"received"}  # needs the home folder
+    assert SETTINGS.keys() - STORES.keys() == {"received", "folder", "bucket"}  # need the home folder
 
 
 def test_a_session_of_a_coding_agent_is_given_an_hour(tmp_path: Path) -> None:

@@ -11,36 +11,42 @@ from upath import UPath
 
 from evaluation_assets.core.intake.drops import InvalidDrop, as_one
 from evaluation_assets.core.intake.sources.drops import file_id
-from evaluation_assets.core.intake.sources.settings import BucketSettings, FolderSettings, SourceSettings
+from evaluation_assets.core.intake.sources.settings import BucketSettings, FolderSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.system.regular_files import is_inside
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
 
 
-def open_store(settings: SourceSettings) -> "FileStore":
-    """The files of a folder or bucket.
+def open_files(settings: FolderSettings | BucketSettings, home: UPath) -> "FileStore":
+    """The files of a folder or bucket, without those of the installation at `home`: it would read what it has written.
 
     Raises:
-        StoreError: there is no such folder.
+        StoreError: there is no such folder, or it belongs to the installation.
     """
-    if isinstance(settings, FolderSettings):
-        root = UPath(Path(settings.path).expanduser().resolve())
+    if isinstance(settings, BucketSettings):
+        root, named = UPath(settings.url), "url"
+    else:
+        root, named = UPath(Path(settings.path).expanduser().resolve()), "path"
         if not Path(root.path).is_dir():
             raise StoreError(f"there is no folder {settings.path}; correct `path` in sources.yaml")
-    elif isinstance(settings, BucketSettings):
-        root = UPath(settings.url)
-    else:
-        raise TypeError(settings.type)
-    return FileStore(root, settings.include)
+    if _is_in(root, home):
+        raise StoreError(f"{root} belongs to the home folder, which is no source; correct `{named}` in sources.yaml")
+    return FileStore(root, settings.include, home)
+
+
+def _is_in(path: UPath, home: UPath) -> bool:
+    return path.protocol == home.protocol and is_inside(path, home)
 
 
 class FileStore:
     """The files below a folder, by name; those that no reader could read are left out."""
 
-    def __init__(self, root: UPath, include: str | None) -> None:
+    def __init__(self, root: UPath, include: str | None, home: UPath) -> None:
         self._root = root
         self._include = include or "*"
+        self._home = home
 
     def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
         """Yield the files that were last changed in `(after, until]`."""
@@ -64,7 +70,7 @@ class FileStore:
             raise StoreError(f"{self._root.protocol} needs an extra package: {how}") from problem
         except OSError as problem:
             raise StoreError(f"{self._root} cannot be listed: {problem}") from problem
-        found = [self._trace(path) for path in files]
+        found = [self._trace(path) for path in files if not _is_in(path, self._home)]
         return sorted((trace for trace in found if trace is not None), key=attrgetter("ended_at", "id"))
 
     def _trace(self, path: UPath) -> Trace | None:
