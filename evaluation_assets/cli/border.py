@@ -73,7 +73,8 @@ class Commands(click.Group):
             cause = stopped.__context__ if isinstance(stopped, click.Abort) else stopped
             if isinstance(cause, EOFError):
                 echo("", err=True)  # the question stands on the line
-                refuse("the input ended before the question was answered. Run this command in a terminal.")
+                answers = "Run this command in a terminal; --yes answers what is asked about costs."
+                refuse(f"the input ended before the question was answered. {answers}")
             if not isinstance(cause, KeyboardInterrupt):
                 raise
             number = cause.number if isinstance(cause, Interrupted) else signal.SIGINT

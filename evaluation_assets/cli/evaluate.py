@@ -1,6 +1,5 @@
 """`evaluate`: evaluate files and write reports."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +95,7 @@ def evaluate(inputs: tuple[Path, ...], **options: Any) -> None:
     with resumable(asked.home) as stop:
         evaluation = prepared(asked)
         if not evaluation.drops:
-            sys.exit(evaluation.status)
+            evaluation.end()
         silence_previews()
         from evaluation_assets.core.lake.no_pandas import write_without_pandas
 
@@ -120,7 +119,7 @@ def evaluate(inputs: tuple[Path, ...], **options: Any) -> None:
                 evaluation.finish(outcome)
         except InvalidSelection as problem:
             refuse(str(problem))
-        sys.exit(evaluation.status)
+        evaluation.end()
 
 
 def _check_combination(

@@ -8,7 +8,7 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.core.text.meant import did_you_mean
 
-_NAMED = 20
+_NAMED = 10
 """Maximum number of drops named in a message."""
 
 
@@ -16,8 +16,8 @@ def check_evaluated(home: Installation, drop: str, table: str = "task_metrics") 
     """Exit with status 2 if a drop has no such table, and name the drops that are meant or have it."""
     if not home.table(drop, table).exists:
         known = home.drops_with(table)
-        hint = did_you_mean(drop, known, f"evaluated drops: {first_of(known, _NAMED) or 'none'}")
-        refuse(f"{drop} has not been evaluated; {hint}")
+        listed = f"evaluated drops: {first_of(known, _NAMED) or 'none'}"
+        refuse("; ".join(filter(None, (f"{drop} has not been evaluated", listed, did_you_mean(drop, known)))))
 
 
 def refuse_without_report(home: Installation, drop: str, known: Iterable[str]) -> NoReturn:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from upath import UPath
@@ -30,6 +31,9 @@ from evaluation_assets.runs.unchanged import LastOutcome, LastOutcomes
 
 # ruff: noqa: PLC0415
 
+_MANY = 3
+"""Drops of one run each from which on a folder looks like one drop."""
+
 
 @dataclass(slots=True)
 class Evaluation:
@@ -40,6 +44,7 @@ class Evaluation:
     status: int = 0
     contents: dict[Drop, str] = field(default_factory=dict)
     _before: dict[str, bytes | None] = field(default_factory=dict)
+    _of_one_run: int = 0
 
     @property
     def drops(self) -> list[Drop]:
@@ -66,6 +71,13 @@ class Evaluation:
         if self.last is not None:
             self.last.keep(outcome, self.contents[outcome.drop], self._lines_again)
 
+    def end(self) -> NoReturn:
+        """Exit with the status, and say before how files of one run each are evaluated together."""
+        asked = self.asked
+        if self._of_one_run >= _MANY and not (asked.one_drop or asked.quiet) and any(map(Path.is_dir, asked.inputs)):
+            warn(f"{self._of_one_run} drops have one run each; --one-drop makes one drop of all files of a folder")
+        sys.exit(self.status)
+
     def _lines_again(self, outcome: RunOutcome, *, verbose: bool = False) -> Iterator[Line]:
         """What is printed of an outcome that is as it was."""
         return _lines(self.asked.home, outcome, verbose=verbose, again=True)
@@ -75,6 +87,7 @@ class Evaluation:
 
     def _print(self, outcome: RunOutcome, lines: Iterable[Line]) -> None:
         self.status = max(self.status, EXIT_STATUS[outcome.status])
+        self._of_one_run += outcome.metadata.get("preprocessed_trajectories", {}).get("records_total") == 1
         print_lines(lines)
         if self.asked.output is not None:
             _copy_files(self.asked.home, outcome.drop, self.asked.output)

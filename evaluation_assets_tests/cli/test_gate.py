@@ -88,7 +88,7 @@ def test_another_baseline_and_what_is_missing(home: Path, tmp_path: Path) -> Non
     assert unknown.returncode == 2
     assert "none has not been evaluated; evaluated drops: support/base, support/worse" in unknown.stderr
     without_suite = command("gate", "worse", home=home)
-    assert "worse has not been evaluated; did you mean 'support/worse'?" in without_suite.stderr
+    assert "evaluated drops: support/base, support/worse; did you mean 'support/worse'?" in without_suite.stderr
 
 
 def test_a_drop_of_no_suite_is_told_which_baseline_there_is(home: Path, tmp_path: Path) -> None:

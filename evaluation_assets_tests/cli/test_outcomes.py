@@ -62,3 +62,15 @@ def test_reports_list_the_tools_that_failed_most_first(tmp_path: Path) -> None:
     assert command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home").returncode == 0
     report = json.loads((tmp_path / "home" / "reports" / "d" / "report.json").read_text())
     assert [tool["tool_type"] for tool in report["tools"]] == ["beta", "alpha", "final", "gamma"]
+
+
+def test_a_folder_of_files_with_one_run_each_is_told_of_one_drop(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for number in range(3):
+        (tmp_path / "in" / f"{number}.jsonl").write_bytes(lines(good(f"run{number}")))
+    said = "3 drops have one run each; --one-drop makes one drop of all files of a folder"
+    asked = ("evaluate", tmp_path / "in")
+    assert said in command(*asked, home=tmp_path / "home").stderr
+    assert said in command(*asked, home=tmp_path / "home").stderr, "nothing has changed"
+    for each in ((*asked, "--quiet"), (*asked, "--one-drop"), ("evaluate", *(tmp_path / "in").iterdir())):
+        assert "--one-drop" not in command(*each, home=tmp_path / "home").stderr

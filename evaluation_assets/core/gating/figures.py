@@ -17,10 +17,9 @@ def change(value: float | None, metric: str) -> str:
 
 
 def both_changes(compared: MetricComparison) -> str:
-    """The tested difference; for cost and latency, which are tested per task, that of the total beside it."""
-    tested = change(compared.difference, compared.metric)
-    mean = compared.mean_difference
-    return tested if mean is None else f"{tested} (total {change(mean, compared.metric)})"
+    """The tested difference; for cost and latency, which are tested per task, that of the total if it is another."""
+    tested, total = (change(each, compared.metric) for each in (compared.difference, compared.mean_difference))
+    return tested if total in (tested, _NONE) else f"{tested} (total {total})"
 
 
 def size(value: float | None, metric: str) -> str:

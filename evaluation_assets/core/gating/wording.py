@@ -77,8 +77,9 @@ def correlated(suspected: SuspectedFamilies) -> str:
 
 def _change(pairs: Pairs, effect: float) -> str:
     change = figures.change(pairs.as_change(effect), pairs.metric)
-    mean = pairs.mean_difference
-    both = change if mean is None else f"{change} per task, {figures.change(mean, pairs.metric)} in total,"
+    total = figures.change(pairs.mean_difference, pairs.metric)
+    is_one = pairs.mean_difference is None or total == change
+    both = change if is_one else f"{change} per task, {total} in total,"
     return f"{pairs.metric} {both} on {counted(len(pairs.tasks), 'task')}"
 
 

@@ -65,7 +65,7 @@ class ModelUse:
 
     @property
     def _cost(self) -> str:
-        if self.cost_usd is None:
+        if self.cost_usd is None or (self.unpriced and not self.cost_usd):
             return "unknown"
         return f"{'at least ' if self.unpriced else ''}${self.cost_usd:,.4f}"
 

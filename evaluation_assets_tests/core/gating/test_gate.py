@@ -524,6 +524,9 @@ def test_a_few_runs_that_are_much_dearer_show_in_the_total() -> None:
     assert outcome.reasons[0].startswith("cost_usd +10.0% per task, +235.5% in total, on 40 tasks")
     assert outcome.metrics[0].mean_difference == pytest.approx(2.355)
     assert "(total +235.5%)" in as_text(outcome)
+    alike = gate({"cost_usd": before}, {"cost_usd": scores(np.full(40, 0.11))}, settings)
+    assert "cost_usd +10.0% on 40 tasks" in alike.reasons[0]
+    assert "+10.0%" in as_text(alike) and "total" not in as_text(alike)
 
 
 def test_a_regression_that_was_found_says_nothing_of_what_could_have_been() -> None:
