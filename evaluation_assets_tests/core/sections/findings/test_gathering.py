@@ -65,8 +65,9 @@ def test_what_was_expected_of_a_run_is_found_at_its_call() -> None:
     issue = {"kind": "wrong_parameter", "tool": "get_order", "parameter": "order_id", "hard": True, "call": 1}
     issue |= {"detail": 'expected "W22", got "W21"'}
     other = call("get_order", '{"status": "new"}', order_id="W22")
-    for given, detector in (({"case_issues": [issue]}, "tool_use_results"), ({"unmet": [issue]}, "expected_calls")):
-        found = findings_of(run(asked("Where are W21 and W22?", other, READ)), **given)
+    trajectory = run(asked("Where are W21 and W22?", other, READ))
+    by_case, by_source = findings_of(trajectory, case_issues=[issue]), findings_of(trajectory, unmet=[issue])
+    for found, detector in ((by_case, "tool_use_results"), (by_source, "expected_calls")):
         (finding,) = [each for each in found if each.detector == detector]
         assert (finding.kind, finding.severity, finding.place.step) == ("wrong_argument", "HIGH", 1)
         assert finding.evidence == 'get_order, order_id: expected "W22", got "W21"'
