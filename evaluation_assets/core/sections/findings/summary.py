@@ -135,12 +135,14 @@ class FindingsSummary(Frozen):
         named = [f"{kind.title} ({counted(kind.runs, 'run')})" for kind in frequent]
         if (others := len(self.kinds) - len(frequent)) > 0:
             named.append(counted(others, "other kind"))
-        return f"in {self.affected:,} of {self.of_runs}{self.failed_or_not}: {', '.join(named)}"
+        return f"in {self.affected:,} of {self.of_runs}{self.in_failed}: {', '.join(named)}"
 
     @property
-    def failed_or_not(self) -> str:
-        """What keeps the runs with findings apart from those that failed, where some failed."""
-        return ", failed or not" if 0 < self.failed < self.n_runs else ""
+    def in_failed(self) -> str:
+        """In how many failed runs something grave was found; empty if none failed, or all."""
+        if not 0 < self.failed < self.n_runs:
+            return ""
+        return f", grave ones in {self.failed - self.failed_without:,} of {counted(self.failed, 'failed run')}"
 
 
 @dataclass(slots=True)

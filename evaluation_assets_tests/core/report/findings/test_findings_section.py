@@ -118,8 +118,8 @@ def test_outcomes_for_pull_requests_and_webhooks_have_a_line_a_kind(report: Drop
     assert "[Cut off](https://reports/assistants/report.html#/runs?q=finding%3A%22cut_off%22)" in lines[0]
     assert told.data["findings"][0] == {"kind": "cut_off", "severity": "HIGH", "runs": 1, "share": 1 / 16}
     assert told.sentence.endswith(
-        "Findings in 3 of 16 runs, failed or not: Cut off (1 run), Loop (1 run), Unsupported answer (1 run), "
-        "1 other kind"
+        "Findings in 3 of 16 runs, grave ones in 1 of 3 failed runs: Cut off (1 run), Loop (1 run), "
+        "Unsupported answer (1 run), 1 other kind"
     )
     unsafe = drop_outcome(hostile(report), ReportAddress()).markdown
     assert "<script" not in unsafe and "](javascript" not in unsafe and "**b**" not in unsafe

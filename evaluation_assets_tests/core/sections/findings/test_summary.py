@@ -105,7 +105,7 @@ def test_findings_in_one_line_are_the_most_frequent_grave_kinds() -> None:
     assert summary().text == "none in 5 runs of 4 tasks"
     assert summary(row("a", "repeated_call", "LOW")).text.endswith("Repeated call (1 run)")
     other = summary(row("a", "loop", "MEDIUM"), failed="b")
-    assert other.text == "in 1 of 5 runs of 4 tasks, failed or not: Loop (1 run)"
+    assert other.text == "in 1 of 5 runs of 4 tasks, grave ones in 0 of 1 failed run: Loop (1 run)"
 
 
 def test_the_drop_before_is_compared_only_if_the_same_detectors_searched_it() -> None:
