@@ -29,12 +29,22 @@ Results go to stdout; progress and logs go to stderr.
 
 Each command has `--help`. Left out below are `evaluation-assets`, and the options `--home`, the home folder or its
 fsspec URL (default `.evaluation`), and `--panel`, the path to `panel.yaml` (default: that in the home folder). Options
-that [`evaluate`](#evaluate) has too are only named, and so is `--format [text|json]`, which prints text by default, or
-a JSON document.
+that [`evaluate`](#evaluate) has too are only named, and so are `--format [text|json]`, which prints text by default, or
+a JSON document, `--budget USD`, which stops before more is spent, and `--dry-run`, which shows the price and calls no
+model.
 """
 
 _LEFT_OUT = frozenset({"home_url", "panel_file"})
 """Options of nearly all commands, which the introduction describes."""
+
+_NAMED = frozenset(
+    {
+        "Print text, or a JSON document.",
+        "Stop before spending more than this.",
+        "Show the price; no model is called.",
+    }
+)
+"""Help of options of many commands, which the introduction describes."""
 
 
 def page() -> str:
@@ -65,7 +75,7 @@ def _named(parameter: click.Parameter) -> str | None:
     context = click.Context(main)
     record = parameter.get_help_record(context)
     known = (each.get_help_record(context) for each in evaluate.params)
-    return record[0] if record and (record[0] == "--format [text|json]" or record in known) else None
+    return record[0] if record and (parameter.help in _NAMED or record in known) else None
 
 
 def _help(command: click.Command, context: click.Context, named: Iterable[str | None]) -> str:
