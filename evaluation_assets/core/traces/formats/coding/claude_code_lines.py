@@ -280,7 +280,8 @@ class SessionLines:
         self.stopped = subtype in _STOPPED
         failed = fields.flag("is_error") is True or (subtype or "").startswith("error_")
         if failed and not self.stopped:
-            told = self.outcome or "; ".join(one for one in fields.items("errors") if isinstance(one, str))
+            errors = "; ".join(one for one in fields.items("errors") if isinstance(one, str))
+            told = self.outcome or errors or fields.object("error").text("message")  # the latter in Qwen Code
             self.failure = one_line(told) or subtype or "error"
         self.used = usage_of(fields.object("usage"))
         self.turns = fields.whole("num_turns")

@@ -1,7 +1,9 @@
 """Goose sessions: JSON lines, exports of `goose session export --format json`, and `--output-format stream-json`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
@@ -10,15 +12,16 @@ from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
-from evaluation_assets.core.traces.trajectories.model import Agent
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject
 
 NAME = "goose"
 DESCRIPTION = "Goose sessions: JSON lines, exports, and stream-json output"
 DETECTION = "messages with toolRequest or toolResponse content; a header with a working_dir and message_count; exports"
 
 _CALLS = ("toolRequest", "frontendToolRequest")
+_IN_PIECES = ("text", "thinking")
 _PARTS = (*_CALLS, "toolResponse")
 _SILENT = (
     "redactedThinking", "systemNotification", "actionRequired", "toolConfirmationRequest", "conversationCompacted",
@@ -33,7 +36,7 @@ class _Session:
         self.session = CodingSession(Agent(id="goose", name="Goose"))
         self._unmapped = unmapped
         self._refused: list[tuple[str | None, str]] = []
-        for record in records:
+        for record in _joined(records):
             with unmapped.reading(record) as fields:
                 self._record(fields)
 
@@ -134,6 +137,43 @@ class _Session:
         name, arguments = asked.text("name") or "unknown", asked.value("arguments")
         outcome.set_aside("status")
         return Call(name=name, id=identity, arguments=arguments)
+
+
+def _joined(records: Sequence[Any]) -> Iterator[Any]:
+    """The records, of which those in a row with the ID of one message, as a stream has its pieces, are one."""
+    names = [_message_in(record).get("id") for record in records]
+    keys = [name if isinstance(name, str) else place for place, name in enumerate(names)]
+    for _, group in groupby(zip(keys, records, strict=True), key=itemgetter(0)):
+        (_, first), *others = group
+        if not others:
+            yield first
+            continue
+        contents = [
+            list_in(_message_in(record).get("content")) for record in (first, *(record for _, record in others))
+        ]
+        message = {**_message_in(first), "content": _with_pieces(contents)}
+        yield {**first, "message": message} if at(first, "type") == "message" else message
+
+
+def _message_in(record: Any) -> JsonObject:
+    return object_in(at(record, "message") if at(record, "type") == "message" else record)
+
+
+def _with_pieces(contents: Sequence[Sequence[Any]]) -> list[Any]:
+    """One content: a piece of a text or thought belongs to the one before it."""
+    parts: list[list[Any]] = []
+    for content in contents:
+        kind = at(content[0], "type") if len(content) == 1 else None
+        if parts and kind in _IN_PIECES and at(parts[-1][-1], "type") == kind:
+            parts[-1].append(content[0])
+        else:
+            parts += [[part] for part in content]
+    return [_whole(pieces) if len(pieces) > 1 else pieces[0] for pieces in parts]
+
+
+def _whole(pieces: Sequence[JsonObject]) -> JsonObject:
+    kind = pieces[0]["type"]
+    return {**pieces[0], **pieces[-1], kind: "".join(as_text(piece.get(kind)) for piece in pieces)}
 
 
 def _result(part: Fields) -> Result:

@@ -31,6 +31,7 @@ from evaluation_assets.core.traces.formats.messages.langsmith_runs import (
     set_copies_aside,
     text_in,
 )
+from evaluation_assets.core.traces.formats.messages.message_chunks import joined_chunks
 from evaluation_assets.core.traces.formats.messages.message_lists import are_messages
 from evaluation_assets.core.traces.formats.readers.smolagents import is_action
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text
@@ -112,6 +113,8 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
     data = {"messages": data} if isinstance(data, list) else data
     if not isinstance(data, dict):
         raise not_a_record(record.data, "an object or a list of messages")
+    if isinstance(messages := data.get("messages"), list):
+        data = {**data, "messages": joined_chunks(messages)}
     with unmapped.reading(data) as fields:
         if runs := fields.objects("runs"):
             return trajectory_from(NAME, *flat_trace(runs, unmapped))

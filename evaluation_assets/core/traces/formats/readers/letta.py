@@ -7,6 +7,7 @@ has the answer. Prompts and results are wrapped in JSON where they are stored.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
@@ -32,6 +33,9 @@ DETECTION = (
 
 _KINDS = ("assistant_message", "user_message", "reasoning_message", "tool_call_message", "tool_return_message")
 _CALLS = ("tool_call_message", "approval_request_message")
+_PIECES = {"assistant_message": "content", "reasoning_message": "reasoning"}
+"""Messages that a stream of tokens has in pieces, as it has calls, and their fields with the pieces."""
+
 _SPOKEN = "send_message"
 _USUAL_ENDS = ("end_turn", "tool_rule", "no_tool_call", "requires_approval", "cancelled")
 _BESIDE = (
@@ -96,7 +100,7 @@ def _answered(answer: JsonObject, unmapped: UnmappedFields) -> Trajectory:
 
 def _read(messages: Sequence[JsonObject], unmapped: UnmappedFields) -> "_Letta":
     letta = _Letta()
-    for message in _in_order(messages):
+    for message in _joined(_in_order(messages)):
         with unmapped.reading(message, "messages[].") as fields:
             letta.add(fields)
     return letta
@@ -129,6 +133,36 @@ def _in_order(messages: Sequence[JsonObject]) -> list[JsonObject]:
         return list(messages)
     groups = groupby(reversed(messages), key=lambda message: message.get("id"))
     return [one for _, group in groups for one in sorted(group, key=lambda one: "reasoning" not in one)]
+
+
+def _joined(messages: Sequence[JsonObject]) -> Iterator[JsonObject]:
+    """The messages, of which those in a row that are pieces of one, as a stream of tokens has them, are one."""
+    keys = [_of_one(message) or (place,) for place, message in enumerate(messages)]
+    for _, group in groupby(zip(keys, messages, strict=True), key=itemgetter(0)):
+        pieces = [message for _, message in group]
+        yield pieces[0] if len(pieces) == 1 else _whole(pieces)
+
+
+def _of_one(message: JsonObject) -> tuple[Any, ...] | None:
+    """What all pieces of a message have in common; `None` for a message that comes whole."""
+    kind, name = first_text(message, "message_type"), first_text(message, "id")
+    made = first_text(message.get("tool_call"), "tool_call_id")
+    if name is None or not (made if kind in _CALLS else isinstance(message.get(_PIECES.get(kind or "", "")), str)):
+        return None
+    return kind, name, first_text(message, "otid"), made
+
+
+def _whole(pieces: Sequence[JsonObject]) -> JsonObject:
+    first = pieces[0]
+    if (key := _PIECES.get(first["message_type"])) is not None:
+        return {**first, key: "".join(piece[key] for piece in pieces)}
+    calls = [object_in(piece["tool_call"]) for piece in pieces]
+    name = next((name for call in calls if (name := first_text(call, "name")) is not None), None)
+    written = "".join(as_text(call.get("arguments")) for call in calls)
+    return {
+        **{key: value for key, value in first.items() if key != "tool_calls"},
+        "tool_call": {**calls[0], "name": name, "arguments": written},
+    }
 
 
 class _Letta:

@@ -40,6 +40,7 @@ from evaluation_assets.core.traces.formats.readers.anthropic_messages import is_
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.readers.kimi_code import is_mark
 from evaluation_assets.core.traces.formats.readers.openai_responses import is_item
+from evaluation_assets.core.traces.formats.transcript import one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import object_in
 from evaluation_assets.core.traces.formats.usage import usage_of
@@ -109,9 +110,12 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             answers = []
         for choice in choices:
             choice.set_aside("index", "logprobs")
+        failure = None if answers else _failure_of(fields)
         if not messages and not choices:
-            raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {', '.join(LISTS)}")
-        context = merged(merged(context_of(fields), known), Context(task=written.task, final_answer=written.answer))
+            what = f"the record has no list of messages in {', '.join(LISTS)}"
+            raise UnusableRecord("no_trajectory_text", what if failure is None else f"the request failed: {failure}")
+        written_context = Context(task=written.task, final_answer=written.answer, failure=failure)
+        context = merged(merged(context_of(fields), known), written_context)
         if request is not fields:
             context = merged(context, context_of(request))
         for choice in choices:
@@ -156,6 +160,18 @@ def _response_of(fields: Fields) -> Fields:
         return fields
     response = fields.object(*_RESPONSES)
     return response if "choices" in response else response.object("body")
+
+
+def _failure_of(fields: Fields) -> str | None:
+    """Why a request failed, in a log of requests or the output of a batch: by its own error, or by its response."""
+    response = fields.object(*_RESPONSES)
+    for holder in (fields, response, response.object("body")):
+        error = holder.object("error")
+        told = error.text("message", "code")
+        error.rest()
+        if told is not None:
+            return one_line(told)
+    return None
 
 
 def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:

@@ -337,3 +337,26 @@ def test_a_model_without_a_price_is_not_free() -> None:
     assert all(run.usage and run.usage.cost_usd is None and run.usage.input_tokens for run in tuned)
     base = trajectories(data(TAU2_BASE))
     assert all(run.usage and run.usage.cost_usd for run in base)
+
+
+BROKEN = {"error": {"message": "Rate limit reached", "type": "requests", "code": "rate_limit_exceeded"}}
+
+
+@pytest.mark.parametrize(
+    "response",
+    [{"response": BROKEN}, {"response": {"status_code": 429, "body": BROKEN}}, {"response": None, **BROKEN}],
+)
+def test_a_log_whose_last_request_failed_is_a_run_that_broke(tmp_path: Path, response: dict[str, Any]) -> None:
+    asked = [{"role": "user", "content": "Is order 17 paid?"}]
+    call = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    said = {"role": "assistant", "content": None, "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "paid"}
+    log = [
+        {"request": {"messages": asked}, "response": {"choices": [{"message": said}]}},
+        {"request": {"messages": [*asked, said, result]}, **response},
+    ]
+    (run,) = read(saved(tmp_path, log))
+    assert isinstance(run, Trajectory)
+    assert (run.flags, run.extra["error"]) == (("no_answer", "failed"), "Rate limit reached")
+    (item,) = read(saved(tmp_path, [{"custom_id": "r1", "response": None, **BROKEN}, *log[:1]]))[:1]
+    assert isinstance(item, Rejection) and item.detail == "the request failed: Rate limit reached"

@@ -1,6 +1,7 @@
 """Goose sessions, shaped by `crates/goose/src/conversation/message.rs` and `tool_result_serde.rs` of block/goose."""
 
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -67,3 +68,24 @@ def test_the_reading_is_complete() -> None:
     assert len(list(report.read(FORMATS["goose"], files_of(FIXTURE)))) == 1
     assert report.summary.sentence == "complete"
     assert report.summary.calls_in_source == 4
+
+
+def test_the_pieces_of_a_streamed_message_are_one_message(tmp_path: Path) -> None:
+    def piece(name: str, **part: Any) -> dict[str, Any]:
+        return {"type": "message", "message": {"id": name, "role": "assistant", "content": [part]}}
+
+    call = {"status": "success", "value": {"name": "developer__shell", "arguments": {"command": "ls"}}}
+    lines = [
+        piece("m1", type="thinking", thinking="The ", signature=""),
+        piece("m1", type="thinking", thinking="list.", signature="s"),
+        piece("m1", type="text", text="I "),
+        piece("m1", type="text", text="look."),
+        piece("m1", type="toolRequest", id="c1", toolCall=call),
+        piece("m2", type="text", text="Do"),
+        piece("m2", type="text", text="ne."),
+        {"type": "complete", "total_tokens": 12},
+    ]
+    (tmp_path / "stream.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    (run,) = trajectories(tmp_path / "stream.jsonl")
+    (called,) = run.calls
+    assert (run.piece(called.thought), run.piece(called.message), run.final_answer) == ("The list.", "I look.", "Done.")

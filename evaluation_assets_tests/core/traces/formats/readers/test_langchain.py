@@ -11,7 +11,7 @@ import pytest
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, trajectories
 
 DROP = FIXTURES / "langchain"
 
@@ -245,3 +245,27 @@ def test_cached_tokens_of_langsmith_are_those_of_the_run_or_of_its_message(tmp_p
     }
     (found,) = trajectories(written(tmp_path, run))
     assert found.usage == Usage(input_tokens=100, cached_tokens=60, cache_write_tokens=30, output_tokens=10)
+
+
+def test_chunks_of_a_streamed_message_are_one_message(tmp_path: Path) -> None:
+    def chunk(name: str, content: Any, *pieces: tuple[str | None, str], **used: int) -> dict[str, Any]:
+        calls = [{"name": tool, "args": args, "id": tool and "c1", "index": 0} for tool, args in pieces]
+        more = {"usage_metadata": {**used, "total_tokens": sum(used.values())}} if used else {}
+        return {"type": "AIMessageChunk", "id": name, "content": content, "tool_call_chunks": calls, **more}
+
+    messages = [
+        {"type": "human", "content": "Is order 17 paid?", "id": "h"},
+        chunk("run-1", [{"type": "text", "text": "I ", "index": 0}], input_tokens=10, output_tokens=1),
+        chunk("run-1", [{"type": "text", "text": "look.", "index": 0}]),
+        chunk("run-1", [], ("look_up", "")),
+        chunk("run-1", [], (None, '{"order":'), (None, " 17}"), input_tokens=0, output_tokens=4),
+        {"type": "tool", "content": "paid", "tool_call_id": "c1", "name": "look_up", "id": "t"},
+        chunk("run-2", "It is "),
+        chunk("run-2", "paid."),
+    ]
+    (tmp_path / "m.json").write_bytes(orjson.dumps({"messages": messages}))
+    (run,) = trajectories(tmp_path / "m.json")
+    assert calls_of(run) == [("look_up", {"order": 17}, "paid")]
+    assert (run.piece(run.calls[0].message), run.final_answer) == ("I look.", "It is paid.")
+    assert summary_of(tmp_path / "m.json").trust == "complete"
+    assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (10, 5)

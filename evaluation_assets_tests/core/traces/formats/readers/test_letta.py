@@ -71,3 +71,36 @@ def test_reasoning_of_a_provider_stands_beside_what_an_exported_agent_says(tmp_p
 @pytest.mark.parametrize("name", ["messages.json", "answer.json", "agent.json"])
 def test_the_reading_is_complete(name: str) -> None:
     assert summary_of(FIXTURE / name).sentence == "complete"
+
+
+def test_the_pieces_of_a_stream_of_tokens_are_one_message(tmp_path: Path) -> None:
+    def piece(kind: str, name: str, **fields: Any) -> dict[str, Any]:
+        return {
+            "message_type": kind,
+            "id": name,
+            "otid": f"{name}-{kind}",
+            "date": "2026-01-02T10:00:00+00:00",
+            **fields,
+        }
+
+    def called(call_id: str, name: str | None, arguments: str | None) -> dict[str, Any]:
+        made = {"name": name, "arguments": arguments, "tool_call_id": call_id}
+        return piece("tool_call_message", "m1", tool_call=made, tool_calls=made)
+
+    lines = [
+        piece("user_message", "m0", content="Is order 17 paid?"),
+        piece("reasoning_message", "m1", reasoning="I "),
+        piece("reasoning_message", "m1", reasoning="look."),
+        called("c1", "look_up", None),
+        called("c1", None, '{"order":'),
+        called("c1", None, " 17}"),
+        called("c2", "look_up", '{"order": 18}'),
+        piece("tool_return_message", "m2", tool_return="paid", status="success", tool_call_id="c1"),
+        piece("tool_return_message", "m3", tool_return="open", status="success", tool_call_id="c2"),
+        piece("assistant_message", "m4", content="It is "),
+        piece("assistant_message", "m4", content="paid."),
+    ]
+    (tmp_path / "m.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    (run,) = trajectories(tmp_path / "m.jsonl")
+    assert calls_of(run) == [("look_up", {"order": 17}, "paid"), ("look_up", {"order": 18}, "open")]
+    assert (run.piece(run.calls[0].thought), run.final_answer) == ("I look.", "It is paid.")
