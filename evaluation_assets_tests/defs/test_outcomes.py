@@ -111,7 +111,7 @@ def test_what_was_expected_of_runs_foretells_nothing(installation: Workspace) ->
     installation.run("shop/known")
     found = installation.rows("shop/known", "findings")
     failed = {row["trajectory_id"] for row in installation.rows("shop/known", "raw_trajectories") if not row["success"]}
-    assert {row["trajectory_id"] for row in found if row["detector"] == "expected_calls"} == failed
+    assert {row["trajectory_id"] for row in found if row["detector"] == "recorded_expectations"} == failed
     assert metadata(installation.run("shop/new"))["reason"].startswith("no predictions: the AUROC is at least")
 
 

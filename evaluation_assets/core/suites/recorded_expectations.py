@@ -1,13 +1,15 @@
-"""What a source expects of a run that it recorded: the gold calls and outputs in its labels, as a test case."""
+"""What a source expects of a run that it recorded: gold calls and outputs in its labels, or a reference answer."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from evaluation_assets.core.suites import call_metrics
+from evaluation_assets.core.suites.answers import RIGHT, compare_answer
 from evaluation_assets.core.suites.calls import run_of
-from evaluation_assets.core.suites.case_issues import Issue, answer_issues, call_issues, parameter_issues
+from evaluation_assets.core.suites.case_issues import Issue, answer_issues, call_issues, issue_of, parameter_issues
+from evaluation_assets.core.suites.comparison import shown
 from evaluation_assets.core.suites.matching import align, effects
-from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, ReferenceAnswer
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _ABOUT_STATE = {"DB", "ENV_ASSERTION"}
@@ -17,10 +19,14 @@ _ABOUT_STATE = {"DB", "ENV_ASSERTION"}
 def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
     """Where the effects of a run's calls, and what it tells the user, differ from what its source expects.
 
-    Nothing is said of a run that its source counts as a success, whatever way it took.
+    Nothing is said of a run that its source counts as a success, whatever way it took. The answer of one without gold
+    calls is held against the reference answer only if the source counts it as a failure: both may be worded freely.
     """
-    case = None if trajectory.success else _case_of(trajectory)
+    if trajectory.success:
+        return
+    case = _case_of(trajectory)
     if case is None:
+        yield from () if trajectory.success is None else _wrong_answer(trajectory)
         return
     run = run_of(trajectory)
     alignment = effects(case.expected_calls, run.calls, align(case.expected_calls, run.calls))
@@ -28,6 +34,14 @@ def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
     yield from call_issues(case, run.calls, alignment)
     yield from parameter_issues(case, alignment, fails=True)
     yield from answer_issues(case, run, None, missing)
+
+
+def _wrong_answer(trajectory: Trajectory) -> Iterator[Issue]:
+    """The answer of a failed run, if it has one, unless the source accepts it: each line may be an answer."""
+    expected, answer = (trajectory.reference_answer or "").strip(), (trajectory.final_answer or "").strip()
+    accepted = [ReferenceAnswer(value=each) for each in (expected, *expected.splitlines()) if each.strip()]
+    if accepted and answer and not any(compare_answer(each, answer) in RIGHT for each in accepted):
+        yield issue_of("wrong_answer", f"expected {shown(expected)}, got {shown(answer)}")
 
 
 def _case_of(trajectory: Trajectory) -> Case | None:

@@ -63,6 +63,28 @@ def test_labels_with_another_meaning_are_left_alone(calls: Any) -> None:
     assert unmet(LOOK, expected_calls=calls) == []
 
 
+@pytest.mark.parametrize(
+    ("expected", "answer", "success", "is_wrong"),
+    [
+        ("1,500", "It costs 1500 dollars.", False, False),
+        ("Paris\nLyon", "lyon", False, False),
+        ("Paris", "It is Lyon.", False, True),
+        ("Paris", "It is Lyon.", None, False),
+        ("Paris", "It is Lyon.", True, False),
+        ("Paris", None, False, False),
+        ("Paris", "NOT_FOUND", False, True),
+        (" ", "Lyon", False, False),
+        (None, "Lyon", False, False),
+    ],
+)
+def test_the_answer_of_a_failed_run_is_held_against_the_reference(
+    expected: str | None, answer: str | None, success: bool | None, is_wrong: bool
+) -> None:
+    said = run(asked("Where?", answer="Somewhere."))
+    made = replace(said, success=success, reference_answer=expected, final_answer=answer)
+    assert [issue.kind for issue in unmet_expectations(made)] == ["wrong_answer"] * is_wrong
+
+
 def test_a_nested_value_is_told_at_the_place_that_differs() -> None:
     gold = [{"name": "book_trip", "arguments": {"seats": [{"row": 1, "seat": "B"}]}}]
     made = replace(run(asked("Book", BOOK)), success=False, labels={"expected_calls": gold})

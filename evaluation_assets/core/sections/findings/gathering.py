@@ -17,7 +17,7 @@ JudgedClaim = tuple[str, str, str]
 
 GATHERING_VERSION = "6"
 
-_OF_CASE, _OF_SOURCE = "tool_use_results", "expected_calls"
+_OF_CASE, _OF_SOURCE = "tool_use_results", "recorded_expectations"
 ABOUT_OUTCOME = frozenset((_OF_CASE, _OF_SOURCE))
 """Whose findings say that a run failed by what was expected of it: its test case, and what its source recorded."""
 

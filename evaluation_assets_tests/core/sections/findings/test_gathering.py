@@ -67,7 +67,7 @@ def test_what_was_expected_of_a_run_is_found_at_its_call() -> None:
     other = call("get_order", '{"status": "new"}', order_id="W22")
     trajectory = run(asked("Where are W21 and W22?", other, READ))
     by_case, by_source = findings_of(trajectory, case_issues=[issue]), findings_of(trajectory, unmet=[issue])
-    for found, detector in ((by_case, "tool_use_results"), (by_source, "expected_calls")):
+    for found, detector in ((by_case, "tool_use_results"), (by_source, "recorded_expectations")):
         (finding,) = [each for each in found if each.detector == detector]
         assert (finding.kind, finding.severity, finding.place.step) == ("wrong_argument", "HIGH", 1)
         assert finding.evidence == 'get_order, order_id: expected "W22", got "W21"'
