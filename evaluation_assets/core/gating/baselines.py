@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from statistics import fmean
 from typing import Any, Literal
 
@@ -304,7 +305,7 @@ def read_figures(file: UPath) -> dict[str, float] | None:
     if not isinstance(given, dict) or not given or any(isinstance(value, dict | list) for value in given.values()):
         return None
     for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
             raise InvalidBaseline(f"{file}: {name} is {value!r}; it has to be a number")
     return {OTHER_NAMES.get(str(name), str(name)): value for name, value in given.items()}
 
