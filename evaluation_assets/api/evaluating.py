@@ -209,7 +209,8 @@ def _run(
 
         options = RunOptions(settings=settings, budget_usd=budget, budget_calls=budget_calls)
         shown = RunProgress(quiet=not progress, verbose=False)
-        (outcome,) = run_here(lambda stop: list(evaluate_drops(home, panel, [drop], options, shown, stop)))
+        with as_unusable():
+            (outcome,) = run_here(lambda stop: list(evaluate_drops(home, panel, [drop], options, shown, stop)))
     message = f"{drop.key}: {outcome.message}"
     if outcome.status in ("unreadable", "unusable"):
         raise UnusableInput(message)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import dagster as dg
 
+from evaluation_assets.core.gating.baselines import InvalidBaseline
 from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
 from evaluation_assets.core.intake.drops import InvalidDrop
 from evaluation_assets.core.judging.panel import InvalidPanel
@@ -33,7 +34,7 @@ from evaluation_assets.resources.parquet import write_table
 DROPS_PER_RUN = 100
 """Most drops that are evaluated in one run: few enough to share a backlog among several workers."""
 
-_EXPLAINED = (InvalidDrop, UnreadableDrop, InvalidToolTypes, DamagedTable, Unwritable)
+_EXPLAINED = (InvalidBaseline, InvalidDrop, UnreadableDrop, InvalidToolTypes, DamagedTable, Unwritable)
 """Problems whose messages say what to do: nobody needs the frames that they came from."""
 
 Event = dg.AssetMaterialization | dg.AssetCheckEvaluation

@@ -87,7 +87,7 @@ def unusable_settings(home: Installation, panel: Panel) -> Iterator[str]:
         "agents": lambda: load_agents(agent_files(home.agents)),
         "rubrics": lambda: load_rubrics(home.rubrics),
         "tool types": lambda: load_tool_types(home.tool_types),
-        "gate.yaml": lambda: settings_of(home, panel),
+        "gate.yaml": lambda: _gate_settings(home, panel),
         "checks.yaml": lambda: load_checks(home.checks_file),
         "groups.yaml": lambda: read_states(home.groups_file),
         "sources.yaml": lambda: sources_of(home),
@@ -100,6 +100,12 @@ def unusable_settings(home: Installation, panel: Panel) -> Iterator[str]:
             load()
         except InvalidConfiguration as problem:
             yield f"{name}: {problem}"
+
+
+def _gate_settings(home: Installation, panel: Panel) -> None:
+    from evaluation_assets.defs.dagster_settings import check_for_dagster  # noqa: PLC0415  (Dagster: 1 s to import)
+
+    check_for_dagster(settings_of(home, panel), home.gate_file)
 
 
 def _keys(panel: Panel, judges: Sequence[Judge]) -> Iterator[Verified]:

@@ -94,6 +94,14 @@ def test_the_suite_of_a_drop_is_a_name_or_a_file(tmp_path: Path) -> None:
         ea.evaluate(tmp_path / "d.jsonl", home=tmp_path / "home", suite="towns.yml")
 
 
+def test_settings_that_only_dagster_refuses_are_unusable(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_bytes(record())
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "gate.yaml").write_text("schedules: {nightly: often}")
+    with pytest.raises(ea.UnusableInput, match=r"schedules\.nightly: not a cron expression"):
+        ea.evaluate(tmp_path / "d.jsonl", home=tmp_path / "home")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

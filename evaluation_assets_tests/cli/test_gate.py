@@ -91,6 +91,15 @@ def test_another_baseline_and_what_is_missing(home: Path, tmp_path: Path) -> Non
     assert "evaluated drops: support/base, support/worse; did you mean 'support/worse'?" in without_suite.stderr
 
 
+def test_an_evaluation_with_a_broken_baseline_is_told_so_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_bytes(runs(2))
+    (tmp_path / "home" / "baselines").mkdir(parents=True)
+    (tmp_path / "home" / "baselines" / "d.json").write_text("{")
+    done = command("evaluate", tmp_path / "d.jsonl", "--quiet", home=tmp_path / "home")
+    assert done.returncode == 2
+    assert f"d: {tmp_path}/home/baselines/d.json is not a valid baseline" in done.stdout + done.stderr
+
+
 def test_a_drop_of_no_suite_is_told_which_baseline_there_is(home: Path, tmp_path: Path) -> None:
     (tmp_path / "worse.jsonl").write_bytes(runs(1, bad=TASKS - 1))
     how = "worse belongs to no suite; --as support/worse compares it with the baseline of support"

@@ -50,6 +50,13 @@ def test_a_panel_of_two_providers_passes_every_check(tmp_path: Path, server: Mod
     assert len(server.requests()) == 2
 
 
+def test_settings_that_only_dagster_refuses_are_named(tmp_path: Path) -> None:
+    (tmp_path / "gate.yaml").write_text('schedules: {weekly: "0 0 31 2 *"}\n')
+    status, found = checks_of(tmp_path, [{"name": "rules", "provider": "rules"}])
+    ((state, message),) = found["settings"]
+    assert (status, state) == (1, "failed") and "gate.yaml: schedules.weekly: not a cron expression" in message
+
+
 def test_what_is_missing_is_named_and_what_only_limits_is_a_warning(
     tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

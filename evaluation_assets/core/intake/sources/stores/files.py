@@ -32,7 +32,9 @@ def open_files(settings: FolderSettings | BucketSettings, home: UPath) -> "FileS
         if not Path(root.path).is_dir():
             raise StoreError(f"there is no folder {settings.path}; correct `path` in sources.yaml")
     if _is_in(root, home):
-        raise StoreError(f"{root} belongs to the home folder, which is no source; correct `{named}` in sources.yaml")
+        raise StoreError(
+            f"{root} belongs to the home folder, which cannot be a source; correct `{named}` in sources.yaml"
+        )
     return FileStore(root, settings.include, home)
 
 
