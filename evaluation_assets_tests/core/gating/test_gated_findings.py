@@ -133,5 +133,5 @@ def test_a_figure_of_findings_is_an_upper_limit() -> None:
     "floors", [{"success": float("nan")}, {"success": 95}, {"finding.loop": 40}, {"success": -0.1}]
 )
 def test_a_limit_that_no_share_can_reach_is_refused(floors: dict[str, float]) -> None:
-    with pytest.raises(ValidationError, match="it has to be|finite number"):
+    with pytest.raises(ValidationError, match=r"it has to be|finite number"):
         GateSettings(floors=floors)
