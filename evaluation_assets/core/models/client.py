@@ -83,6 +83,7 @@ class Client:
         self._negotiation = Negotiation(settings, ledger)
         self._backoff = Backoff(settings.name, settings.timeouts)
         self._logged: set[str] = set()
+        self._has_answered = False
 
     def key_of(self, asked: Mapping[str, Any], request: Request, dialect: Dialect | None = None) -> str:
         """The content address of a question to this model: what is asked, of whom, with which parameters.
@@ -296,8 +297,10 @@ class Client:
         except ProviderError as problem:
             if problem.is_billed:
                 self._pay_unread(request)
-            self._learn(problem, sent, started)
-            raise
+            told = problem.after_replies() if self._has_answered else problem
+            self._learn(told, sent, started)
+            raise told from problem.__cause__
+        self._has_answered = True
         used = reply.usage
         if used.input_tokens is not None:
             self._limit.took(used.input_tokens + (used.output_tokens or 0) - tokens)

@@ -52,6 +52,12 @@ class ProviderError(Exception):
         self.endpoint_failed = endpoint_failed
         self.refuses: Feature | Literal["unclear"] | None = refuses
 
+    def after_replies(self) -> "ProviderError":
+        """The same of an endpoint that has replied: it knows the model, so that "not found" is a failure that passes."""
+        if self.kind != "not_found":
+            return self
+        return ProviderError("server", str(self), retryable=True, endpoint_failed=True)
+
 
 def unreadable(problem: Exception, *, is_billed: bool) -> ProviderError:
     """The error for a response that arrived and cannot be read."""

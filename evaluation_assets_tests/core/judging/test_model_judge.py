@@ -105,6 +105,14 @@ def test_an_endpoint_that_comes_back_loses_nothing(url: str, models: ModelServer
     assert all_good(asyncio.run(verdicts(judge_at(models.openai_url, url), chains(10))))
 
 
+@pytest.mark.parametrize(("after", "is_lost"), [(0, True), (3, False)])
+def test_a_model_that_has_answered_is_not_missing(url: str, models: ModelServer, after: int, is_lost: bool) -> None:
+    models.script([rule("not_found", times=2, after=after)])
+    found = asyncio.run(verdicts(judge_at(models.openai_url, url, max_concurrency=1), chains(5)))
+    assert all_good(found) != is_lost
+    assert (outcomes(found)["failed", "not_found"] > 0) == is_lost
+
+
 def test_a_question_that_an_endpoint_cannot_take_stops_nothing_else(url: str, models: ModelServer) -> None:
     models.script([rule("server_error", contains="question 1")])
     found = asyncio.run(verdicts(judge_at(models.openai_url, url, max_concurrency=1), chains(3)))
