@@ -150,7 +150,7 @@ def _init(home: Path, server: ModelServer, *answers: str) -> dict[str, Any]:
 def test_questions_that_nobody_answers_end_with_what_to_do(tmp_path: Path) -> None:
     made = cli("panel", "init", "--home", tmp_path, answers="")
     assert made.returncode == 2 and "Aborted" not in made.stderr
-    assert made.stderr.splitlines()[-1].endswith("Run this command in a terminal.")
+    assert "Run this command in a terminal" in made.stderr.splitlines()[-1]
     assert not (tmp_path / "panel.yaml").exists()
 
 

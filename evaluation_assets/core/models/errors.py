@@ -53,7 +53,7 @@ class ProviderError(Exception):
         self.refuses: Feature | Literal["unclear"] | None = refuses
 
     def after_replies(self) -> "ProviderError":
-        """The same of an endpoint that has replied: it knows the model, so that "not found" is a failure that passes."""
+        """The same of an endpoint that has replied: it knows the model, so that `not_found` is a failure to repeat."""
         if self.kind != "not_found":
             return self
         return ProviderError("server", str(self), retryable=True, endpoint_failed=True)
