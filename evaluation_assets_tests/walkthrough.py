@@ -54,9 +54,16 @@ def _commands(block: str) -> Iterator[Command]:
 
 
 def is_shown(printed: str, shown: str) -> bool:
-    """Whether a command printed what the page shows."""
-    pattern = re.escape(shown.rstrip("\n")).replace(re.escape("...") + "\\\n", "(?:.*\n)*?").replace(r"\.\.\.", ".*")
-    return re.fullmatch(pattern, printed.rstrip("\n"), re.DOTALL) is not None
+    """Whether a command printed what the page shows. It takes no longer where it did not."""
+    lines, expected = printed.rstrip("\n").split("\n"), shown.rstrip("\n").split("\n")
+    ends = {0}  # how many of the lines the expected ones so far may be
+    for line in expected:
+        if line == "...":
+            ends = set(range(min(ends), len(lines) + 1)) if ends else ends
+        else:
+            pattern = re.compile(re.escape(line).replace(r"\.\.\.", ".*"))
+            ends = {end + 1 for end in ends if end < len(lines) and pattern.fullmatch(lines[end])}
+    return len(lines) in ends
 
 
 def follow(page: Path, folder: Path) -> int:
