@@ -37,7 +37,7 @@ model.
 _LEFT_OUT = frozenset({"home_url", "panel_file"})
 """Options of nearly all commands, which the introduction describes."""
 
-_NAMED = frozenset(
+_DESCRIBED = frozenset(
     {
         "Print text, or a JSON document.",
         "Stop before spending more than this.",
@@ -75,7 +75,7 @@ def _named(parameter: click.Parameter) -> str | None:
     context = click.Context(main)
     record = parameter.get_help_record(context)
     known = (each.get_help_record(context) for each in evaluate.params)
-    return record[0] if record and (parameter.help in _NAMED or record in known) else None
+    return record[0] if record and (parameter.help in _DESCRIBED or record in known) else None
 
 
 def _help(command: click.Command, context: click.Context, named: Iterable[str | None]) -> str:

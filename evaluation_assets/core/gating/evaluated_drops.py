@@ -77,10 +77,9 @@ def baseline_for(home: Installation, drop: str, suite: str | None) -> Baseline |
 
 def why_no_baseline(home: Installation, drop: str, suite: str | None) -> str:
     """Say which baselines with tasks of a drop without a suite it could be compared with, and how; empty if none."""
-    if suite is not None:
-        return ""
-    tasks = metrics_of(home, drop).tasks.keys()
-    promoted = [each for each in promoted_suites(home.baselines) if tasks & _tasks_of_baseline(home, each)]
+    known = promoted_suites(home.baselines) if suite is None else []
+    tasks = metrics_of(home, drop).tasks.keys() if known else frozenset[str]()
+    promoted = [each for each in known if tasks & _tasks_of_baseline(home, each)]
     if not promoted:
         return ""
     place, name = ("SUITE" if promoted[1:] else promoted[0]), drop.rsplit("/", 1)[-1]

@@ -339,10 +339,7 @@ def _found_from(judge: JudgeSettings, panel: UPath) -> JudgeSettings:
         return judge
     folder = Path(panel.path).parent / (judge.folder or ".")
     found = judge.model_copy(update={"folder": str(folder.resolve())})
-    if (criterion := settings_of(found.own_function().function).criterion) in METRIC_NAMES:
-        raise InvalidFunction(
-            f"function {judge.function!r}: a metric has the name {criterion}; give @judge a criterion"
-        )
+    found.own_function()
     return found
 
 

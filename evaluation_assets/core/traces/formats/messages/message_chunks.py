@@ -1,10 +1,10 @@
 """Chunks of LangChain messages in a row, as a graph streams them, as the message that they are pieces of."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.chat import part_kinds
+from evaluation_assets.core.traces.formats.pieces import in_a_row
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -16,9 +16,7 @@ _JOINED = {"text", "input_json_delta", "tool_use"}
 
 def joined_chunks(messages: Sequence[Any]) -> list[Any]:
     """The messages, in which chunks of one ID are one. A chunk alone is the sum of others."""
-    keys = [_id(message) or place for place, message in enumerate(messages)]
-    groups = groupby(range(len(messages)), key=keys.__getitem__)
-    return [message for _, places in groups for message in _joined([messages[place] for place in places])]
+    return [message for chunks in in_a_row(messages, _id) for message in _joined(chunks)]
 
 
 def _id(message: Any) -> str | None:

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog
 from evaluation_assets.core.traces.formats.images import image_text
+from evaluation_assets.core.traces.formats.pieces import in_a_row
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -141,18 +140,19 @@ class _Session:
 
 def _joined(records: Sequence[Any]) -> Iterator[Any]:
     """The records, of which those in a row with the ID of one message, as a stream has its pieces, are one."""
-    names = [_message_in(record).get("id") for record in records]
-    keys = [name if isinstance(name, str) else place for place, name in enumerate(names)]
-    for _, group in groupby(zip(keys, records, strict=True), key=itemgetter(0)):
-        (_, first), *others = group
-        if not others:
+    for pieces in in_a_row(records, _name_of):
+        first = pieces[0]
+        if len(pieces) == 1:
             yield first
             continue
-        contents = [
-            list_in(_message_in(record).get("content")) for record in (first, *(record for _, record in others))
-        ]
+        contents = [list_in(_message_in(record).get("content")) for record in pieces]
         message = {**_message_in(first), "content": _with_pieces(contents)}
         yield {**first, "message": message} if at(first, "type") == "message" else message
+
+
+def _name_of(record: Any) -> str | None:
+    name = _message_in(record).get("id")
+    return name if isinstance(name, str) else None
 
 
 def _message_in(record: Any) -> JsonObject:

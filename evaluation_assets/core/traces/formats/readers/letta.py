@@ -7,7 +7,6 @@ has the answer. Prompts and results are wrapped in JSON where they are stored.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
@@ -18,6 +17,7 @@ from evaluation_assets.core.traces.formats.files.samples import own_files
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.chat import content_of, split_thought
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
+from evaluation_assets.core.traces.formats.pieces import in_a_row
 from evaluation_assets.core.traces.formats.times import chronological
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, as_text, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -137,9 +137,7 @@ def _in_order(messages: Sequence[JsonObject]) -> list[JsonObject]:
 
 def _joined(messages: Sequence[JsonObject]) -> Iterator[JsonObject]:
     """The messages, of which those in a row that are pieces of one, as a stream of tokens has them, are one."""
-    keys = [_of_one(message) or (place,) for place, message in enumerate(messages)]
-    for _, group in groupby(zip(keys, messages, strict=True), key=itemgetter(0)):
-        pieces = [message for _, message in group]
+    for pieces in in_a_row(messages, _of_one):
         yield pieces[0] if len(pieces) == 1 else _whole(pieces)
 
 
