@@ -1,5 +1,6 @@
 """Build the report of a drop from its tables, read as streams."""
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -110,7 +111,8 @@ def summarise(
     outcomes: dict[str, bool] = {}
     correctness: list[float | None] = []
     overall: list[float | None] = []
-    task_of: dict[str, str] = {}
+    task_of = {row["trajectory_id"]: row["task_id"] for row in tables.raw.rows(["trajectory_id", "task_id"])}
+    removed, below = set(task_of), set[str]()
     tasks: list[str] = []
     cases = {row["trajectory_id"]: row["passed"] for row in tables.tool_use_results.rows(["trajectory_id", "passed"])}
     predicted = predictions(tables.predicted_outcomes.rows())
@@ -122,11 +124,15 @@ def summarise(
         own = {score["criterion"]: score["mean"] for score in scores.at(row["trajectory_id"])}
         for criterion, mean in own.items():
             if criterion != OVERALL:
-                by_criterion.setdefault(_level(criterion), Values()).add(mean, row["task_id"], row["trajectory_id"])
-        task_of[row["trajectory_id"]] = row["task_id"]
-        tasks.append(row["task_id"])
+                by_criterion.setdefault(_level(criterion), Values()).add(
+                    mean, task_of[row["trajectory_id"]], row["trajectory_id"]
+                )
+        removed.discard(row["trajectory_id"])
+        tasks.append(task_of[row["trajectory_id"]])
         overall.append(own.get(OVERALL))
         correctness.append(own.get(settings.criterion))
+        if correctness[-1] is not None and correctness[-1] < settings.threshold:
+            below.add(row["trajectory_id"])
         if row["success"] is not None:
             outcomes[row["trajectory_id"]] = row["success"]
         correct = _correct(row["success"], cases.get(row["trajectory_id"]), correctness[-1], settings)
@@ -159,16 +165,13 @@ def summarise(
     shown = headline(
         rates, described, by_rules_only=is_by_rules_only(comparability), process=process, settings=settings, gate=gate
     )
-    below = {
-        run for run, score in zip(task_of, correctness, strict=True) if score is not None and score < settings.threshold
-    }
     return DropReport(
         drop=drop,
         headline=shown,
         findings=findings_summary(
             tables.findings,
-            {row["trajectory_id"]: row["task_id"] for row in tables.raw.rows(["trajectory_id", "task_id"])},
-            task_of.keys(),
+            task_of,
+            removed,
             _failed(shown, tables, below),
             rate_interval,
             earlier,
@@ -195,7 +198,7 @@ def summarise(
             CriterionSummary(
                 level=level,
                 criterion=criterion,
-                statistic=statistic(values.values, values.tasks),
+                statistic=values.statistic,
                 lowest=values.lowest,
                 effective_judges=None if panel is None else panel.effective(level, criterion),
             )
@@ -282,7 +285,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
     outcomes: dict[str, Counter[str]] = {}
     answers = Answers()
     identity: Row = {"provider": "", "model": ""}
-    sums: dict[str, list[float]] = {}
+    sums: dict[str, array[float]] = {}
     unpriced = uncounted = 0
     replies: set[str] = set()
     redacted: Counter[str] = Counter()
@@ -312,7 +315,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
             replies.add(row["ledger_key"] or "")
             for column in [*(paid if is_new else ()), *(["share_seen"] if of_drop else ())]:
                 if row[column] is not None:
-                    sums.setdefault(column, []).append(row[column])
+                    sums.setdefault(column, array("d")).append(row[column])
     errors: Counter[str] = Counter()
     for (kind, _), count in answers.errors.items():
         errors[kind] += count

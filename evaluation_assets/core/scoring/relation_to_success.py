@@ -1,9 +1,10 @@
 """How a score of runs is related to whether they succeeded."""
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
+import numpy as np
 import scipy
 
 from evaluation_assets.core.scoring.intervals import CONFIDENCE, MIN_CLUSTERS, mean_of_clustered_means
@@ -35,14 +36,14 @@ def relation(scores: Sequence[float], outcomes: Sequence[bool], tasks: Sequence[
     The AUROC is the mean placement of the scores of one class among those of the other. Its standard error is that of
     both means, clustered by task (Obuchowski, Biometrics 53, 1997); the quantile is Student's t.
     """
-    listed = list(zip(scores, outcomes, tasks, strict=True))
-    won = [(score, task) for score, outcome, task in listed if outcome]
-    lost = [(score, task) for score, outcome, task in listed if not outcome]
+    values, has_won = np.asarray(scores, float), np.asarray(outcomes, bool)
+    won, lost = values[has_won], values[~has_won]
     if min(len(won), len(lost)) < FEWEST:
         return None
-    above = _placements([score for score, _ in won], [score for score, _ in lost])
-    below = [1 - each for each in _placements([score for score, _ in lost], [score for score, _ in won])]
-    groups = [(above, [task for _, task in won]), (below, [task for _, task in lost])]
+    groups = [
+        (_placements(won, lost), list(compress(tasks, has_won))),
+        (1 - _placements(lost, won), list(compress(tasks, ~has_won))),
+    ]
     auroc, error, degrees = mean_of_clustered_means(groups)
     if degrees + 1 < MIN_CLUSTERS or error < _NO_VARIATION:
         return Relation(auroc, None, None, len(won), len(lost))
@@ -51,7 +52,7 @@ def relation(scores: Sequence[float], outcomes: Sequence[bool], tasks: Sequence[
     return Relation(auroc, max(0.0, auroc - half), min(1.0, auroc + half), len(won), len(lost))
 
 
-def _placements(scores: Sequence[float], others: Sequence[float]) -> list[float]:
+def _placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
     """For each score, the share of the others below it; equal ones count half."""
-    ranked = sorted(others)
-    return [(bisect_left(ranked, score) + bisect_right(ranked, score)) / 2 / len(ranked) for score in scores]
+    ranked = np.sort(others)
+    return (np.searchsorted(ranked, scores, "left") + np.searchsorted(ranked, scores, "right")) / 2 / len(ranked)

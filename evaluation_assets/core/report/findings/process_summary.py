@@ -1,6 +1,7 @@
 """The process score over a drop, which follows from findings, and how it is related to success there."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
+from itertools import compress
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict
@@ -73,21 +74,29 @@ class ProcessSummary(BaseModel):
 def process_summary(scores: Stored, raw: Stored) -> ProcessSummary | None:
     """Summarise the table `process_scores`; `None` for drops that were evaluated before it existed."""
     of_run = Aligned(scores.rows(["trajectory_id", "task_id", "score"]))
-    runs = [
-        (row["score"], run["success"], row["task_id"])
-        for run in raw.rows(["trajectory_id", "success"])
-        for row in of_run.at(run["trajectory_id"])
-    ]
-    if not runs:
+    values: list[float | None] = []
+    outcomes: list[bool | None] = []
+    tasks: list[str] = []
+    for run in raw.rows(["trajectory_id", "success"]):
+        for row in of_run.at(run["trajectory_id"]):
+            values.append(row["score"])
+            outcomes.append(run["success"])
+            tasks.append(row["task_id"])
+    if not values:
         return None
-    found = success_relation(runs)
+    found = success_relation(values, outcomes, tasks)
     return ProcessSummary(
-        statistic=statistic([score for score, _, _ in runs], [task for _, _, task in runs]),
-        success=None if found is None else SuccessRelation.of(found),
+        statistic=statistic(values, tasks), success=None if found is None else SuccessRelation.of(found)
     )
 
 
-def success_relation(runs: Iterable[tuple[float | None, bool | None, Hashable]]) -> Relation | None:
-    """The relation over those of the runs that have a score and a recorded outcome: score, outcome and task of each."""
-    known = [(score, outcome, task) for score, outcome, task in runs if score is not None and outcome is not None]
-    return relation([score for score, _, _ in known], [won for _, won, _ in known], [task for _, _, task in known])
+def success_relation(
+    scores: Sequence[float | None], outcomes: Sequence[bool | None], tasks: Sequence[Hashable]
+) -> Relation | None:
+    """The relation over those of the runs that have a score and a recorded outcome; all three are one per run."""
+    known = [score is not None and outcome is not None for score, outcome in zip(scores, outcomes, strict=True)]
+    return relation(
+        [score for score in compress(scores, known) if score is not None],
+        [bool(outcome) for outcome in compress(outcomes, known)],
+        list(compress(tasks, known)),
+    )

@@ -57,8 +57,9 @@ def constraint_figures(rows: Sequence[Row]) -> Iterator[Figure]:
 def process_figures(runs: Sequence[ScoredRun]) -> Iterator[Figure]:
     """The process score, and its relation to success."""
     at = ("drop", "process")
-    yield from statistic(at, [run.score for run in runs], "process scores", _PROCESS, [run.task_id for run in runs])
-    found = success_relation((run.score, run.success, run.task_id) for run in runs)
+    scores, tasks = [run.score for run in runs], [run.task_id for run in runs]
+    yield from statistic(at, scores, "process scores", _PROCESS, tasks)
+    found = success_relation(scores, [run.success for run in runs], tasks)
     if found is not None:
         related = SuccessRelation.of(found)
         for name, value in related.model_dump().items():

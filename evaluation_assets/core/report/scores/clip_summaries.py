@@ -1,8 +1,10 @@
 """The clips of a report: summaries of tool types and of clip criteria, and the worst clips with their verdicts."""
 
+from array import array
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isnan, nan
 from statistics import fmean
 from typing import Protocol
 
@@ -10,7 +12,7 @@ from evaluation_assets.core.judging.selection import Selections
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.report.report import ClipSummary, ClipVerdict, Place, ToolSummary
-from evaluation_assets.core.report.scores.distributions import statistic
+from evaluation_assets.core.report.scores.distributions import Statistic, statistic
 from evaluation_assets.core.report.scores.lowest import Lowest
 from evaluation_assets.core.text.excerpts import without_middle
 
@@ -37,14 +39,14 @@ class ClipTables(Protocol):
 
 @dataclass(slots=True)
 class Values:
-    """Scores that may be missing, the task of each, and the place of the lowest."""
+    """Scores that may be missing (NaN), the task of each, and the place of the lowest."""
 
-    values: list[float | None] = field(default_factory=list)
+    values: "array[float]" = field(default_factory=lambda: array("d"))
     tasks: list[str] = field(default_factory=list)
     least: tuple[float, str, int | None] | None = None
 
     def add(self, value: float | None, task: str, trajectory_id: str, clip_index: int | None = None) -> None:
-        self.values.append(value)
+        self.values.append(nan if value is None else value)
         self.tasks.append(task)
         if value is not None and (self.least is None or value < self.least[0]):
             self.least = (value, trajectory_id, clip_index)
@@ -54,9 +56,10 @@ class Values:
         """The subject with the lowest score, the first of several."""
         return None if self.least is None else Place(trajectory_id=self.least[1], clip_index=self.least[2])
 
-    def known(self) -> tuple[list[float], list[str]]:
-        pairs = [(value, task) for value, task in zip(self.values, self.tasks, strict=True) if value is not None]
-        return [value for value, _ in pairs], [task for _, task in pairs]
+    @property
+    def statistic(self) -> Statistic:
+        """The scores described, over their tasks."""
+        return statistic([None if isnan(value) else value for value in self.values], self.tasks)
 
 
 @dataclass(slots=True)
@@ -122,7 +125,7 @@ def _most_failed(tool: ToolSummary) -> tuple[int, int, str]:
 
 
 def _summary(tool_type: str, tool: _Tool) -> ToolSummary:
-    scores = statistic(tool.scores.values, tool.scores.tasks)
+    scores = tool.scores.statistic
     return ToolSummary(
         tool_type=tool_type,
         clip_count=tool.clips,
@@ -131,9 +134,7 @@ def _summary(tool_type: str, tool: _Tool) -> ToolSummary:
         ci_low=scores.ci_low,
         ci_high=scores.ci_high,
         n_tasks=scores.n_tasks,
-        criteria={
-            criterion: statistic(values.values, values.tasks) for criterion, values in sorted(tool.criteria.items())
-        },
+        criteria={criterion: values.statistic for criterion, values in sorted(tool.criteria.items())},
         calls=dict(sorted(tool.calls.items())),
         scores=scores,
         lowest=tool.scores.lowest,

@@ -1,6 +1,7 @@
 """The section of a report on findings: kinds by the runs affected, gravest first, and the runs to look at."""
 
 import heapq
+from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 from evaluation_assets.core.intake.facts import FindingsFacts
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.frozen import Frozen
@@ -147,14 +148,30 @@ class FindingsSummary(Frozen):
 
 @dataclass(slots=True)
 class _Kind:
-    gravest: dict[str, Severity] = field(default_factory=dict)
+    """The runs that have a kind, by their number, the gravest severity in each, and the best examples."""
+
+    runs: "array[int]" = field(default_factory=lambda: array("L"))
+    severities: Counter[Severity] = field(default_factory=Counter)
     examples: list[tuple[tuple[int, ...], Row]] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Run:
-    by_severity: dict[Severity, dict[str, None]] = field(default_factory=dict)
-    clips: dict[Severity, int] = field(default_factory=dict)
+    """The kinds found in a run by their severity, and the first clip of each severity."""
+
+    trajectory_id: str
+    by_severity: dict[Severity, dict[str, None]]
+    clips: dict[Severity, int]
+    is_failed: bool
+
+    @property
+    def grave_kinds(self) -> list[str]:
+        return list(dict.fromkeys(kind for severity in SEVERITIES[:2] for kind in self.by_severity.get(severity, {})))
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Runs with the most kinds of HIGH findings first, then of MEDIUM ones; failed runs first among equals."""
+        return (*(len(self.by_severity.get(severity, ())) for severity in SEVERITIES[:2]), self.is_failed)
 
 
 def kinds_title(kind: str) -> str:
@@ -166,7 +183,7 @@ def kinds_title(kind: str) -> str:
 def findings_summary(
     findings: Stored,
     tasks: Mapping[str, str],
-    shown: Collection[str],
+    removed: Collection[str],
     failed: Collection[str],
     interval: RateInterval,
     earlier: EarlierFindings | None = None,
@@ -176,8 +193,8 @@ def findings_summary(
 
     Args:
         findings: the table.
-        tasks: the task of every run.
-        shown: the runs that the report shows.
+        tasks: the task of every run, in the order of the table.
+        removed: the runs that rules remove, which the report does not show.
         failed: the runs that failed.
         interval: gives the 95% interval of a rate from the outcomes of each task.
         earlier: the findings of the drop that this one is compared with.
@@ -186,37 +203,47 @@ def findings_summary(
     if not findings.exists:
         return None
     by_kind: dict[str, _Kind] = {}
-    by_run: dict[str, _Run] = {}
-    for number, (found, group) in enumerate(zip(findings.rows(), chain(alike, repeat(None)), strict=False)):
-        row = {**found, "alike": group}
-        kind, run = by_kind.setdefault(row["kind"], _Kind()), by_run.setdefault(row["trajectory_id"], _Run())
-        severity: Severity = row["severity"]
-        gravest = kind.gravest.setdefault(row["trajectory_id"], severity)
-        if SEVERITIES.index(severity) < SEVERITIES.index(gravest):
-            kind.gravest[row["trajectory_id"]] = severity
-        run.by_severity.setdefault(severity, {})[row["kind"]] = None
-        if row["clip_index"] is not None:
-            run.clips.setdefault(severity, row["clip_index"])
-        _keep_example(kind, row, number, shown, failed)
+    to_look_at: list[_Run] = []
+    reasons: Counter[str] = Counter()
+    affected = failed_with = 0
+    rows = Aligned(
+        {**found, "alike": group, "number": number}
+        for number, (found, group) in enumerate(zip(findings.rows(), chain(alike, repeat(None)), strict=False))
+    )
+    for number, run in enumerate(tasks):
+        own = rows.at(run)
+        if not own:
+            continue
+        affected += 1
+        is_shown, found = run not in removed, _run(run, own, run in failed)
+        for kind, severity in _gravest(own).items():
+            entry = by_kind.setdefault(kind, _Kind())
+            entry.runs.append(number)
+            entry.severities[severity] += 1
+        for row in own:
+            _keep_example(by_kind[row["kind"]], row, is_shown, found.is_failed)
+        if found.is_failed:
+            reasons.update(found.grave_kinds)
+            failed_with += bool(found.grave_kinds)
+        if is_shown and found.grave_kinds:
+            to_look_at = heapq.nlargest(RUNS_TO_LOOK_AT, [*to_look_at, found], key=lambda each: each.rank)
     detectors = FindingsFacts.of(findings).detectors
     comparable = earlier is not None and earlier.n_runs > 0 and earlier.detectors == detectors
     before = earlier.runs if earlier is not None and comparable else {}
     n_before = 0 if earlier is None else earlier.n_runs
     summaries = [
-        _summary(name, kind, tasks, shown, interval, before.get(name, 0) / n_before if comparable else None)
+        _summary(name, kind, tasks, removed, interval, before.get(name, 0) / n_before if comparable else None)
         for name, kind in by_kind.items()
     ]
-    grave = {run: _grave_kinds(found) for run, found in by_run.items()}
-    reasons = Counter(kind for run in sorted(failed) for kind in grave.get(run, ()))
     return FindingsSummary(
         n_runs=len(tasks),
         n_tasks=len(set(tasks.values())),
-        affected=len(by_run),
+        affected=affected,
         kinds=sorted(summaries, key=lambda kind: [-kind.severities[severity] for severity in SEVERITIES]),
-        to_look_at=_to_look_at({run: found for run, found in by_run.items() if run in shown and grave[run]}, failed),
+        to_look_at=[_to_look_at(run) for run in to_look_at],
         failed=len(failed),
         of_failed=dict(reasons.most_common()),
-        failed_without=sum(not grave.get(run) for run in failed),
+        failed_without=len(failed) - failed_with,
         earlier=earlier,
         is_comparable=comparable,
         gone={name: runs / n_before for name, runs in before.items() if name not in by_kind},
@@ -243,67 +270,73 @@ def in_points(share: float) -> str:
     return f"{100 * share:+.1f} points" if round(share, 3) else "unchanged"
 
 
-def _keep_example(kind: _Kind, row: Row, number: int, shown: Collection[str], failed: Collection[str]) -> None:
+def _run(trajectory_id: str, rows: Iterable[Row], is_failed: bool) -> _Run:
+    run = _Run(trajectory_id, {}, {}, is_failed)
+    for row in rows:
+        run.by_severity.setdefault(row["severity"], {})[row["kind"]] = None
+        if row["clip_index"] is not None:
+            run.clips.setdefault(row["severity"], row["clip_index"])
+    return run
+
+
+def _gravest(rows: Sequence[Row]) -> dict[str, Severity]:
+    """The gravest severity of each kind in a run."""
+    gravest: dict[str, Severity] = {}
+    for row in rows:
+        known = gravest.setdefault(row["kind"], row["severity"])
+        gravest[row["kind"]] = min(known, row["severity"], key=SEVERITIES.index)
+    return gravest
+
+
+def _keep_example(kind: _Kind, row: Row, is_shown: bool, is_failed: bool) -> None:
     """Keep the gravest findings as examples, those of failed runs first, one of each run."""
-    run = row["trajectory_id"]
-    rank = (-SEVERITIES.index(row["severity"]), run in shown, run in failed, row["clip_index"] is not None, -number)
-    of_run = next((entry for entry in kind.examples if entry[1]["trajectory_id"] == run), None)
+    at_clip = row["clip_index"] is not None
+    rank = (-SEVERITIES.index(row["severity"]), is_shown, is_failed, at_clip, -row["number"])
+    of_run = next((entry for entry in kind.examples if entry[1]["trajectory_id"] == row["trajectory_id"]), None)
     if of_run is not None and of_run[0] > rank:
         return
     others = [entry for entry in kind.examples if entry is not of_run]
     kind.examples = sorted([*others, (rank, row)], key=lambda entry: entry[0], reverse=True)[:EXAMPLES]
 
 
-def _example(row: Row, shown: Collection[str]) -> FindingExample:
+def _example(row: Row, removed: Collection[str]) -> FindingExample:
     own = {name: row[name] for name in ("trajectory_id", "clip_index", "severity", "evidence", "detector")}
     if row["alike"] is not None:
         own |= {"group_id": row["alike"].group_id, "others": row["alike"].others}
-    return FindingExample(**own, is_quotation=row["start"] is not None, is_shown=row["trajectory_id"] in shown)
+    return FindingExample(**own, is_quotation=row["start"] is not None, is_shown=row["trajectory_id"] not in removed)
 
 
 def _summary(
     name: str,
     kind: _Kind,
     tasks: Mapping[str, str],
-    shown: Collection[str],
+    removed: Collection[str],
     interval: RateInterval,
     earlier: float | None,
 ) -> FindingKind:
     outcomes: dict[str, list[bool]] = {}
-    for run, task in tasks.items():
-        outcomes.setdefault(task, []).append(run in kind.gravest)
+    having = set(kind.runs)
+    for number, task in enumerate(tasks.values()):
+        outcomes.setdefault(task, []).append(number in having)
     low, high = interval(outcomes.values())
     known = kinds().get(name)
-    found = Counter(kind.gravest.values())
     return FindingKind(
         kind=name,
         title=kinds_title(name),
         meaning="" if known is None else known.meaning,
-        severities={severity: found[severity] for severity in SEVERITIES},
-        runs=len(kind.gravest),
-        share=len(kind.gravest) / len(tasks),
+        severities={severity: kind.severities[severity] for severity in SEVERITIES},
+        runs=len(having),
+        share=len(having) / len(tasks),
         ci_low=low,
         ci_high=high,
         earlier_share=earlier,
-        examples=[_example(row, shown) for _, row in kind.examples],
+        examples=[_example(row, removed) for _, row in kind.examples],
     )
 
 
-def _grave_kinds(run: _Run) -> list[str]:
-    return list(dict.fromkeys(kind for severity in SEVERITIES[:2] for kind in run.by_severity.get(severity, {})))
-
-
-def _to_look_at(runs: Mapping[str, _Run], failed: Collection[str]) -> list[RunToLookAt]:
-    """The runs with the most kinds of HIGH findings, then of MEDIUM ones; failed runs first among equals."""
-
-    def rank(run: str) -> tuple[int, ...]:
-        return (*(len(runs[run].by_severity.get(severity, ())) for severity in SEVERITIES[:2]), run in failed)
-
-    return [
-        RunToLookAt(
-            trajectory_id=run,
-            clip_index=next((runs[run].clips[each] for each in SEVERITIES if each in runs[run].clips), None),
-            titles=[kinds_title(kind) for kind in _grave_kinds(runs[run])],
-        )
-        for run in heapq.nlargest(RUNS_TO_LOOK_AT, runs, key=rank)
-    ]
+def _to_look_at(run: _Run) -> RunToLookAt:
+    return RunToLookAt(
+        trajectory_id=run.trajectory_id,
+        clip_index=next((run.clips[each] for each in SEVERITIES if each in run.clips), None),
+        titles=[kinds_title(kind) for kind in run.grave_kinds],
+    )

@@ -28,6 +28,8 @@ def row(run: str, kind: str, severity: str, clip: int | None = None, evidence: s
 
 
 def stored(*rows: dict[str, Any], detectors: str = "1", name: str = "now") -> Stored:
+    """A table of the rows in the order of their runs."""
+    rows = tuple(sorted(rows, key=lambda row: row["trajectory_id"]))
     path = UPath(f"memory://findings-{name}/{abs(hash(str(rows)))}{detectors}.parquet")
     table = pa.Table.from_pylist(list(rows), schema=FINDINGS.schema).replace_schema_metadata({"detectors": detectors})
     with path.open("wb") as sink:
@@ -36,8 +38,7 @@ def stored(*rows: dict[str, Any], detectors: str = "1", name: str = "now") -> St
 
 
 def summary(*rows: dict[str, Any], failed: str = "", **others: Any) -> FindingsSummary:
-    shown = others.pop("shown", RUNS.keys())
-    found = findings_summary(stored(*rows), RUNS, shown, set(failed), rate_interval, **others)
+    found = findings_summary(stored(*rows), RUNS, others.pop("removed", ()), set(failed), rate_interval, **others)
     assert found is not None
     return found
 
@@ -71,7 +72,7 @@ def test_examples_are_the_gravest_first_those_of_failed_runs_one_of_each_run() -
     found = summary(*rows, row("e", "loop", "HIGH", None, "gravest"), failed="d")
     told = [(each.trajectory_id, each.evidence, each.is_quotation) for each in found.kinds[0].examples]
     assert told == [("e", "gravest", False), ("d", "d 0", True), ("a", "a 0", True)]
-    (hidden,) = summary(row("a", "loop", "LOW"), shown=set()).kinds[0].examples
+    (hidden,) = summary(row("a", "loop", "LOW"), removed="a").kinds[0].examples
     assert not hidden.is_shown
 
 
@@ -127,6 +128,6 @@ def test_the_drop_before_is_compared_only_if_the_same_detectors_searched_it() ->
 
 def test_a_drop_without_the_table_has_no_section_and_an_unknown_kind_keeps_its_name() -> None:
     nothing = Stored(FINDINGS, UPath("memory://findings-none/none.parquet"))
-    assert findings_summary(nothing, RUNS, RUNS, (), rate_interval) is None
+    assert findings_summary(nothing, RUNS, (), (), rate_interval) is None
     (kind,) = summary(row("a", "of_old", "LOW")).kinds
     assert (kind.title, kind.meaning) == ("of_old", "")
