@@ -11,6 +11,8 @@ from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.http_server import Reply, http_server
 from evaluation_assets_tests.test_ui import Server, wait_for
 
+pytestmark = pytest.mark.slow
+
 WHERE = '{repositoryName: "__repository__", repositoryLocationName: "evaluation_assets.definitions"}'
 
 

@@ -203,6 +203,7 @@ def test_a_script_prints_nothing_of_ours_and_ends_without_a_search_among_all_obj
     assert searched and max(map(int, searched)) < 20_000, "objects that the last search goes through"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["evaluate()", "asyncio.run(cell())"], ids=["script", "notebook"])
 def test_ctrl_c_cancels_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     monkeypatch.setenv("TEST_KEY", KEY)

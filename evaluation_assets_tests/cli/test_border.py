@@ -41,6 +41,7 @@ def test_a_home_that_cannot_be_written_takes_one_line(tmp_path: Path, mount: str
     assert line.startswith("evaluation-assets: ") and said in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("folder", "size"), [("lake", "600k"), ("reports", "100k")])
 def test_a_disk_that_gets_full_is_named_and_no_half_of_a_table_is_left(tmp_path: Path, folder: str, size: str) -> None:
     """In the lake it is full while the drop is read, at the reports when everything has been judged."""

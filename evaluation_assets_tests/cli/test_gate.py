@@ -175,6 +175,7 @@ def test_calibrate_prints_the_false_alarms(home: Path) -> None:
     assert "unchanged runs: fail" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_example_workflow_run(home: Path, tmp_path: Path) -> None:
     steps = yaml.safe_load(WORKFLOW.read_text())["jobs"]["gate"]["steps"]
     scripts = [step["run"] for step in steps if step.get("run", "").startswith("evaluation-assets")]

@@ -113,6 +113,7 @@ def test_it_is_configured_by_the_variables_that_it_prints(tmp_path: Path) -> Non
         assert [item["name"] for item in stored(started.spool)] == ["chat"]
 
 
+@pytest.mark.slow
 def test_two_agents_send_20000_spans_at_once(tmp_path: Path) -> None:
     sent: list[set[str]] = []
 

@@ -217,6 +217,7 @@ def wait_in_a_process(address: str, url: str) -> None:
     judged(made, run="killed")
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_its_batch_to_the_next_one(models: ModelServer, url: str) -> None:
     models.script([{"batch_polls": 10**9}])
     victim = multiprocessing.get_context("spawn").Process(target=wait_in_a_process, args=(models.openai_url, url))

@@ -100,6 +100,7 @@ def test_a_dead_endpoint_costs_a_handful_of_requests_in_all(url: str, answer) ->
         assert "http://127.0.0.1:" in str(stopped[1]) and "check that it runs" in str(stopped[1])
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_comes_back_loses_nothing(url: str, models: ModelServer) -> None:
     models.script([rule("unavailable", times=MOST_FAILURES - 1)])
     assert all_good(asyncio.run(verdicts(judge_at(models.openai_url, url), chains(10))))
@@ -334,6 +335,7 @@ def started(*arguments: object) -> BaseProcess:
     return process
 
 
+@pytest.mark.slow
 def test_two_workers_at_a_low_rate_never_pay_twice(url: str) -> None:
     """Claims are shorter than the time in line and than a request."""
     more = {"requests_per_minute": 300, "max_concurrency": 8, "lease_s": 1.2}
@@ -347,6 +349,7 @@ def test_two_workers_at_a_low_rate_never_pay_twice(url: str) -> None:
     assert set(asked.values()) == {1}
 
 
+@pytest.mark.slow
 def test_when_a_worker_is_killed_another_goes_on_at_once(url: str) -> None:
     with model_server([rule("slow", seconds=3600, times=1)]) as server:
         victim = started(server.openai_url, url, 1, {})

@@ -141,6 +141,7 @@ def simulated(seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple
     return outcome, processes * chains * length, provider.refused
 
 
+@pytest.mark.slow
 def test_no_question_is_lost_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lost, refused = {}, 0
     for seed in range(SEEDS):

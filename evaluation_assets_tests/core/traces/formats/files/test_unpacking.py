@@ -81,6 +81,7 @@ def test_a_text_beyond_the_limit_is_no_drop() -> None:
         list(read_trajectories([DropFile(saved(lines.encode(), "chat.txt"), "chat.txt")], UnmappedFields()))
 
 
+@pytest.mark.slow
 def test_a_file_of_megabytes_that_unpacks_to_gigabytes_is_refused_with_bounded_memory(tmp_path: Path) -> None:
     """In a process of its own, since only the whole process shows what Arrow and Python have allocated."""
     (tmp_path / "blank.jsonl.gz").write_bytes(gzip.compress(b" " * (1 << 24)) * 550)
