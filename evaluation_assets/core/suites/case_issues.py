@@ -33,6 +33,7 @@ IssueKind = Literal[
     "missing_keywords",
     "wrong_answer",
     "not_found",
+    "failing_tests",
     "not_completed",
     "latency_over_budget",
     "cost_over_budget",
@@ -49,6 +50,7 @@ HARD: frozenset[IssueKind] = frozenset(
         "wrong_order",
         "wrong_answer",
         "not_found",
+        "failing_tests",
     }
 )
 """Issues with which no case passes, whatever its score. So are wrong values of required parameters, unless the suite

@@ -48,7 +48,7 @@ CLASSES: Mapping[FailureClass, tuple[IssueKind, ...]] = {
     "order": ("wrong_order", "dangling_reference"),
     "loop": ("loop",),
     "keywords": ("missing_keywords",),
-    "answer": ("wrong_answer", "not_found"),
+    "answer": ("wrong_answer", "not_found", "failing_tests"),
     "not_completed": ("not_completed",),
     "latency": ("latency_over_budget",),
     "cost": ("cost_over_budget",),

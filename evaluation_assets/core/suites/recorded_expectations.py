@@ -1,4 +1,4 @@
-"""What a source expects of a run that it recorded: gold calls and outputs in its labels, or a reference answer."""
+"""What a source expects of a run that it recorded: gold calls, outputs, tests of a patch, or a reference answer."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -10,10 +10,16 @@ from evaluation_assets.core.suites.case_issues import Issue, answer_issues, call
 from evaluation_assets.core.suites.comparison import shown
 from evaluation_assets.core.suites.matching import align, effects
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, ReferenceAnswer
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _ABOUT_STATE = {"DB", "ENV_ASSERTION"}
 """What tau2-bench rewards, if it compares states."""
+
+_TESTS = {"FAIL_TO_PASS": "that the patch has to mend", "PASS_TO_PASS": "that passed before"}
+"""Tests of a task of SWE-bench by kind, in words."""
+
+_NAMED = 3
 
 
 def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
@@ -24,6 +30,7 @@ def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
     """
     if trajectory.success:
         return
+    yield from _failed_tests(trajectory.labels)
     case = _case_of(trajectory)
     if case is None:
         yield from () if trajectory.success is None else _wrong_answer(trajectory)
@@ -34,6 +41,24 @@ def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
     yield from call_issues(case, run.calls, alignment)
     yield from parameter_issues(case, alignment, fails=True)
     yield from answer_issues(case, run, None, missing)
+
+
+def _failed_tests(labels: Mapping[str, Any]) -> Iterator[Issue]:
+    """The tests of the task that the patch of a run fails, as the report of SWE-bench counts and names them."""
+    counts, names = labels.get("tests"), labels.get("failed_tests")
+    if labels.get("patch_applied") is False:
+        yield issue_of("wrong_answer", "the patch cannot be applied")
+    for kind, which in _TESTS.items():
+        known = counts.get(kind) if isinstance(counts, dict) else None
+        failed = known.get("failure") if isinstance(known, dict) else None
+        if isinstance(known, dict) and isinstance(failed, int) and failed:
+            named = names.get(kind, [])[:_NAMED] if isinstance(names, dict) else []
+            more = f" and {failed - len(named):,} more" if 0 < len(named) < failed else ""
+            tests = counted(failed + known.get("success", 0), "test")
+            fail = "fails" if failed == 1 else "fail"
+            yield issue_of(
+                "failing_tests", f"{failed:,} of {tests} {which} {fail}: {', '.join(named)}{more}".rstrip(": ")
+            )
 
 
 def _wrong_answer(trajectory: Trajectory) -> Iterator[Issue]:

@@ -1,4 +1,4 @@
-"""What the source of a run expects of it, by the labels of tau-bench and tau2-bench."""
+"""What the source of a run expects of it, by the labels of tau-bench, tau2-bench and SWE-bench."""
 
 from dataclasses import replace
 from typing import Any
@@ -97,3 +97,36 @@ def test_most_failures_of_recorded_runs_are_explained_by_their_gold_calls() -> N
     read = read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields())
     failed = [each for each in read if isinstance(each, Trajectory) and each.success is False]
     assert sum(any(unmet_expectations(each)) for each in failed) >= 0.9 * len(failed)
+
+
+def of_patch(success: bool | None = False, **labels: Any) -> list[tuple[str, str]]:
+    made = replace(run(asked("Mend it", answer="diff")), success=success, labels=labels)
+    return [(issue.kind, issue.detail) for issue in unmet_expectations(made)]
+
+
+def test_tests_that_the_patch_of_a_run_fails_are_counted_and_named() -> None:
+    counts = {"FAIL_TO_PASS": {"success": 1, "failure": 5}, "PASS_TO_PASS": {"success": 300, "failure": 1}}
+    names = {"FAIL_TO_PASS": ["a", "b", "c", "d"], "PASS_TO_PASS": ["z"]}
+    assert of_patch(tests=counts, failed_tests=names) == [
+        ("failing_tests", "5 of 6 tests that the patch has to mend fail: a, b, c and 2 more"),
+        ("failing_tests", "1 of 301 tests that passed before fails: z"),
+    ]
+    assert of_patch(tests={"FAIL_TO_PASS": {"failure": 2}}) == [
+        ("failing_tests", "2 of 2 tests that the patch has to mend fail")
+    ], "an earlier version named none"
+    assert of_patch(success=True, tests=counts) == [], "the source counts it as a success"
+    assert of_patch(patch_applied=False, tests={}) == [("wrong_answer", "the patch cannot be applied")]
+
+
+@pytest.mark.parametrize("tests", [None, 3, [], {"FAIL_TO_PASS": 3}, {"FAIL_TO_PASS": {"failure": "2"}}, {"other": {}}])
+def test_labels_of_another_meaning_say_nothing_of_tests(tests: Any) -> None:
+    assert of_patch(tests=tests) == []
+
+
+def test_failed_patches_of_swe_bench_have_the_tests_that_they_fail() -> None:
+    folder = data("mini-swe-agent")
+    files = [UPath(path) for path in sorted(folder.rglob("*.json"))]
+    runs = list(read_trajectories([DropFile(path, path.name) for path in files], UnmappedFields()))
+    failed = [each for each in runs if isinstance(each, Trajectory) and each.success is False]
+    found = [{issue.kind for issue in unmet_expectations(each)} for each in failed]
+    assert len(failed) == 13 and found == [{"failing_tests"}] * 13

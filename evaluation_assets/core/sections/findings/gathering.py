@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "6"
+GATHERING_VERSION = "7"
 
 _OF_CASE, _OF_SOURCE = "tool_use_results", "recorded_expectations"
 ABOUT_OUTCOME = frozenset((_OF_CASE, _OF_SOURCE))
@@ -69,6 +69,7 @@ CASE_ISSUES: Mapping[str, str | None] = {
     "missing_keywords": "missing_content",
     "wrong_answer": "wrong_answer",
     "not_found": "wrong_answer",
+    "failing_tests": "failing_tests",
     "not_completed": "missing_answer",
     "latency_over_budget": "exceeded_budget",
     "cost_over_budget": "exceeded_budget",

@@ -19,10 +19,13 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 _LISTS = (("resolved_ids", True), ("unresolved_ids", False), ("empty_patch_ids", False))
 """The lists of a summary that state an outcome. No patch solves nothing; of those in `error_ids` nothing is known."""
 
+_NAMED = 20
+"""Failed tests of a kind that are named."""
+
 
 @dataclass(frozen=True, slots=True)
 class PatchReport:
-    """Test outcome of one patch; `labels` holds the number of passed and failed tests by kind."""
+    """Test outcome of one patch; `labels` counts passed and failed tests by kind, and names those that failed."""
 
     resolved: bool
     labels: JsonObject
@@ -100,14 +103,18 @@ def _labels(report: JsonObject) -> JsonObject:
     labels: JsonObject = {}
     if isinstance(applied := report.get("patch_successfully_applied"), bool):
         labels["patch_applied"] = applied
-    tests = report.get("tests_status")
-    counts = {kind: _counts(status) for kind, status in tests.items()} if isinstance(tests, dict) else {}
-    counted = {kind: count for kind, count in counts.items() if count}
-    return {**labels, "tests": counted} if counted else labels
+    status = report.get("tests_status")
+    by_kind = {kind: _tests(tests) for kind, tests in status.items()} if isinstance(status, dict) else {}
+    if counts := {kind: {name: len(own) for name, own in tests.items()} for kind, tests in by_kind.items() if tests}:
+        labels["tests"] = counts
+    if failed := {kind: tests["failure"][:_NAMED] for kind, tests in by_kind.items() if tests.get("failure")}:
+        labels["failed_tests"] = failed
+    return labels
 
 
-def _counts(status: Any) -> dict[str, int]:
+def _tests(status: Any) -> dict[str, list[str]]:
+    """Names of tests by outcome; empty where there are none."""
     if not isinstance(status, dict):
         return {}
-    lengths = {outcome: len(tests) for outcome, tests in status.items() if isinstance(tests, list)}
-    return lengths if any(lengths.values()) else {}
+    tests = {outcome: [str(name) for name in names] for outcome, names in status.items() if isinstance(names, list)}
+    return tests if any(tests.values()) else {}

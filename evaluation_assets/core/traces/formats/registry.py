@@ -220,8 +220,8 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
 
 
 def looks_like(chosen: Format, files: Sequence[DropFile]) -> bool:
-    """Whether one of the first files of a drop is recognised by a format; a format can be given by name."""
-    for file in files[:_LOOKED_AT]:
+    """Whether a file of a drop is recognised by a format; a format can be given by name."""
+    for file in files:
         try:
             if chosen.detect(sample_of(file)):
                 return True

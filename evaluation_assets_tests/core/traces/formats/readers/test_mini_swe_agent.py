@@ -1,5 +1,6 @@
 """mini-SWE-agent trajectories, and the test reports that say whether their patches are right."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, read, trajectories
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of
 from evaluation_assets_tests.third_party import data
 
 FIXTURE = FIXTURES / "mini_swe_agent"
@@ -69,6 +71,7 @@ def test_the_outcome_is_the_test_report_s_and_not_the_exit_status(failed: Trajec
     assert failed.labels == {
         "patch_applied": True,
         "tests": {"FAIL_TO_PASS": {"success": 0, "failure": 1}, "PASS_TO_PASS": {"success": 2, "failure": 0}},
+        "failed_tests": {"FAIL_TO_PASS": ["a"]},
     }
 
 
@@ -130,6 +133,14 @@ def test_another_file_of_the_drop_is_one_rejection(tmp_path: Path) -> None:
     rejected, run = read(tmp_path / "preds.json", FAILED)
     assert isinstance(rejected, Rejection) and rejected.reason == "not_this_format"
     assert isinstance(run, Trajectory)
+
+
+def test_many_test_reports_before_the_runs_leave_the_reading_complete(tmp_path: Path) -> None:
+    for number in range(25):
+        (tmp_path / "logs" / f"other__{number}").mkdir(parents=True)
+        (tmp_path / "logs" / f"other__{number}" / "report.json").write_text('{"resolved": true}')
+    shutil.copy(FAILED, tmp_path / FAILED.name)
+    assert summary_of(tmp_path).trust == "complete"
 
 
 def test_recorded_runs_of_swe_bench() -> None:
