@@ -16,8 +16,12 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 _ABOUT_STATE = {"DB", "ENV_ASSERTION"}
 """What tau2-bench rewards, if it compares states."""
 
-_TESTS = {"FAIL_TO_PASS": "that the patch has to mend", "PASS_TO_PASS": "that passed before"}
-"""Tests of a task of SWE-bench by kind, in words."""
+_TESTS = {
+    "FAIL_TO_PASS": "that the patch has to mend",
+    "PASS_TO_PASS": "that passed before",
+    "verifier": "of the task",
+}
+"""Tests of a task by kind, in words: those of SWE-bench, and all that verify a trial of Harbor."""
 
 _NAMED = 3
 
@@ -44,7 +48,7 @@ def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
 
 
 def _failed_tests(labels: Mapping[str, Any]) -> Iterator[Issue]:
-    """The tests of the task that the patch of a run fails, as the report of SWE-bench counts and names them."""
+    """The tests of the task that a run fails, as its source counts and names them."""
     counts, names = labels.get("tests"), labels.get("failed_tests")
     if labels.get("patch_applied") is False:
         yield issue_of("wrong_answer", "the patch cannot be applied")

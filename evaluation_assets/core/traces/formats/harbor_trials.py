@@ -1,24 +1,29 @@
 """Trials of Harbor: how each run was verified, stated beside what its agent did.
 
 The folder of a trial has `result.json`, the agent's trajectory and own logs in `agent/`, and the output of the tests in
-`verifier/`. The folder of a job has those of its trials, and a `result.json` with their number.
+`verifier/`, with their outcomes in the Common Test Report Format where pytest writes it. The folder of a job has those
+of its trials, and a `result.json` with their number.
 """
 
 import posixpath
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection
 from evaluation_assets.core.traces.formats.context import success_of
 from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.task_tests import labels_of_tests
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
 _RESULT = "result.json"
+_TESTS = "verifier/ctrf.json"
+_OUTCOMES = {"passed": "success", "failed": "failure"}
 _REWARD = "reward"
 _TIMEOUT = "AgentTimeoutError"
 """The agent ran out of time. What it had done by then is verified all the same."""
@@ -26,12 +31,13 @@ _TIMEOUT = "AgentTimeoutError"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What a trial states of its run. `error` is the exception that ended it."""
+    """What a trial states of its run. `error` is the exception that ended it, `tests` are labels of its tests."""
 
     folder: str
     task_id: str | None = None
     success: bool | None = None
-    labels: JsonObject = field(default_factory=dict)
+    rewards: JsonObject = field(default_factory=dict)
+    tests: JsonObject = field(default_factory=dict)
     error: str | None = None
     used: Usage | None = None
 
@@ -43,7 +49,7 @@ class Trial:
     @property
     def is_broken(self) -> bool:
         """Whether an exception other than a timeout of the agent kept the run from being verified."""
-        return self.error is not None and not self.is_cut_off and not self.labels
+        return self.error is not None and not self.is_cut_off and not self.rewards
 
 
 class Trials:
@@ -54,9 +60,12 @@ class Trials:
         self._jobs: dict[str, int] = {}
         for file in files:
             folder, name = posixpath.split(file.source)
-            first = next(islice(read_records(file), 1), None) if name == _RESULT else None
-            if isinstance(first, Record) and isinstance(first.data, dict):
-                self._add(folder, first.data, unmapped)
+            if name == _RESULT and (data := _first_object(file)) is not None:
+                self._add(folder, data, unmapped)
+        for file in files:
+            trial = self._trials.get(file.source.removesuffix(_TESTS).rstrip("/"))
+            if trial is not None and file.source.endswith(_TESTS):
+                self._trials[trial.folder] = replace(trial, tests=_tests(_first_object(file)))
         held = Counter(posixpath.dirname(folder) for folder in self._trials)
         for folder, total in self._jobs.items():
             unmapped.stated.compare("trial", total, held[folder])
@@ -88,6 +97,21 @@ class Trials:
                 self._trials[folder] = _trial(folder, fields)
 
 
+def _first_object(file: DropFile) -> JsonObject | None:
+    first = next(islice(read_records(file), 1), None)
+    return first.data if isinstance(first, Record) and isinstance(first.data, dict) else None
+
+
+def _tests(report: Any) -> JsonObject:
+    """Labels of the tests in a report."""
+    by_outcome: dict[str, list[str]] = {"success": [], "failure": []}
+    for test in objects_in(at(at(report, "results"), "tests")):
+        outcome, name = _OUTCOMES.get(str(test.get("status"))), test.get("name")
+        if outcome is not None and isinstance(name, str):
+            by_outcome[outcome].append(name)
+    return labels_of_tests({"verifier": by_outcome})
+
+
 def is_trial(data: Any) -> bool:
     """Whether a value is the result of a trial."""
     return isinstance(data, dict) and {"trial_name", "task_name", "verifier_result"} <= data.keys()
@@ -107,7 +131,7 @@ def _trial(folder: str, fields: Fields) -> Trial:
         folder=folder,
         task_id=fields.name("task_name"),
         success=success_of(only),
-        labels={"rewards": rewards} if rewards.keys() - {_REWARD} else rewards,
+        rewards={"rewards": rewards} if rewards.keys() - {_REWARD} else rewards,
         error=fields.object("exception_info").text("exception_type"),
         used=counted,
     )

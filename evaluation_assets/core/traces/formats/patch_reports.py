@@ -14,13 +14,11 @@ from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.stated import Comparisons
+from evaluation_assets.core.traces.formats.task_tests import labels_of_tests
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 _LISTS = (("resolved_ids", True), ("unresolved_ids", False), ("empty_patch_ids", False))
 """The lists of a summary that state an outcome. No patch solves nothing; of those in `error_ids` nothing is known."""
-
-_NAMED = 20
-"""Failed tests of a kind that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +103,10 @@ def _labels(report: JsonObject) -> JsonObject:
         labels["patch_applied"] = applied
     status = report.get("tests_status")
     by_kind = {kind: _tests(tests) for kind, tests in status.items()} if isinstance(status, dict) else {}
-    if counts := {kind: {name: len(own) for name, own in tests.items()} for kind, tests in by_kind.items() if tests}:
-        labels["tests"] = counts
-    if failed := {kind: tests["failure"][:_NAMED] for kind, tests in by_kind.items() if tests.get("failure")}:
-        labels["failed_tests"] = failed
-    return labels
+    return labels | labels_of_tests(by_kind)
 
 
 def _tests(status: Any) -> dict[str, list[str]]:
-    """Names of tests by outcome; empty where there are none."""
-    if not isinstance(status, dict):
-        return {}
-    tests = {outcome: [str(name) for name in names] for outcome, names in status.items() if isinstance(names, list)}
-    return tests if any(tests.values()) else {}
+    """Names of tests by outcome."""
+    tests = status.items() if isinstance(status, dict) else ()
+    return {outcome: [str(name) for name in names] for outcome, names in tests if isinstance(names, list)}

@@ -147,7 +147,7 @@ def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: Unmapped
             unanswered=not answer and len(turns) == 1,
             failed=verified.is_broken,
         ),
-        labels=root.pop("labels") | verified.labels,
+        labels=root.pop("labels") | verified.rewards | verified.tests,
         extra=root,
     )
 

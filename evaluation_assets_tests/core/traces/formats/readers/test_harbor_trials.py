@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from evaluation_assets.core.suites.recorded_expectations import unmet_expectations
 from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.import_report import ImportReport, ImportSummary
 from evaluation_assets.core.traces.formats.registry import format_of
@@ -86,6 +87,34 @@ def test_a_single_trial_is_read_with_its_reward(tmp_path: Path) -> None:
     (run,), summary = read_job(trial)
     assert isinstance(run, Trajectory)
     assert (run.success, run.labels, summary.trust) == (True, {"rewards": {"correctness": 1.0}}, "complete")
+
+
+def test_the_tests_of_a_trial_are_counted_and_those_that_fail_named(tmp_path: Path) -> None:
+    trial = add_trial(tmp_path, "hello__a", {"reward": 0.0})
+    outcomes = {"a": "passed", "b": "failed", "c": "skipped"}
+    tests = [{"name": f"test_outputs.py::test_{name}", "status": status} for name, status in outcomes.items()]
+    write(trial / "verifier/ctrf.json", {"results": {"tool": {"name": "pytest"}, "tests": tests}})
+    for folder in (trial, tmp_path):
+        (run,), summary = read_job(folder)
+        assert isinstance(run, Trajectory)
+        assert (run.labels, summary.trust) == (
+            {
+                "reward": 0.0,
+                "tests": {"verifier": {"success": 1, "failure": 1}},
+                "failed_tests": {"verifier": ["test_outputs.py::test_b"]},
+            },
+            "complete",
+        )
+        (issue,) = unmet_expectations(run)
+        assert issue.detail == "1 of 2 tests of the task fails: test_outputs.py::test_b"
+
+
+@pytest.mark.parametrize("report", ["{", "[]", '{"results": {"tests": [3, {"name": 5, "status": "failed"}]}}', "{}"])
+def test_an_unusable_report_of_tests_leaves_the_trial_as_it_is(tmp_path: Path, report: str) -> None:
+    trial = add_trial(tmp_path, "hello__a", {"reward": 0.0})
+    (trial / "verifier/ctrf.json").write_text(report)
+    (run,), _ = read_job(trial)
+    assert isinstance(run, Trajectory) and run.labels == {"reward": 0.0}
 
 
 def test_a_reward_between_0_and_1_is_no_outcome(tmp_path: Path) -> None:

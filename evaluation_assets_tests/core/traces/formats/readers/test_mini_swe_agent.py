@@ -10,8 +10,8 @@ import pytest
 from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, read, trajectories
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, read, trajectories
 from evaluation_assets_tests.third_party import data
 
 FIXTURE = FIXTURES / "mini_swe_agent"
