@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -47,6 +48,11 @@ class Commands(click.Group):
         module, attribute = self.lazy[cmd_name][0].split(":")
         return getattr(import_module(module), attribute)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse what stands before the command."""
+        with _option_placed():
+            return super().parse_args(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names with their short help, section by section."""
         widest = max(map(len, self.lazy))
@@ -68,7 +74,8 @@ class Commands(click.Group):
         gc.set_threshold(COLLECTED_EVERY, *gc.get_threshold()[1:])
         end_without_search()
         try:
-            return super().invoke(ctx)
+            with _option_placed():
+                return super().invoke(ctx)
         except (KeyboardInterrupt, click.Abort) as stopped:  # click aborts where a question is interrupted
             cause = stopped.__context__ if isinstance(stopped, click.Abort) else stopped
             if isinstance(cause, EOFError):
@@ -93,6 +100,18 @@ class Commands(click.Group):
             if said is None:
                 raise
             refuse(said)
+
+
+@contextmanager
+def _option_placed() -> Iterator[None]:
+    """Say where options stand, if one is given to a group of commands."""
+    try:
+        yield
+    except click.NoSuchOption as problem:
+        if problem.ctx is None or not isinstance(problem.ctx.command, click.Group):
+            raise
+        said = f"No such option '{problem.option_name}' before a command. Options stand after the command."
+        raise click.UsageError(said, problem.ctx) from None
 
 
 def storage_problem(problem: BaseException) -> str | None:

@@ -437,6 +437,13 @@ def test_help_of_evaluate_has_five_options_first_and_every_option_once() -> None
     assert sorted(listed) == sorted([*options, "help"])
 
 
+@pytest.mark.parametrize("arguments", ["--home x groups list", "groups --home x list", "--unknown evaluate"])
+def test_an_option_before_a_command_is_refused_with_the_place_for_it(arguments: str) -> None:
+    done = CliRunner().invoke(main, arguments.split())
+    assert done.exit_code == 2
+    assert "before a command. Options stand after the command." in done.output and "Did you mean" not in done.output
+
+
 def test_help_imports_neither_dagster_nor_numeric_libraries() -> None:
     heavy = "{'dagster', 'numpy', 'pyarrow', 'scipy', 'sqlalchemy', 'openai', 'pydantic'}"
     code = f"from evaluation_assets.cli.main import main; import sys; print({heavy} & set(sys.modules))"

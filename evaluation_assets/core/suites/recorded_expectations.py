@@ -17,7 +17,7 @@ _ABOUT_STATE = {"DB", "ENV_ASSERTION"}
 """What tau2-bench rewards, if it compares states."""
 
 _TESTS = {
-    "FAIL_TO_PASS": "that the patch has to mend",
+    "FAIL_TO_PASS": "that the patch has to make pass",
     "PASS_TO_PASS": "that passed before",
     "verifier": "of the task",
 }

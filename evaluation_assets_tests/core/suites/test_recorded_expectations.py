@@ -108,11 +108,11 @@ def test_tests_that_the_patch_of_a_run_fails_are_counted_and_named() -> None:
     counts = {"FAIL_TO_PASS": {"success": 1, "failure": 5}, "PASS_TO_PASS": {"success": 300, "failure": 1}}
     names = {"FAIL_TO_PASS": ["a", "b", "c", "d"], "PASS_TO_PASS": ["z"]}
     assert of_patch(tests=counts, failed_tests=names) == [
-        ("failing_tests", "5 of 6 tests that the patch has to mend fail: a, b, c and 2 more"),
+        ("failing_tests", "5 of 6 tests that the patch has to make pass fail: a, b, c and 2 more"),
         ("failing_tests", "1 of 301 tests that passed before fails: z"),
     ]
     assert of_patch(tests={"FAIL_TO_PASS": {"failure": 2}}) == [
-        ("failing_tests", "2 of 2 tests that the patch has to mend fail")
+        ("failing_tests", "2 of 2 tests that the patch has to make pass fail")
     ], "an earlier version named none"
     assert of_patch(success=True, tests=counts) == [], "the source counts it as a success"
     assert of_patch(patch_applied=False, tests={}) == [("wrong_answer", "the patch cannot be applied")]
