@@ -173,6 +173,8 @@ class _Session:
         self._write(main, MAIN)
         for chain in self._lines.chains.values():  # chains that started each other
             self._hand_over(chain, MAIN, _SUB_AGENT)
+        if self._transcript.steps_written == 0 and self._lines.outcome and not self._lines.failure:
+            self._transcript.said(Said(agent_id=MAIN, message=self._lines.outcome))  # printed without what led to it
         if self._transcript.steps_written == 0:
             raise UnusableRecord("no_trajectory_text", "no line has an agent message or a tool call")
         text, turns = self._transcript.finished()

@@ -461,3 +461,38 @@ def test_a_fork_without_its_origin_is_whole_and_says_so(tmp_path: Path) -> None:
     (run,) = trajectories(file)
     assert len(run.calls) == 2
     assert summary_of(file).copied_histories == 1
+
+
+def _copied(lines: list[Any], agent: str) -> list[Any]:
+    return [
+        {**line, "uuid": f"{agent}-{line['uuid']}", "isSidechain": True, "agentId": agent, "parentUuid": None}
+        for line in lines
+    ]
+
+
+def test_the_conversation_that_a_sub_agent_was_given_is_no_work_of_its_own(tmp_path: Path) -> None:
+    """anthropics/claude-code#45660: a question aside copies the session; other logs replay one message of it."""
+    main, aside = _turn("s", "List it.", "Listed."), _turn("s", "What is it?", "A list.")
+    own = _copied(aside[:1] + aside[3:], "aside")
+    alone = trajectories(written(tmp_path / "alone.jsonl", [*main, *own]))[0]
+    for name, copy in (("all", main), ("the beginning", main[:3]), ("one message", main[1:2])):
+        (run,) = trajectories(written(tmp_path / f"{name}.jsonl", [*main, *_copied(copy, "aside"), *own]))
+        assert (run.usage, run.text, len(run.calls)) == (alone.usage, alone.text, 1)
+        assert summary_of(tmp_path / f"{name}.jsonl").trust == "complete"
+
+
+def test_a_message_that_a_log_repeats_is_one_message(tmp_path: Path) -> None:
+    main = _turn("s", "List it.", "Listed.")
+    again = [{**line, "uuid": f"{line['uuid']}-again"} for line in main if line["type"] == "assistant"]
+    (run,) = trajectories(written(tmp_path / "s.jsonl", [*main[:2], again[0], *main[2:], again[1]]))
+    (once,) = trajectories(written(tmp_path / "once.jsonl", main))
+    assert (run.text, run.usage) == (once.text, once.usage)
+
+
+def test_a_printed_result_alone_is_the_answer_of_its_session(tmp_path: Path) -> None:
+    result = {"type": "result", "subtype": "success", "is_error": False, "num_turns": 3, "result": "Done."}
+    more = {"session_id": "s", "total_cost_usd": 0.5, "usage": {"input_tokens": 20, "output_tokens": 4}}
+    path = written(tmp_path / "printed.json", [{**result, **more}])
+    (run,) = trajectories(path)
+    assert (run.final_answer, run.usage) == ("Done.", Usage(input_tokens=20, output_tokens=4, cost_usd=0.5))
+    assert summary_of(path).sentence == "partial: 3 turns stated by the source, 1 read"
