@@ -496,3 +496,19 @@ def test_a_printed_result_alone_is_the_answer_of_its_session(tmp_path: Path) -> 
     (run,) = trajectories(path)
     assert (run.final_answer, run.usage) == ("Done.", Usage(input_tokens=20, output_tokens=4, cost_usd=0.5))
     assert summary_of(path).sentence == "partial: 3 turns stated by the source, 1 read"
+
+
+@pytest.mark.parametrize(
+    "written_to_cache",
+    [
+        {"cache_creation_input_tokens": 50},
+        {"cache_creation": {"ephemeral_5m_input_tokens": 30, "ephemeral_1h_input_tokens": 20}},
+        {"cache_creation": {"input_tokens": 50}},
+    ],
+)
+def test_cache_writes_are_input_wherever_they_are_counted(tmp_path: Path, written_to_cache: dict[str, Any]) -> None:
+    lines = _turn("s", "List it.", "Listed.")[:2]
+    lines[1]["message"]["usage"] = {"input_tokens": 10, "output_tokens": 5, **written_to_cache}
+    (run,) = trajectories(written(tmp_path / "s.jsonl", lines))
+    assert run.usage is not None
+    assert (run.usage.input_tokens, run.usage.cache_write_tokens) == (60, 50)
