@@ -36,6 +36,20 @@ _LINE = (
 """Metadata fields that every line has."""
 
 
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A program that writes such lines: its name, the name of its format, and the ID of its main agent."""
+
+    name: str
+    format: str
+    agent: str
+
+
+CLAUDE_CODE = Client("Claude Code", "claude_code", "claude-code")
+QWEN_CODE = Client("Qwen Code", "qwen_code", "qwen-code")
+"""It prints the shape of Claude Code, and names its version in its first line."""
+
+
 @dataclass(slots=True)
 class Reply:
     """One model message, reassembled from its lines."""
@@ -80,7 +94,7 @@ class SessionLines:
         self.version: str | None = None
         self.tools: tuple[Tool, ...] | None = None
         self.about: JsonObject = {}
-        self.client = "Claude Code"
+        self.client = CLAUDE_CODE
         self.compactions = 0
         self.interruptions = 0
         self.hints = 0
@@ -111,8 +125,8 @@ class SessionLines:
 
     def _read(self, line: JsonObject, fields: Fields) -> None:
         kind, message = fields.text("type"), fields.object("message")
-        if "qwen_code_version" in fields:  # prints the same shape
-            self.client = "Qwen Code"
+        if "qwen_code_version" in fields:
+            self.client = QWEN_CODE
         self.version = self.version or fields.name("version", "claude_code_version", "qwen_code_version")
         if (folder := fields.text("cwd")) is not None:
             self.about.setdefault("cwd", folder)

@@ -252,7 +252,18 @@ def test_the_printed_usage_counts_where_the_lines_have_less(tmp_path: Path) -> N
     (run,) = trajectories(written(tmp_path / "stream.jsonl", lines))
     assert run.usage == Usage(input_tokens=9, output_tokens=2)
     assert next(run.steps).usage is None
-    assert (run.agents[0].name, run.agents[0].version) == ("Qwen Code", "0.15.10")
+    (agent,) = run.agents
+    assert (run.format, agent.id, agent.name, agent.version) == ("qwen_code", "qwen-code", "Qwen Code", "0.15.10")
+
+
+def test_streams_of_claude_code_and_qwen_code_are_told_apart(tmp_path: Path) -> None:
+    for client in ("claude", "qwen"):
+        start = {"type": "system", "subtype": "init", "session_id": client, f"{client}_code_version": "1.0"}
+        content = [{"type": "text", "text": "Done."}]
+        said = {"type": "assistant", "session_id": client, "message": {"id": "a", "content": content}}
+        written(tmp_path / f"{client}.jsonl", [start, said])
+    found = [(run.format, run.agents[0].id) for run in trajectories(tmp_path)]
+    assert found == [("claude_code", "claude-code"), ("qwen_code", "qwen-code")]
 
 
 @pytest.mark.parametrize(
