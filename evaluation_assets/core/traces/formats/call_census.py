@@ -191,7 +191,7 @@ def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[str]:
     inner = next((found for key in ("function", "custom") if isinstance(found := call.get(key), dict)), call)
     names = (*_NAMES, "function")
     name = next((found for key in names for one in (inner, call) if isinstance(found := one.get(key), str)), None)
-    if name is None and (kind is None or not kind.endswith("_call") or kind in ("tool_call", "function_call")):
+    if not name and (kind is None or not kind.endswith("_call") or kind in ("tool_call", "function_call")):
         return
     identity = next((found for key in _IDS if isinstance(found := call.get(key), str) and found), None)
     if identity is not None:

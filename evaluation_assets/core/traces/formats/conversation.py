@@ -1,5 +1,6 @@
 """Build trajectories from conversations, and group the records that belong to one conversation."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,9 @@ from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.usage import confirm
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Trajectory, Usage
+
+_END = re.compile(r"\s*###[A-Z][A-Z-]*###\s*")
+"""A message in which a simulated user says nothing and ends the conversation: `###STOP###`, `###TRANSFER###`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +73,15 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
     Raises:
         UnusableRecord: the conversation has no agent message or tool call.
     """
-    said = [event for event in conversation.events if isinstance(event, Said)]
+    events = conversation.events
+    if events and isinstance(last := events[-1], Asked) and _END.fullmatch(last.text):
+        events = events[:-1]
+    said = [event for event in events if isinstance(event, Said)]
     context = merged(context, ended_by(said[-1].stop_reason)) if said else context
     if not any(event.thought or event.message or event.calls for event in said):
         raise UnusableRecord("no_trajectory_text", "the conversation has no agent message or tool call")
-    text, turns = written(conversation.events)
-    asked = next((event.text for event in conversation.events if isinstance(event, Asked) and event.text.strip()), "")
+    text, turns = written(events)
+    asked = next((event.text for event in events if isinstance(event, Asked) and event.text.strip()), "")
     task = context.task or asked
     ended = not context.cut_off and context.failure is None
     submitted = final_submission(text, turns) if ended and said[-1].calls else None

@@ -21,9 +21,11 @@ from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
 from evaluation_assets.core.traces.formats.envelopes.dspy_react import DSPY_REACT
+from evaluation_assets.core.traces.formats.envelopes.elevenlabs import ELEVENLABS
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
+from evaluation_assets.core.traces.formats.envelopes.retell import RETELL
 from evaluation_assets.core.traces.formats.envelopes.toolbench import TOOLBENCH
 from evaluation_assets.core.traces.formats.envelopes.trials import TRIALS
 from evaluation_assets.core.traces.formats.envelopes.vapi import VAPI
@@ -169,7 +171,9 @@ _SHIPPED: dict[str, Format] = {
             CLAUDE_AI,
             CONTINUE,
             DSPY_REACT,
+            ELEVENLABS,
             N8N,
+            RETELL,
             VAPI,
             TOOLBENCH,
             TRIALS,

@@ -38,6 +38,10 @@ def usage_of(fields: Fields) -> Usage | None:
         cached = _tokens(fields, "cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens", "cache_read_tokens")
     from_cache = _tokens(fields, "cache_read_input_tokens", "cacheReadInputTokens")
     to_cache = _tokens(fields, "cache_creation_input_tokens", "cacheCreationInputTokens", "cacheWriteInputTokens")
+    if to_cache is None and fields.is_object("cache_creation"):  # the whole may be left out
+        by_lifetime = fields.object("cache_creation")
+        names = (_FOR_5_MINUTES, _FOR_AN_HOUR, "input_tokens")
+        to_cache = sum_of([_tokens(by_lifetime, name) for name in names])
     is_beside = from_cache is not None or to_cache is not None
     cached = from_cache if is_beside else cached
     thoughts = fields.object(

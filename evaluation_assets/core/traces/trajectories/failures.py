@@ -35,6 +35,12 @@ _INSIDE = tuple(
 )
 """Failures reported in fields; the words in front are looked for first, which is 20 times cheaper."""
 
+_NO_ERRORS = ("", "none", "null", "ok", "no error", "success")
+"""What fields of errors say, in lower case, where there is none."""
+
+_TOLD = ("message", "detail", "description", "reason", "code")
+"""Fields beside or within an error that say what it is."""
+
 _TRACEBACK = "traceback (most recent call last)"
 _TAIL = 4000
 """The exception is named at the end of a traceback."""
@@ -61,7 +67,25 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
     for hint, pattern in _INSIDE:
         if hint in head and (found := pattern.search(head)) is not None:
             return _line(text, start, end, found.start())
+    if text.find('"error', start, end) >= 0 or text.find('"ok"', start, end) >= 0:
+        return _field_in(text[start:end])
     return None
+
+
+def _field_in(text: str) -> str | None:
+    """What a JSON object says in a field of its own for errors: `error`, `ok`, or `errors` in place of `data`."""
+    result = json_object(text) if len(text) <= _LONGEST_PARSED else None
+    if result is None or True in (result.get("success"), result.get("ok")):
+        return None
+    error, errors = result.get("error"), result.get("errors")
+    if not error and isinstance(errors, list) and result.get("data", errors) is None:
+        error = next(iter(errors), None)
+    if error is True or (not error and result.get("ok") is False):
+        error = result
+    if isinstance(error, dict):
+        error = next((told for key in _TOLD if isinstance(told := error.get(key), str) and told), "error")
+    said = " ".join(error[:1000].split()) if isinstance(error, str) else ""
+    return None if said.lower() in _NO_ERRORS else said[:200]
 
 
 def _stated_in(text: str) -> str | None:

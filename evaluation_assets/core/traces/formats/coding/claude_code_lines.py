@@ -11,6 +11,7 @@ from typing import Any
 
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.coding.claude_code_branches import branches_left, is_of_client
+from evaluation_assets.core.traces.formats.coding.claude_code_copies import copied_lines
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -33,6 +34,20 @@ _LINE = (
     "todos", "version", "forkedFrom",
 )  # fmt: skip
 """Metadata fields that every line has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A program that writes such lines: its name, the name of its format, and the ID of its main agent."""
+
+    name: str
+    format: str
+    agent: str
+
+
+CLAUDE_CODE = Client("Claude Code", "claude_code", "claude-code")
+QWEN_CODE = Client("Qwen Code", "qwen_code", "qwen-code")
+"""It prints the shape of Claude Code, and names its version in its first line."""
 
 
 @dataclass(slots=True)
@@ -79,7 +94,7 @@ class SessionLines:
         self.version: str | None = None
         self.tools: tuple[Tool, ...] | None = None
         self.about: JsonObject = {}
-        self.client = "Claude Code"
+        self.client = CLAUDE_CODE
         self.compactions = 0
         self.interruptions = 0
         self.hints = 0
@@ -95,7 +110,11 @@ class SessionLines:
         self.exit_codes: dict[str, int] = {}
         self.stopped = False
         seen: set[str] = set()
-        for line in lines:
+        copies = copied_lines(lines)
+        for place, line in enumerate(lines):
+            if place in copies:
+                unmapped.count("lines[] (copy of another agent's)")
+                continue
             uuid = line.get("uuid") if isinstance(line, dict) else None
             if not isinstance(line, dict):
                 unmapped.count("lines[] (no object)")
@@ -106,8 +125,8 @@ class SessionLines:
 
     def _read(self, line: JsonObject, fields: Fields) -> None:
         kind, message = fields.text("type"), fields.object("message")
-        if "qwen_code_version" in fields:  # prints the same shape
-            self.client = "Qwen Code"
+        if "qwen_code_version" in fields:
+            self.client = QWEN_CODE
         self.version = self.version or fields.name("version", "claude_code_version", "qwen_code_version")
         if (folder := fields.text("cwd")) is not None:
             self.about.setdefault("cwd", folder)
@@ -184,7 +203,7 @@ class SessionLines:
             reply.usage = used if cost is None else replace(used, cost_usd=cost if cost > 0 else None)
             reply.model = model
         if (said := _plain(message)) is not None:
-            reply.texts.append(said)
+            _add(reply.texts, said)
         for block in _blocks(message):
             self._block(block, reply)
         message.set_aside("type", "role", "stop_sequence", "container", "context_management")
@@ -197,13 +216,14 @@ class SessionLines:
     def _block(self, block: Fields, reply: Reply) -> None:
         kind = block.text("type")
         if kind == "text" and (text := block.text("text")) is not None:
-            reply.texts.append(text)
+            _add(reply.texts, text)
         elif kind == "thinking":
-            reply.thoughts += [thought] if (thought := block.text("thinking")) is not None else []
+            _add(reply.thoughts, block.text("thinking"))
             block.set_aside("signature")
         elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
             call = Call(name=block.text("name") or "tool", id=block.name("id"), arguments=block.value("input"))
-            reply.calls.append(call)
+            if call.id is None or all(call.id != made.id for made in reply.calls):
+                reply.calls.append(call)
             block.set_aside("caller")
         elif kind is not None and kind != "text":
             block.rest()
@@ -289,6 +309,12 @@ class SessionLines:
         models = fields.object("modelUsage")
         self.used_by_models = total(_used_by_model(models.object(name)) for name in models.filled())
         fields.rest()
+
+
+def _add(pieces: list[str], piece: str | None) -> None:
+    """Add a piece of a message, of which a log may have several copies."""
+    if piece is not None and piece not in pieces:
+        pieces.append(piece)
 
 
 def _used_by_model(fields: Fields) -> Usage | None:

@@ -26,13 +26,15 @@ _DEEPEST = 20
 class Link:
     """The ID of a session, that of the session that started it, and the calls that started others, by their IDs.
 
-    `forked_from` is the ID of the session whose history it begins with.
+    `forked_from` is the ID of the session whose history it begins with, or the name of that history where the source
+    does not say whose it is. `history` is then that name for the session that a fork may come from.
     """
 
     id: str | None = None
     parent: str | None = None
     started: Mapping[str, str] = field(default_factory=dict[str, str])
     forked_from: str | None = None
+    history: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,8 @@ class LinkedFormat:
 
     `is_own` says whether a record tells that a file is in the format, `units_of` splits a file into sessions. `link_of`
     looks at the records of a session without trusting them, `session_of` reads them; it is told how many of the first
-    are copies of another session's. `copied` counts these, by the digests of the other session.
+    are copies of another session's, or of the messages of a record. `copied` counts these, by the digests of the other
+    session.
     """
 
     name: str
@@ -92,7 +95,8 @@ class _Reading:
         self._inside = {place for places in self._children.values() for place in places}
         self._seen: set[Place] = set()
         forked = {link.forked_from for link in self._links.values()}
-        self._origins = {link.id: place for place, link in self._links.items() if link.id and link.id in forked}
+        named = ((link.history or link.id, place) for place, link in self._links.items())
+        self._origins = {name: place for name, place in named if name and name in forked}
         self._origin_now: tuple[Place, frozenset[str]] | None = None
         spooled = {*self._inside, *self._origins.values()}
         sources = {source for source, _ in spooled}

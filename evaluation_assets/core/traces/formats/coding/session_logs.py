@@ -26,12 +26,18 @@ _REMINDER = re.compile(r"\s*<system-reminder>.*?(?:</system-reminder>|\Z)\s*", r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionLog:
-    """What tells the lines of an agent, and how the lines of a file become a session; and exports of whole sessions."""
+    """What tells the lines of an agent, and how the lines of a file become a session; and exports of whole sessions.
+
+    `records` are those of one of the files, without copies of another one's.
+    """
 
     name: str
     is_line: Callable[[Any], bool]
     session: Callable[[Sequence[JsonObject], UnmappedFields], CodingSession]
     is_session: Callable[[Any], bool] = lambda _: False
+    records: Callable[[Sequence[DropFile], DropFile, UnmappedFields], Iterator[Record | Rejection]] = (
+        lambda _, file, __: read_records(file)
+    )
 
     def detects(self, sample: Sample) -> bool:
         """Whether a sample has a line that only this agent writes."""
@@ -44,7 +50,7 @@ class SessionLog:
                 yield file
                 continue
             lines: list[Record] = []
-            for record in read_records(file):
+            for record in self.records(files, file, unmapped):
                 if isinstance(record, Rejection):
                     yield record
                 elif not isinstance(record.data, dict):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
 from evaluation_assets.core.traces.formats.times import elapsed_ms
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
@@ -20,6 +21,14 @@ _REPEATED = ("messagesOpenAIFormatted", "transcript")
 """Fields of an artifact that say the same as its messages."""
 
 _TIMES = ("time", "endTime", "secondsFromStart", "duration", "source", "assistantName", "assistantId")
+
+_COUNTED = (
+    ("prompt_tokens", "llmPromptTokens", "promptTokens"),
+    ("completion_tokens", "llmCompletionTokens", "completionTokens"),
+    ("cached_tokens", "llmCachedPromptTokens", "cachedPromptTokens"),
+    ("cost", "llm", "cost"),
+)
+"""Figures of the language model, by our name: their names in the breakdown of a call's cost, and in a list of costs."""
 
 _STOPPED = {"exceeded-max-duration": "time_limit"}
 
@@ -83,13 +92,15 @@ def _message(message: JsonObject, assistant: Any) -> JsonObject:
 
 
 def _usage(report: JsonObject) -> JsonObject | None:
-    """Tokens and cost of the language model; the cost of the whole call has that of telephony and voices, too."""
-    costs = object_in(report.get("costBreakdown"))
+    """Tokens and cost of the language model; the cost of the whole call has that of telephony and voices, too.
+
+    Calls state them together, and in a list of costs, which has an entry for each assistant of a squad.
+    """
+    together = object_in(report.get("costBreakdown"))
+    apart = [cost for cost in objects_in(report.get("costs")) if cost.get("type") == "model"]
     found = {
-        "prompt_tokens": costs.get("llmPromptTokens"),
-        "completion_tokens": costs.get("llmCompletionTokens"),
-        "cached_tokens": costs.get("llmCachedPromptTokens"),
-        "cost": costs.get("llm"),
+        name: together.get(known, sum_of(cost[key] for cost in apart if isinstance(cost.get(key), int | float)))
+        for name, known, key in _COUNTED
     }
     return {key: value for key, value in found.items() if value is not None} or None
 

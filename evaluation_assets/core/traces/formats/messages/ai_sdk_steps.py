@@ -55,7 +55,9 @@ def unwrapped(data: Any) -> Any:
 
 
 def goes_on_with(earlier: Any, later: Any) -> bool:
-    """Whether the second of two steps is of the same generation; other messages always go on."""
+    """Whether the second of two steps is of the same generation; other messages go on, unless their threads differ."""
+    if at(earlier, "threadId") != at(later, "threadId"):
+        return False
     if not is_step(earlier) or not is_step(later):
         return True
     if "callId" in earlier or "callId" in later:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.traces.formats.context import Context, context_of, ended_by, merged
+from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context, context_of, ended_by, merged
 from evaluation_assets.core.traces.formats.conversation import (
     Conversation,
     confirm_requests,
@@ -41,7 +41,8 @@ class MessageShape:
     `is_message` says whether a value has the outer form of a message, `is_typical` whether it also holds something
     that no other shape has. `events` takes the messages and the usage of answers by message index. The paths lead to
     the messages of a request, the answers (a message or a list of them), their usage, and why the model stopped;
-    `stopped` says that where the last message does, and `failed` what broke where the agent is not to blame.
+    `stopped` says that where the last message does, and `failed` what broke where the agent is not to blame. `ended`
+    says how the run ended, by the record and the events in it, where the record says so in words of its own.
     `unwrapped` gives what a record wraps. `continues` says whether the second of two messages on lines of their own
     belongs to the conversation of the first.
     """
@@ -58,6 +59,7 @@ class MessageShape:
     stopped_at: tuple[Path, ...] = ()
     stopped: Callable[[Fields], str | None] = lambda _: None
     failed: Callable[[Fields], str | None] = lambda _: None
+    ended: Callable[[Fields, Sequence[Event]], Context] = lambda *_: NOTHING_KNOWN
     model: Callable[[Fields, Sequence[Fields]], str | None] = lambda *_: None
     usage: Callable[[Fields], Usage | None] = usage_of
     unwrapped: Callable[[Any], Any] = lambda data: data
@@ -128,6 +130,7 @@ class MessageShape:
             for other in (holder, answering):
                 context = context if other is fields else merged(context, context_of(other))
             context = merged(context, Context(model=self.model(fields, spoken), failure=self.failed(spoken[-1])))
+            context = merged(context, self.ended(fields, conversation.events))
             return trajectory_from(self.name, confirmed(unmapped, conversation), context)
 
     def _usages(self, unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:

@@ -1,7 +1,7 @@
 """Chunks of LangChain messages in a row, as a graph streams them, as the message that they are pieces of."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from evaluation_assets.core.traces.formats.messages.chat import part_kinds
 from evaluation_assets.core.traces.formats.pieces import in_a_row
@@ -10,7 +10,8 @@ from evaluation_assets.core.traces.formats.untyped import at, first_text, list_i
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _CHUNK, _CHUNKS, _USED = "AIMessageChunk", "tool_call_chunks", "usage_metadata"
-_JOINED = {"text", "input_json_delta", "tool_use"}
+_THOUGHTS = ("thinking", "reasoning")
+_JOINED = {"text", "input_json_delta", "tool_use", "function_call", "tool_call_chunk", *_THOUGHTS}
 """Parts of a content that can be joined: calls are beside them."""
 
 
@@ -34,16 +35,35 @@ def _joined(chunks: list[Any]) -> Iterator[Any]:
     sums = {name: sum(count for one in counts if isinstance(count := one.get(name), int)) for name in names}
     yield {
         **whole,
-        "content": "".join(text for chunk in chunks for text in _texts(chunk.get("content"))),
+        "content": _content([part for chunk in chunks for part in _parts(chunk.get("content"))]),
         "tool_calls": calls,
         "invalid_tool_calls": [],
         **({_USED: {**whole[_USED], **sums}} if isinstance(whole.get(_USED), dict) else {}),
     }
 
 
-def _texts(content: Any) -> Iterator[str]:
-    parts = [content] if isinstance(content, str) else list_in(content)
-    yield from (text for part in parts if isinstance(text := part if isinstance(part, str) else at(part, "text"), str))
+def _parts(content: Any) -> Iterator[Any]:
+    for part in [content] if isinstance(content, str) else list_in(content):
+        yield {"type": "text", "text": part} if isinstance(part, str) else part
+
+
+def _content(parts: Sequence[Any]) -> list[JsonObject]:
+    """One part for each thought and one for all of the text, from pieces that name the place of the part."""
+    thoughts: dict[str, list[str]] = {}
+    for part in parts:
+        if at(part, "type") in _THOUGHTS:
+            summary = (at(each, "text") for each in list_in(part.get("summary")))
+            pieces = (part.get("thinking"), part.get("reasoning"), *summary)
+            thoughts.setdefault(as_text(part.get("index")), []).extend(filter(_is_text, pieces))
+    said = "".join(filter(_is_text, (at(part, "text") for part in parts)))
+    return [
+        *({"type": "thinking", "thinking": "".join(own)} for own in thoughts.values()),
+        {"type": "text", "text": said},
+    ]
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str)
 
 
 def _calls(chunks: Sequence[Any]) -> Iterator[JsonObject]:

@@ -6,6 +6,7 @@ A hand-off is the call of its tool; the `HandoffMessage` that follows repeats th
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.messages.chat import first_line, stated_error
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape
@@ -33,6 +34,9 @@ _CONTEXT = ("SystemMessage", "AssistantMessage", "FunctionExecutionResultMessage
 
 _NOT_SAID = ("ModelClientStreamingChunkEvent", "UserInputRequestedEvent", "MemoryQueryEvent", "SelectSpeakerEvent")
 _KNOWN = (*_TEXTS, *_EVENTS, *_CONTEXT, *_NOT_SAID, "HandoffMessage")
+_LIMITS = ("Maximum number of ", "Token usage limit reached", "Timeout of ", "Max rounds reached")
+"""How the reason of a team begins that stopped at one of its limits."""
+
 _USERS = ("user_proxy", "userproxy", "user_proxy_agent")
 _CODE = "code_execution"
 
@@ -160,6 +164,14 @@ def _system(_: Fields, messages: Sequence[Fields]) -> str | None:
     return "\n\n".join(prompt for prompt in prompts if prompt) or None
 
 
+def _ended(record: Fields, events: Sequence[Event]) -> Context:
+    """How a task ended. A team that reached a limit has said something nevertheless: its last message is its result."""
+    reason, last = record.peek("stop_reason"), events[-1] if events else None
+    if not isinstance(reason, str) or not reason.startswith(_LIMITS):
+        return NOTHING_KNOWN
+    return Context(cut_off=True, final_answer=last.message if isinstance(last, Said) else None)
+
+
 _SHAPE = MessageShape(
     name=NAME,
     is_message=_is_message,
@@ -167,5 +179,6 @@ _SHAPE = MessageShape(
     events=_events,
     system=_system,
     unwrapped=_unwrapped,
+    ended=_ended,
 )
 detect, read = _SHAPE.detects, _SHAPE.read

@@ -45,9 +45,6 @@ NAME = "claude_code"
 DESCRIPTION = "Claude Code session logs (.jsonl) with sub-agents, and stream-json output"
 DETECTION = "lines with a type, a sessionId or session_id, and a message; or other entries of such a log"
 
-MAIN = "claude-code"
-"""Id of the main agent, which talks to the user."""
-
 _SUB_AGENT = "sub-agent"
 _ENTRIES = ("user", "assistant", "system", "result")
 
@@ -152,7 +149,8 @@ class _Session:
         self._lines = SessionLines(lines, unmapped)
         self._chain_of_call: dict[str, Chain] = {}
         self._transcript = Transcript()
-        self._agents: dict[str, Agent] = {MAIN: Agent(id=MAIN)}
+        self._main_agent = self._lines.client.agent
+        self._agents: dict[str, Agent] = {self._main_agent: Agent(id=self._main_agent)}
         self._asked: list[str] = []
 
     def trajectory(self) -> Trajectory:
@@ -168,11 +166,13 @@ class _Session:
         if main.prompt is not None:
             self._asked.append(main.prompt)
             self._transcript.asked(Asked(text=main.prompt))
-        main_agent = Agent(id=MAIN, name=self._lines.client, model=main.model, tools=self._lines.tools)
-        self._agents[MAIN] = main_agent
-        self._write(main, MAIN)
+        client, name = self._lines.client, self._main_agent
+        self._agents[name] = Agent(id=name, name=client.name, model=main.model, tools=self._lines.tools)
+        self._write(main, name)
         for chain in self._lines.chains.values():  # chains that started each other
-            self._hand_over(chain, MAIN, _SUB_AGENT)
+            self._hand_over(chain, name, _SUB_AGENT)
+        if self._transcript.steps_written == 0 and self._lines.outcome and not self._lines.failure:
+            self._transcript.said(Said(agent_id=name, message=self._lines.outcome))  # printed without what led to it
         if self._transcript.steps_written == 0:
             raise UnusableRecord("no_trajectory_text", "no line has an agent message or a tool call")
         text, turns = self._transcript.finished()
@@ -197,7 +197,7 @@ class _Session:
         return Trajectory(
             id=self._session or task_id,
             task_id=task_id,
-            format=NAME,
+            format=client.format,
             task=task,
             text=text,
             agents=tuple(replace(agent, version=self._lines.version) for agent in self._agents.values()),
@@ -303,13 +303,13 @@ class _Session:
             elif isinstance(event, Result):
                 if event.call_id not in known:
                     self._transcript.observed(event)
-            elif isinstance(event, Asked) and agent == MAIN:
+            elif isinstance(event, Asked) and agent == self._main_agent:
                 self._asked.append(event.text)
                 self._transcript.asked(event)
             elif isinstance(event, Asked):
-                self._transcript.said(Said(agent_id=MAIN, message=event.text, to=agent))
+                self._transcript.said(Said(agent_id=self._main_agent, message=event.text, to=agent))
             elif id(event) not in started:
-                self._hand_over(event, MAIN, _SUB_AGENT)
+                self._hand_over(event, self._main_agent, _SUB_AGENT)
 
     def _write_reply(self, reply: Reply, agent: str) -> None:
         results = [self._lines.results.get(call.id or "") for call in reply.calls]
@@ -346,7 +346,7 @@ class _Session:
 
 def _last_words(chain: Chain) -> str | None:
     replies = [event for event in chain.events if isinstance(event, Reply)]
-    return last_words(_said(reply, MAIN) for reply in replies)
+    return last_words(_said(reply, NAME) for reply in replies)
 
 
 def _said(reply: Reply, agent: str) -> Said:

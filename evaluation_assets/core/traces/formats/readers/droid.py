@@ -1,17 +1,24 @@
-"""Sessions of Droid, Factory's coding agent: its session files, and `droid exec --output-format stream-json`."""
+"""Sessions of Droid, Factory's coding agent: its session files, and `droid exec --output-format stream-json`.
 
-from collections.abc import Sequence
+The model and the tokens of a session are in `<session>.settings.json` beside `<session>.jsonl`.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
+from evaluation_assets.core.text.nullable import sum_of
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, add_time
+from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, object_in
-from evaluation_assets.core.traces.formats.usage import usage_of
-from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject
+from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in
+from evaluation_assets.core.traces.formats.usage import usage, usage_of
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
 
 NAME = "droid"
 DESCRIPTION = "Droid (Factory): session files, and stream-json output of droid exec"
@@ -20,8 +27,36 @@ DETECTION = (
     "text and a session_id"
 )
 
+_SETTINGS = ".settings.json"
 _OF_MESSAGE = {"id", "role", "timestamp", "session_id"}
 _SESSION = ("session_id", "sessionId")
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory per file of lines, with what the settings beside it state of the session."""
+    about: dict[str, JsonObject] = {}
+    for file in (file for file in files if file.source.endswith(_SETTINGS)):
+        first = next(islice(read_records(file), 1), None)
+        if isinstance(first, Record) and isinstance(at(first.data, "tokenUsage"), dict):
+            about[file.source] = first.data
+    for item in _LOG.read([file for file in files if file.source not in about], unmapped):
+        source = None if isinstance(item, Rejection) or item.source is None else item.source.file
+        known = None if source is None else about.get(f"{source.removesuffix('.jsonl')}{_SETTINGS}")
+        yield item if isinstance(item, Rejection) or known is None else _known(item, known)
+
+
+def _known(run: Trajectory, about: JsonObject) -> Trajectory:
+    """The trajectory with the model and the tokens of its session, of which those in a cache stand beside the input."""
+    counts = Fields(about["tokenUsage"])
+    given, cached, written = (counts.whole(f"{kind}Tokens") for kind in ("input", "cacheRead", "cacheCreation"))
+    outputs = None if counts.whole("thinkingTokens") else counts.whole("outputTokens")  # which may have them, or not
+    used = usage(None if given is None else sum_of([given, cached, written]), outputs, None, cached, written)
+    model = first_text(about, "model")
+    return replace(
+        run,
+        usage=run.usage or used,
+        agents=tuple(replace(agent, model=agent.model or model) for agent in run.agents),
+    )
 
 
 def _is_line(data: Any) -> bool:
@@ -115,4 +150,3 @@ def _about(session: CodingSession, **known: str | None) -> None:
 
 _LOG = SessionLog(name=NAME, is_line=_is_line, session=_session)
 detect = _LOG.detects
-read = _LOG.read

@@ -12,8 +12,8 @@ from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
-from evaluation_assets.core.traces.formats.usage import usage
-from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject
+from evaluation_assets.core.traces.formats.usage import Count, settled, usage
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Usage
 
 NAME = "goose"
 DESCRIPTION = "Goose sessions: JSON lines, exports, and stream-json output"
@@ -59,11 +59,7 @@ class _Session:
         self.session.about |= {key: value for key, value in known.items() if value is not None}
         config = fields.object("model_config")
         self.session.agent = replace(self.session.agent, model=config.text("model_name"))
-        self.session.spent = usage(
-            fields.whole("accumulated_input_tokens"),
-            fields.whole("accumulated_output_tokens"),
-            fields.amount("accumulated_cost"),
-        )
+        self.session.spent = _spent(fields)
         messages = fields.objects("conversation")
         for message in messages:
             self._message(message)
@@ -136,6 +132,22 @@ class _Session:
         name, arguments = asked.text("name") or "unknown", asked.value("arguments")
         outcome.set_aside("status")
         return Call(name=name, id=identity, arguments=arguments)
+
+
+def _spent(header: Fields) -> Usage | None:
+    """What the session took in all; later versions count it in an object, with the part of its input in a cache."""
+    counts = header.object("accumulated_usage")
+    cached, written = counts.whole("cache_read_input_tokens"), counts.whole("cache_write_input_tokens")
+    inputs = counts.whole("input_tokens") if "input_tokens" in counts else header.whole("accumulated_input_tokens")
+    outputs = counts.whole("output_tokens") if "output_tokens" in counts else header.whole("accumulated_output_tokens")
+    of_cache = (cached or 0) + (written or 0)
+    found = settled(
+        header.stated,
+        counts.whole("total_tokens"),
+        Count(inputs, of_cache, of_cache > (inputs or 0)),
+        Count(outputs),
+    )
+    return usage(*found, header.amount("accumulated_cost"), cached, written)
 
 
 def _joined(records: Sequence[Any]) -> Iterator[Any]:

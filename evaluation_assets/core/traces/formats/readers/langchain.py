@@ -20,6 +20,13 @@ from evaluation_assets.core.traces.formats.conversation import (
 )
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.chat import events_of, system_of
+from evaluation_assets.core.traces.formats.messages.langgraph_records import (
+    added_in,
+    fullest,
+    is_other_state,
+    messages_in,
+    state_of,
+)
 from evaluation_assets.core.traces.formats.messages.langsmith_batches import Batches, is_batch
 from evaluation_assets.core.traces.formats.messages.langsmith_runs import (
     QUESTIONS,
@@ -36,7 +43,14 @@ from evaluation_assets.core.traces.formats.messages.message_lists import are_mes
 from evaluation_assets.core.traces.formats.readers.smolagents import is_action
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import as_object, at, objects_in, printed_value
+from evaluation_assets.core.traces.formats.untyped import (
+    as_object,
+    at,
+    first_text,
+    object_in,
+    objects_in,
+    printed_value,
+)
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "langchain"
@@ -62,6 +76,9 @@ _REPR = re.compile(
 _ACTION = re.compile(r"^[ \t]*(?:Action\s*\d*\s*:|Invoking: |```)", re.MULTILINE)
 """Separates the reasoning of a log from the call."""
 
+_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason")
+"""Why a model stopped, in the metadata of its response, as different providers name it."""
+
 _UNNAMED = "unnamed"
 _DEEPEST = 200
 
@@ -73,7 +90,8 @@ def detect(sample: Sample) -> bool:
         or is_run(record)
         or is_batch(record)
         or _is_message(record)
-        or any(_is_message(message) for message in _messages_of(record))
+        or any(map(_is_message, messages_in(record)))
+        or added_in(record, _is_line)
         for record in sample.records
     )  # fmt: skip
 
@@ -109,7 +127,7 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
     Raises:
         UnusableRecord: the record has none of the supported shapes, or no agent message or tool call.
     """
-    data = _plain(record.data)
+    data = _plain(_as_one(record.data))
     data = {"messages": data} if isinstance(data, list) else data
     if not isinstance(data, dict):
         raise not_a_record(record.data, "an object or a list of messages")
@@ -199,10 +217,12 @@ def _conversation(fields: Fields) -> Trajectory:
     messages = fields.objects("messages") or values.objects("messages")
     if not messages:
         raise UnusableRecord("no_trajectory_text", "the record has no messages, no intermediate_steps and no run")
+    models = [message.object("response_metadata").text("model_name", "model") for message in messages]
     for message in messages:
         set_copies_aside(message)
     conversation = Conversation(events=tuple(events_of(messages)), system=system_of(messages))
-    return trajectory_from(NAME, conversation, context_of(fields))
+    context = merged(context_of(fields), Context(model=next(filter(None, models), None)))
+    return trajectory_from(NAME, conversation, context)
 
 
 # Shapes
@@ -231,9 +251,11 @@ def _plain(value: Any, depth: int = 0) -> Any:
 def _lifted(message: JsonObject) -> JsonObject:
     """A message with the fields that older providers put in `additional_kwargs`."""
     beside = message["additional_kwargs"]
-    metadata = message.get("response_metadata")
+    metadata = object_in(message.get("response_metadata"))
     lifted = {key: beside[key] for key in ("reasoning_content", "tool_calls", "function_call") if beside.get(key)}
-    if isinstance(metadata, dict) and "usage_metadata" not in message:
+    if (reason := first_text(metadata, *_REASONS)) is not None:
+        lifted["finish_reason"] = reason
+    if "usage_metadata" not in message:
         counted = next((metadata[key] for key in ("usage", "token_usage") if metadata.get(key)), None)
         lifted |= {"usage": counted} if counted else {}
     if message.get("tool_calls"):
@@ -261,20 +283,23 @@ def _is_message(data: Any) -> bool:
     )
 
 
-def _messages_of(data: Any) -> list[Any]:
-    if isinstance(data, list):
-        return data
-    if not isinstance(data, dict):
-        return []
-    holders = (data, data.get("values"))
-    return next(
-        (found for one in holders if isinstance(one, dict) and isinstance(found := one.get("messages"), list)), []
-    )
+def _as_one(data: Any) -> Any:
+    """What belongs to one conversation, as its messages or as a record that has them."""
+    records = [data] if isinstance(data, dict) else data
+    if isinstance(records, list) and (added := [message for one in records for message in added_in(one, _is_line)]):
+        return added
+    if isinstance(data, list) and any(map(messages_in, data)):
+        return state_of(fullest(data))
+    return state_of(data)
 
 
 def _belongs(earlier: Any, later: Any) -> bool:
-    """Whether a record continues the last: single-message lines form one conversation."""
-    return _is_line(earlier) and _is_line(later)
+    """Whether a record continues the last: single messages, what nodes of a graph add, or states of one run."""
+    if _is_line(earlier) or _is_line(later):
+        return _is_line(earlier) and _is_line(later)
+    if added_in(earlier, _is_line):
+        return bool(added_in(later, _is_line))
+    return is_other_state(earlier, later)
 
 
 def _is_line(data: Any) -> bool:

@@ -5,6 +5,7 @@ form one conversation, as do requests that repeat the conversation so far.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -54,11 +55,16 @@ DETECTION = (
 )
 
 _CONVERSATIONS = ("conversation_id", "conversationId", "thread_id", "threadId", "session_id", "sessionId", "chat_id")
-_REQUESTS, _RESPONSES = ("request", "body", "request_body"), ("response", "response_body")
-"""Fields of logs of requests; Helicone names them bodies."""
+_REQUESTS = ("request", "body", "request_body", "proxy_server_request")
+_RESPONSES = ("response", "response_body")
+"""Fields of logs of requests; Helicone names them bodies, the spend logs of LiteLLM a request to their proxy."""
+
+_COSTS = ("response_cost", "spend")
+"""What LiteLLM computed as the cost of a request in US dollars."""
 
 _MEANINGS = frozenset(ROLES.values())
 _CALLS = ("tool_calls", "toolCalls", "function_call")
+_TOOLS = ("tools", "functions", "tool_definitions")
 
 _OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermediate_steps", "run_type", "samples")
 """Fields of more specific formats whose records also have messages."""
@@ -130,10 +136,11 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
                 else events_of([*messages, *answers], usages=usages)
             ),
             system=system_of(messages) or request.text("system", "system_prompt"),
-            tools=tools_of(request, "tools", "functions", "tool_definitions"),
+            tools=tools_of(request, *_TOOLS) or tools_of(request.object("model_parameters"), *_TOOLS),
             usage=None if response is fields else usage_of(fields.object("usage")),
         )
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
+        fields.set_aside(*_COSTS)
         response.set_aside("id", "object", "system_fingerprint", "created", "usage", "service_tier")
         return trajectory_from(NAME, confirmed(unmapped, conversation), context)
 
@@ -171,7 +178,7 @@ def _failure_of(fields: Fields) -> str | None:
         error.rest()
         if told is not None:
             return one_line(told)
-    return None
+    return one_line(fields.text("error_str"))  # LiteLLM
 
 
 def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
@@ -182,7 +189,9 @@ def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage
             continue
         with unmapped.peeking(data) as fields:
             usage = usage_of(_response_of(fields).object("usage"))
+            cost = fields.number(*_COSTS)
         if usage is not None:
+            usage = replace(usage, cost_usd=cost) if cost and usage.cost_usd is None else usage
             found[len([message for message in _request_messages(data) if isinstance(message, dict)])] = usage
     return found
 

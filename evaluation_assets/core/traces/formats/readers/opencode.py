@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
+from evaluation_assets.core.traces.formats.coding.opencode_forks import copied, digests_of, history_of, is_fork
 from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
@@ -62,18 +63,22 @@ def _link_of(records: Sequence[Any]) -> Link:
         child, call = first_text(at(at(part, "state"), "metadata"), "sessionId"), first_text(part, "callID")
         if child is not None and call is not None:
             started.setdefault(child, call)
+    history = history_of(records)
+    forked = is_fork(records)
     return Link(
         id=first_text(info, "id") or first_text(records[0], "sessionID"),
         parent=first_text(info, "parentID"),
         started=started,
+        forked_from=history if forked else None,
+        history=None if forked else history,
     )
 
 
-def _session_of(unmapped: UnmappedFields, records: Sequence[Any], _: int) -> CodingSession:
+def _session_of(unmapped: UnmappedFields, records: Sequence[Any], copies: int) -> CodingSession:
     reading = _Reading(unmapped)
     if _is_export(records[0]):
         with unmapped.reading(records[0]) as fields:
-            reading.export(fields)
+            reading.export(fields, copies)
     else:
         for record in records:
             with unmapped.reading(record) as fields:
@@ -93,8 +98,8 @@ class _Reading:
         self._calls: list[Call] = []
         self._results: list[Result] = []
 
-    def export(self, fields: Fields) -> None:
-        """Read an exported session."""
+    def export(self, fields: Fields, copies: int) -> None:
+        """Read an exported session but for its first messages, which were copied."""
         info = fields.object("info")
         self.session.id = info.name("id")
         known = {"cwd": info.text("directory"), "title": info.text("title"), "parent_id": info.name("parentID")}
@@ -105,6 +110,10 @@ class _Reading:
         self.session.agent = replace(self.session.agent, version=info.name("version"))
         undone = info.object("revert")
         messages = [(message.object("info"), message.objects("parts")) for message in fields.objects("messages")]
+        for about, parts in messages[:copies]:
+            for each in (about, *parts):
+                each.rest()
+        messages = messages[copies:]
         if (first := undone.name("messageID")) is not None:
             messages = self._without_undone(messages, first, undone.name("partID"))
         undone.rest()
@@ -304,5 +313,7 @@ _FORMAT = LinkedFormat(
     units_of=_units_of,
     link_of=_link_of,
     session_of=_session_of,
+    digests_of=digests_of,
+    copied=copied,
 )
 detect, read = _FORMAT.detects, _FORMAT.read

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from evaluation_assets.core.traces.formats.coding.pi_forks import own_records
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, add_time, content_text
 from evaluation_assets.core.traces.formats.messages.chat import first_line
@@ -17,6 +18,7 @@ NAME = "pi"
 DESCRIPTION = "Pi coding agent sessions, of the current branch; the tokens of other branches count"
 DETECTION = "lines with a header of type session that has a cwd, or messages of the role toolResult or bashExecution"
 
+_SUMMARIES = ("compaction", "branch_summary")
 _SILENT = ("thinking_level_change", "label", "custom", "context_transform", "ephemeral")
 
 
@@ -35,7 +37,7 @@ def _session(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> CodingSes
         message = object_in(line.get("message"))
         calls = sum(part.get("type") == "toolCall" for part in objects_in(message.get("content")))
         unmapped.note("rewound", "call", calls)
-        with unmapped.peeking(message) as fields:
+        with unmapped.peeking(message or line) as fields:
             session.used(_usage(fields))
     shown = {first_text(line, "id") for line in lines if id(line) in current}
     parents = [first_text(line, "parentId") for line in left]
@@ -103,8 +105,9 @@ def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> No
         fields.set_aside("provider")
     elif kind == "session_info":
         session.about["title"] = fields.text("name")
-    elif kind == "compaction":
-        session.compactions += 1
+    elif kind in _SUMMARIES:  # by a request of its own
+        session.compactions += kind == "compaction"
+        session.used(_usage(fields))
         fields.rest()
     elif kind in _SILENT:
         fields.rest()
@@ -145,6 +148,7 @@ def _message(session: CodingSession, message: Fields, unmapped: UnmappedFields) 
                 error=first_line(content) if failed else None,
             )
         )
+        session.used(_usage(message))  # of models that the tool asked
     else:  # commands of the user, and messages of extensions
         unmapped.count(f"messages[] ({role or 'without a role'})")
         message.rest()
@@ -165,9 +169,8 @@ def _usage(message: Fields) -> Usage | None:
     counts.set_aside("totalTokens", "reasoning")
     if not any((given, cached, written, counts.whole("output"))):  # the request failed
         return None
-    return usage(
-        None if given is None else given + (cached or 0) + (written or 0), counts.whole("output"), paid, cached
-    )
+    whole = None if given is None else given + (cached or 0) + (written or 0)
+    return usage(whole, counts.whole("output"), paid, cached, written)
 
 
 def _uses(session: CodingSession, model: str | None) -> None:
@@ -175,6 +178,6 @@ def _uses(session: CodingSession, model: str | None) -> None:
         session.agent = replace(session.agent, model=model)
 
 
-_LOG = SessionLog(name=NAME, is_line=_is_line, session=_session)
+_LOG = SessionLog(name=NAME, is_line=_is_line, session=_session, records=own_records)
 detect = _LOG.detects
 read = _LOG.read

@@ -125,6 +125,7 @@ _SHAPE = MessageShape(
     events=_events,
     system=_system,
     messages_at=(("messages",), ("all_messages",), ("message_history",)),
+    stopped=lambda message: message.text("finish_reason"),
     model=_model,
 )
 detect, read = _SHAPE.detects, _SHAPE.read

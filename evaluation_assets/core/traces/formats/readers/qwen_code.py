@@ -1,28 +1,37 @@
-"""Qwen Code sessions (.jsonl), as the CLI stores them.
+"""Qwen Code sessions (.jsonl), as the CLI stores them and as `--output-format stream-json` prints them.
 
 The work of a sub-agent stands in the session only as telemetry: which tools it called and whether they failed, without
-their results. What `--output-format stream-json` prints has the shape of Claude Code, which reads it.
+their results. What is printed has the shape of Claude Code, whose reader reads it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import orjson
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
+from evaluation_assets.core.traces.formats.base import (
+    DropFile,
+    Record,
+    Rejection,
+    Sample,
+    UnreadableDrop,
+    UnusableRecord,
+)
 from evaluation_assets.core.traces.formats.coding.gemini_parts import Parts, parts_of, usage_in
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import sample_of
+from evaluation_assets.core.traces.formats.readers import claude_code
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in
-from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
 
 NAME = "qwen_code"
-DESCRIPTION = "Qwen Code sessions (.jsonl)"
-DETECTION = "lines with a sessionId and a type, whose message has a role and parts"
+DESCRIPTION = "Qwen Code sessions (.jsonl), and stream-json output"
+DETECTION = "lines with a sessionId and a type, whose message has a role and parts; or a line with a qwen_code_version"
 
 MAIN = "qwen-code"
 """Id of the agent that talks to the user."""
@@ -238,4 +247,27 @@ _FORMAT = LinkedFormat(
     link_of=_link_of,
     session_of=_session_of,
 )
-detect, read = _FORMAT.detects, _FORMAT.read
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return _FORMAT.detects(sample) or _is_printed(sample)
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory per session, of those that are stored and then of those that were printed."""
+    printed = [file for file in files if _is(file, _is_printed)]
+    stored = [file for file in files if _is(file, _FORMAT.detects)] if printed else files
+    yield from _FORMAT.read(stored, unmapped)
+    yield from claude_code.read([file for file in files if file not in stored], unmapped)
+
+
+def _is(file: DropFile, detects: Callable[[Sample], bool]) -> bool:
+    try:
+        return detects(sample_of(file))
+    except UnreadableDrop:
+        return False
+
+
+def _is_printed(sample: Sample) -> bool:
+    return sample.has("qwen_code_version")

@@ -2,6 +2,7 @@
 
 Reads version 4 (`args`, `result`, `toolInvocations`) and later ones (`input`, `output`). A result of `generateText`, an
 event of `onFinish` (`onEnd`) and the steps of `onStepFinish` are lists of steps, each read like a message of the agent.
+Mastra stores UI messages whose parts are in an object as content.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,9 +15,9 @@ from evaluation_assets.core.traces.formats.messages.lists import MessageShape
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, user_events
 from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage_of
-from evaluation_assets.core.traces.trajectories.model import Usage
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
 NAME = "vercel_ai"
 DESCRIPTION = "Vercel AI SDK: ModelMessage and UIMessage lists, results of generateText, events with their steps"
@@ -41,15 +42,21 @@ def _is_message(data: Any) -> bool:
         isinstance(data, dict)
         and data.get("role") in _ROLES
         and "messages" not in data
-        and (isinstance(data.get("content"), str | list) or isinstance(data.get("parts"), list))
+        and (isinstance(data.get("content"), str | list) or isinstance(_holder_in(data).get("parts"), list))
     )
+
+
+def _holder_in(data: Any) -> JsonObject:
+    """The object that has the parts of a UI message: the message, or its content."""
+    content = at(data, "content")
+    return content if isinstance(content, dict) else object_in(data)
 
 
 def _is_typical(data: Any) -> bool:
     if is_step(data):
         return True
     kinds = [kind for part in objects_in(at(data, "content")) if isinstance(kind := part.get("type"), str)]
-    shown = [kind for part in objects_in(at(data, "parts")) if isinstance(kind := part.get("type"), str)]
+    shown = [kind for part in objects_in(_holder_in(data).get("parts")) if isinstance(kind := part.get("type"), str)]
     return any(kind in _MODEL_PARTS for kind in kinds) or bool(shown) or bool(at(data, "toolInvocations"))
 
 
@@ -60,12 +67,20 @@ def _events(messages: Sequence[Fields], usages: Mapping[int, Usage]) -> Iterator
             continue
         role = message.text("role")
         message.set_aside("id", "createdAt", "providerOptions", "providerMetadata", "experimental_attachments")
+        message.set_aside("threadId", "resourceId", "type")
+        message = _inner(message)
+        message.set_aside("format")
         metadata = message.object("metadata")
         used = usages.get(index) or usage_of(metadata.object("usage", "totalUsage"))
         if role == "assistant":
             yield from agent_events(_pieces(message), usage=used)
         elif role in ("user", "tool"):
             yield from user_events(_pieces(message))
+
+
+def _inner(message: Fields) -> Fields:
+    """The message, or its content where that is an object with the parts."""
+    return message.object("content") if message.is_object("content") else message
 
 
 def _pieces(message: Fields, *, of_step: bool = False) -> Iterator[Piece]:
@@ -83,8 +98,9 @@ def _pieces(message: Fields, *, of_step: bool = False) -> Iterator[Piece]:
         if kind == "text":
             yield as_text(part.value("text"))
         elif kind in ("reasoning", "redacted-reasoning"):
-            part.set_aside("details", "signature", "data")
-            yield Thought(part.text("text", "reasoning") or "[redacted]")
+            details = [text for detail in objects_in(part.value("details")) if (text := first_text(detail, "text"))]
+            part.set_aside("signature", "data")
+            yield Thought(part.text("text", "reasoning") or "\n".join(details) or "[redacted]")
         elif kind == "tool-call":
             yield _call(part, part.text(*_NAMES))
         elif kind == "tool-result":
@@ -200,12 +216,16 @@ def _invoked(call: Fields) -> Iterator[Call | Result]:
 
 
 def _system(request: Fields, messages: Sequence[Fields]) -> str | None:
-    prompts = [content_of(message) for message in messages if message.text("role") == "system" and "content" in message]
+    prompts = [
+        content_of(message)
+        for message in messages
+        if message.text("role") == "system" and not message.is_object("content")
+    ]
     shown = [
         as_text(part.value("text"))
         for message in messages
         if message.text("role") == "system"
-        for part in message.objects("parts")
+        for part in _inner(message).objects("parts")
     ]
     said = [request.text("system", "instructions"), *prompts, *shown]
     return "\n\n".join(prompt for prompt in said if prompt and prompt.strip()) or None

@@ -298,6 +298,7 @@ def usage_in(fields: Fields) -> Usage | None:
         "gen_ai.usage.cache_creation.input_tokens",
         "gen_ai.usage.cache_creation_input_tokens",
         "llm.token_count.prompt_details.cache_write",
+        "ai.usage.inputTokenDetails.cacheWriteTokens",
     )
     inputs = _whole(fields, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
     outputs = _whole(

@@ -58,13 +58,14 @@ _PROMPTS = ("system", "developer", "tool-call")
 class Within:
     """Where a span is: whose work it is, who called that agent, the model span around it, and whether in a tool.
 
-    It is `outermost` if no agent around it, nor a tool, says what it was asked.
+    `place` is the call whose tool ran it. It is `outermost` if no agent around it, nor a tool, says what it was asked.
     """
 
     agent_id: str = _NOBODY
     caller: str | None = None
     wrapper: Span | None = None
     in_tool: bool = False
+    place: Place | None = None
     outermost: bool = True
 
 
@@ -171,7 +172,7 @@ class Telling:
             self.answer = run.answered or self.answer
         silent = run.asked is None and run.answered is None
         inside = replace(
-            within, agent_id=run.name, caller=None if outermost else caller, outermost=outermost and silent
+            within, agent_id=run.name, caller=None if outermost else caller, place=None, outermost=outermost and silent
         )
         return inside, run.answered
 
@@ -298,7 +299,7 @@ class Telling:
         inside = replace(
             within, agent_id=agent_id if has_agent else run.call.name, caller=agent_id, in_tool=True, outermost=False
         )
-        twin = self._tool_twins.of_tool(span, run.call.name, None)
+        twin = self._around(run, within) or self._tool_twins.of_tool(span, run.call.name, None)
         if twin is not None:
             self.twins += 1
             self._unmapped.note("twin_call", run.call.name)
@@ -323,11 +324,20 @@ class Telling:
             self.events.answer(
                 place, Result(content=run.result, error=one_line(run.error), latency_ms=span.duration_ms)
             )
+        inside = replace(inside, place=place)
         self.places[span.id] = place
         self.tool_spans.append(span.id)
         self._tool_twins.of_tool(span, run.call.name, place)
         self._participants.introduce(agent_id, ran=Tool(name=called, description=run.description or ""))
         return inside
+
+    def _around(self, run: ToolRun, within: Within) -> Place | None:
+        """The call whose tool runs around this run, if both are one: a client or server of MCP records it again."""
+        if within.place is None or self._asked_for(run) not in (None, within.place):
+            return None
+        outer = self.events.call_at(within.place)
+        told = run.call.arguments is None or _are_same(outer.arguments, run.call.arguments)
+        return within.place if outer.name == run.call.name and told else None
 
     def _asked_for(self, run: ToolRun) -> Place | None:
         """The pending call of this tool run: by ID, by tool and arguments, or by tool if one of the two has no ID."""

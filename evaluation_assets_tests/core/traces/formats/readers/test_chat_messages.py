@@ -360,3 +360,40 @@ def test_a_log_whose_last_request_failed_is_a_run_that_broke(tmp_path: Path, res
     assert (run.flags, run.extra["error"]) == (("no_answer", "failed"), "Rate limit reached")
     (item,) = read(saved(tmp_path, [{"custom_id": "r1", "response": None, **BROKEN}, *log[:1]]))[:1]
     assert isinstance(item, Rejection) and item.detail == "the request failed: Rate limit reached"
+
+
+def test_the_end_that_a_simulated_user_marks_is_no_turn(tmp_path: Path) -> None:
+    messages = [
+        {"role": "user", "content": "Cancel order 17."},
+        {"role": "assistant", "content": "It is cancelled."},
+        {"role": "user", "content": "###STOP###"},
+    ]
+    (run,) = trajectories(saved(tmp_path, [{"task_id": 1, "reward": 1.0, "traj": messages, "info": {}}]))
+    assert (run.format, len(run.turns), run.final_answer) == ("tau_bench", 1, "It is cancelled.")
+
+
+@pytest.mark.parametrize(("request_key", "cost_key"), [(None, "response_cost"), ("proxy_server_request", "spend")])
+def test_requests_that_litellm_logs_have_their_cost_and_tools(
+    tmp_path: Path, request_key: str | None, cost_key: str
+) -> None:
+    tools = [{"type": "function", "function": {"name": "look_up", "parameters": {}}}]
+    answer = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "It is paid."}}
+    response = {"choices": [answer], "usage": {"prompt_tokens": 10, "completion_tokens": 2}}
+    asked = [{"role": "user", "content": "Is order 17 paid?"}]
+    request = {"messages": asked, "tools": tools}
+    beside = {"messages": asked, "model_parameters": {"tools": tools}}
+    record = {"messages": {}, request_key: request} if request_key else beside
+    (run,) = trajectories(saved(tmp_path, [{**record, "response": response, cost_key: 0.003}]))
+    assert run.usage == Usage(input_tokens=10, output_tokens=2, cost_usd=0.003)
+    assert [tool.name for tool in run.agents[0].tools or ()] == ["look_up"]
+
+
+def test_a_request_of_litellm_that_failed_says_why(tmp_path: Path) -> None:
+    messages = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Yes?"},
+        {"role": "user", "content": "A"},
+    ]
+    record = {"messages": messages, "response": {}, "status": "failure", "error_str": "RateLimitError: slow down"}
+    (run,) = trajectories(saved(tmp_path, [record]))
+    assert (run.flags, run.extra["error"]) == (("failed",), "RateLimitError: slow down")

@@ -252,7 +252,18 @@ def test_the_printed_usage_counts_where_the_lines_have_less(tmp_path: Path) -> N
     (run,) = trajectories(written(tmp_path / "stream.jsonl", lines))
     assert run.usage == Usage(input_tokens=9, output_tokens=2)
     assert next(run.steps).usage is None
-    assert (run.agents[0].name, run.agents[0].version) == ("Qwen Code", "0.15.10")
+    (agent,) = run.agents
+    assert (run.format, agent.id, agent.name, agent.version) == ("qwen_code", "qwen-code", "Qwen Code", "0.15.10")
+
+
+def test_streams_of_claude_code_and_qwen_code_are_told_apart(tmp_path: Path) -> None:
+    for client in ("claude", "qwen"):
+        start = {"type": "system", "subtype": "init", "session_id": client, f"{client}_code_version": "1.0"}
+        content = [{"type": "text", "text": "Done."}]
+        said = {"type": "assistant", "session_id": client, "message": {"id": "a", "content": content}}
+        written(tmp_path / f"{client}.jsonl", [start, said])
+    found = [(run.format, run.agents[0].id) for run in trajectories(tmp_path)]
+    assert found == [("claude_code", "claude-code"), ("qwen_code", "qwen-code")]
 
 
 @pytest.mark.parametrize(
@@ -461,3 +472,54 @@ def test_a_fork_without_its_origin_is_whole_and_says_so(tmp_path: Path) -> None:
     (run,) = trajectories(file)
     assert len(run.calls) == 2
     assert summary_of(file).copied_histories == 1
+
+
+def _copied(lines: list[Any], agent: str) -> list[Any]:
+    return [
+        {**line, "uuid": f"{agent}-{line['uuid']}", "isSidechain": True, "agentId": agent, "parentUuid": None}
+        for line in lines
+    ]
+
+
+def test_the_conversation_that_a_sub_agent_was_given_is_no_work_of_its_own(tmp_path: Path) -> None:
+    """anthropics/claude-code#45660: a question aside copies the session; other logs replay one message of it."""
+    main, aside = _turn("s", "List it.", "Listed."), _turn("s", "What is it?", "A list.")
+    own = _copied(aside[:1] + aside[3:], "aside")
+    alone = trajectories(written(tmp_path / "alone.jsonl", [*main, *own]))[0]
+    for name, copy in (("all", main), ("the beginning", main[:3]), ("one message", main[1:2])):
+        (run,) = trajectories(written(tmp_path / f"{name}.jsonl", [*main, *_copied(copy, "aside"), *own]))
+        assert (run.usage, run.text, len(run.calls)) == (alone.usage, alone.text, 1)
+        assert summary_of(tmp_path / f"{name}.jsonl").trust == "complete"
+
+
+def test_a_message_that_a_log_repeats_is_one_message(tmp_path: Path) -> None:
+    main = _turn("s", "List it.", "Listed.")
+    again = [{**line, "uuid": f"{line['uuid']}-again"} for line in main if line["type"] == "assistant"]
+    (run,) = trajectories(written(tmp_path / "s.jsonl", [*main[:2], again[0], *main[2:], again[1]]))
+    (once,) = trajectories(written(tmp_path / "once.jsonl", main))
+    assert (run.text, run.usage) == (once.text, once.usage)
+
+
+def test_a_printed_result_alone_is_the_answer_of_its_session(tmp_path: Path) -> None:
+    result = {"type": "result", "subtype": "success", "is_error": False, "num_turns": 3, "result": "Done."}
+    more = {"session_id": "s", "total_cost_usd": 0.5, "usage": {"input_tokens": 20, "output_tokens": 4}}
+    path = written(tmp_path / "printed.json", [{**result, **more}])
+    (run,) = trajectories(path)
+    assert (run.final_answer, run.usage) == ("Done.", Usage(input_tokens=20, output_tokens=4, cost_usd=0.5))
+    assert summary_of(path).sentence == "partial: 3 turns stated by the source, 1 read"
+
+
+@pytest.mark.parametrize(
+    "written_to_cache",
+    [
+        {"cache_creation_input_tokens": 50},
+        {"cache_creation": {"ephemeral_5m_input_tokens": 30, "ephemeral_1h_input_tokens": 20}},
+        {"cache_creation": {"input_tokens": 50}},
+    ],
+)
+def test_cache_writes_are_input_wherever_they_are_counted(tmp_path: Path, written_to_cache: dict[str, Any]) -> None:
+    lines = _turn("s", "List it.", "Listed.")[:2]
+    lines[1]["message"]["usage"] = {"input_tokens": 10, "output_tokens": 5, **written_to_cache}
+    (run,) = trajectories(written(tmp_path / "s.jsonl", lines))
+    assert run.usage is not None
+    assert (run.usage.input_tokens, run.usage.cache_write_tokens) == (60, 50)

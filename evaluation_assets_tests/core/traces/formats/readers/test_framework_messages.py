@@ -155,3 +155,26 @@ def test_tokens_from_the_cache_are_told_apart_in_messages_of_pydantic_ai(tmp_pat
     (tmp_path / "m.json").write_bytes(orjson.dumps(messages))
     (run,) = trajectories(tmp_path / "m.json")
     assert run.usage == Usage(input_tokens=100, cached_tokens=60, cache_write_tokens=30, output_tokens=10)
+
+
+@pytest.mark.parametrize(
+    ("reason", "flags"),
+    [
+        ("Maximum number of turns 2 reached.", ("step_limit",)),
+        ("Maximum number of messages 3 reached, current message count: 3", ("step_limit",)),
+        ("Text 'TERMINATE' mentioned", ()),
+    ],
+)
+def test_a_team_of_autogen_that_reached_a_limit_is_flagged(tmp_path: Path, reason: str, flags: tuple[str, ...]) -> None:
+    said = [("user", "Write a line."), ("writer", "Roses are red."), ("critic", "Longer, please.")]
+    messages = [{"type": "TextMessage", "source": source, "content": text} for source, text in said]
+    (run,) = trajectories(written(tmp_path, {"messages": messages, "stop_reason": reason}))
+    assert (run.flags, run.final_answer) == (flags, "Longer, please.")
+
+
+@pytest.mark.parametrize(("reason", "flag"), [("length", "step_limit"), ("content_filter", "refused")])
+def test_an_answer_of_pydantic_ai_says_why_its_model_stopped(tmp_path: Path, reason: str, flag: str) -> None:
+    asked = {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Is order 17 paid?"}]}
+    said = {"kind": "response", "parts": [{"part_kind": "text", "content": "It"}], "finish_reason": reason}
+    (run,) = trajectories(written(tmp_path, [asked, said]))
+    assert flag in run.flags

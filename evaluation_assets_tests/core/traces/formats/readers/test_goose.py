@@ -89,3 +89,19 @@ def test_the_pieces_of_a_streamed_message_are_one_message(tmp_path: Path) -> Non
     (run,) = trajectories(tmp_path / "stream.jsonl")
     (called,) = run.calls
     assert (run.piece(called.thought), run.piece(called.message), run.final_answer) == ("The list.", "I look.", "Done.")
+
+
+def test_tokens_of_later_versions_are_counted_in_an_object(tmp_path: Path) -> None:
+    """entireio/external-agents#74: goose 1.46 exports `accumulated_usage` in place of flat fields."""
+    messages = [
+        {"role": "user", "created": 1, "content": [{"type": "text", "text": "List it."}]},
+        {"role": "assistant", "created": 2, "content": [{"type": "text", "text": "Listed."}]},
+    ]
+    last = {"input_tokens": 40, "output_tokens": 4, "total_tokens": 44}
+    counts = {"cache_read_input_tokens": 70, "cache_write_input_tokens": 10}
+    spent = {"input_tokens": 100, "output_tokens": 9, "total_tokens": 109, **counts}
+    header = {"id": "s", "working_dir": "/w", "message_count": 2, "usage": last, "accumulated_usage": spent}
+    path = tmp_path / "export.json"
+    path.write_bytes(orjson.dumps({**header, "accumulated_cost": None, "conversation": messages}))
+    (run,) = trajectories(path)
+    assert run.usage == Usage(input_tokens=100, cached_tokens=70, cache_write_tokens=10, output_tokens=9)

@@ -269,3 +269,85 @@ def test_chunks_of_a_streamed_message_are_one_message(tmp_path: Path) -> None:
     assert (run.piece(run.calls[0].message), run.final_answer) == ("I look.", "It is paid.")
     assert summary_of(tmp_path / "m.json").trust == "complete"
     assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (10, 5)
+
+
+def test_pieces_of_thoughts_are_one_thought_of_the_message(tmp_path: Path) -> None:
+    def chunk(content: list[Any], **more: Any) -> dict[str, Any]:
+        return {"type": "AIMessageChunk", "id": "run-1", "content": content, **more}
+
+    opened = {"name": "look_up", "args": "", "id": "c1", "index": 2}
+    more = {"name": None, "args": '{"order": 17}', "id": None, "index": 2}
+    half_read = {"name": "", "args": {}, "id": None, "type": "tool_call"}
+    messages = [
+        {"type": "human", "content": "Is order 17 paid?", "id": "h"},
+        chunk([{"type": "thinking", "thinking": "An order. ", "index": 0}]),
+        chunk([{"type": "thinking", "thinking": "I look.", "index": 0}]),
+        chunk([{"type": "thinking", "signature": "s", "index": 0}]),
+        chunk([{"type": "text", "text": "A moment.", "index": 1}]),
+        chunk(
+            [{"type": "tool_use", "id": "c1", "name": "look_up", "input": {}, "index": 2}], tool_call_chunks=[opened]
+        ),
+        chunk([{"type": "input_json_delta", "index": 2}], tool_call_chunks=[more], tool_calls=[half_read]),
+        {"type": "tool", "content": "paid", "tool_call_id": "c1", "id": "t"},
+        {"type": "ai", "content": "It is paid.", "id": "run-2"},
+    ]
+    path = written(tmp_path, messages)
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("look_up", {"order": 17}, "paid")]
+    (step,) = run.calls
+    assert (run.piece(step.thought), run.piece(step.message)) == ("An order. I look.", "A moment.")
+    assert summary_of(path).trust == "complete"
+
+
+CHAT: list[dict[str, Any]] = [
+    {"type": "human", "content": "Is order 17 paid?", "id": "h"},
+    {
+        "type": "ai",
+        "content": "",
+        "id": "a",
+        "tool_calls": [{"name": "look_up", "args": {"order": 17}, "id": "c1", "type": "tool_call"}],
+        "usage_metadata": {"input_tokens": 10, "output_tokens": 4, "total_tokens": 14},
+    },
+    {"type": "tool", "content": "paid", "tool_call_id": "c1", "id": "t"},
+    {"type": "ai", "content": "It is paid.", "id": "b"},
+]
+GROWING = [CHAT[:end] for end in range(1, len(CHAT) + 1)]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"messages": messages} for messages in GROWING],
+        [{"values": {"messages": messages}, "next": [], "tasks": []} for messages in reversed(GROWING)],
+        [{"v": 4, "ts": "2026-03-01T09:00:00Z", "channel_values": {"messages": messages}} for messages in GROWING],
+        [{"config": {}, "checkpoint": {"v": 4, "channel_values": {"messages": CHAT}}, "parent_config": None}],
+        [
+            {"__start__": {"messages": CHAT[0]}},
+            {"agent": {"messages": [CHAT[1]]}},
+            {"hook": None, "tools": {"messages": [CHAT[2]]}},
+            {"agent": {"messages": [CHAT[3]]}},
+        ],
+    ],
+    ids=["values", "history", "checkpoints", "checkpoint tuple", "updates"],
+)
+def test_states_and_updates_of_a_graph_are_one_run(tmp_path: Path, records: list[Any]) -> None:
+    path = written(tmp_path, *records)
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("look_up", {"order": 17}, "paid")]
+    assert (run.task, run.final_answer) == ("Is order 17 paid?", "It is paid.")
+    assert run.usage == Usage(input_tokens=10, output_tokens=4)
+    assert summary_of(path).trust == "complete"
+
+
+def test_states_that_do_not_continue_each_other_are_runs_of_their_own(tmp_path: Path) -> None:
+    others = [{**message, "id": f"other-{message['id']}"} for message in CHAT]
+    assert len(trajectories(written(tmp_path, {"messages": CHAT}, {"messages": others}))) == 2
+    unnamed = [{**message, "id": None} for message in CHAT]
+    assert len(trajectories(written(tmp_path, {"messages": unnamed[:2]}, {"messages": unnamed}))) == 2
+
+
+def test_an_answer_that_its_model_did_not_finish_is_cut_off(tmp_path: Path) -> None:
+    response = {"finish_reason": "length", "model_name": "model-a"}
+    cut = {**CHAT[3], "additional_kwargs": {}, "response_metadata": response}
+    (run,) = trajectories(written(tmp_path, {"messages": [*CHAT[:3], cut]}))
+    assert (run.flags, run.final_answer, run.agents[0].model) == (("step_limit", "no_answer"), None, "model-a")

@@ -13,6 +13,7 @@ from evaluation_assets.core.traces.formats.import_report import ImportReport
 from evaluation_assets.core.traces.formats.registry import FORMATS
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, files_of, trajectories
 
 FIXTURE = FIXTURES / "opencode"
@@ -134,3 +135,19 @@ def test_a_message_may_be_undone_from_one_of_its_parts_on(tmp_path: Path) -> Non
     assert (run.calls, run.final_answer) == ([], "I look.")
     assert run.usage is not None and (run.usage.input_tokens, run.usage.cost_usd) == (200, 0.02)
     assert unmapped.notes["rewound", "call"] == 1
+
+
+def test_of_a_fork_only_its_own_work_is_read_if_its_origin_is_in_the_drop(tmp_path: Path) -> None:
+    """junhoyeo/tokscale#446: a fork copies messages, with their times and tokens, under other IDs."""
+    first: list[tuple[str, str, dict[str, Any]]] = [("user", "List the nets.", {}), ("assistant", "Two.", {})]
+    second: list[tuple[str, str, dict[str, Any]]] = [("user", "And the boats?", {}), ("assistant", "One.", {})]
+    for folder in (tmp_path / "b", tmp_path / "a" / "fork"):
+        folder.mkdir(parents=True)
+    _export(tmp_path / "b", *first, id="s1", title="Nets")
+    _export(tmp_path / "a" / "fork", *first, *second, id="s2", title="Nets (fork #1)")
+    origin, fork = sorted(trajectories(tmp_path), key=lambda run: run.id)
+    assert (origin.task, origin.final_answer) == ("List the nets.", "Two.")
+    assert (fork.task, fork.final_answer) == ("And the boats?", "One.")
+    assert origin.usage == fork.usage
+    assert summary_of(tmp_path).trust == "complete"
+    assert summary_of(tmp_path / "a").copied_histories == 1

@@ -165,6 +165,34 @@ def test_messages_that_go_on_to_the_answer_are_not_repeated_by_the_steps(tmp_pat
     assert (run.task, len(run.calls)) == ("Rain?", 2)
 
 
+def test_messages_that_mastra_stores_are_conversations_by_their_thread(tmp_path: Path) -> None:
+    def stored(thread: str, role: str, *parts: dict[str, Any]) -> dict[str, Any]:
+        content = {"format": 2, "parts": parts, "content": "said"}
+        return {"id": "m", "role": role, "threadId": thread, "resourceId": "r", "type": "v2", "content": content}
+
+    thought = {"type": "reasoning", "reasoning": "", "details": [{"type": "text", "text": "I look."}]}
+    call = {"state": "result", "toolCallId": "c1", "toolName": "look_up", "args": {"order": 17}, "result": "paid"}
+    messages = [
+        stored("t1", "user", {"type": "text", "text": "Is order 17 paid?"}),
+        stored(
+            "t1",
+            "assistant",
+            thought,
+            {"type": "tool-invocation", "toolInvocation": call},
+            {"type": "text", "text": "It is paid."},
+        ),
+        stored("t2", "user", {"type": "text", "text": "Hello."}),
+        stored("t2", "assistant", {"type": "text", "text": "Yes?"}),
+    ]
+    path = written(tmp_path, *messages)
+    run, other = trajectories(path)
+    assert calls_of(run) == [("look_up", {"order": 17}, "paid")]
+    assert run.piece(run.calls[0].thought) == "I look."
+    assert (run.task, run.final_answer) == ("Is order 17 paid?", "It is paid.")
+    assert (other.task, other.final_answer) == ("Hello.", "Yes?")
+    assert summary_of(path).trust == "complete"
+
+
 def test_steps_of_two_generations_are_two_conversations(tmp_path: Path) -> None:
     result = orjson.loads((VERCEL / "result_7.json").read_bytes())
     other = [{**step, "callId": "call-2"} for step in result["steps"]]

@@ -86,3 +86,13 @@ def test_telemetry_of_the_ai_sdk_has_its_agent_calls_errors_and_tokens(tmp_path:
     assert run.usage == Usage(input_tokens=200, cached_tokens=80, output_tokens=20)
     assert (run.task, run.final_answer) == ("Paid?", "It is paid.")
     assert summary_of(path).sentence == "complete"
+
+
+def test_tokens_that_version_6_writes_to_a_cache_are_within_its_input(tmp_path: Path) -> None:
+    details = {
+        "ai.usage.inputTokenDetails.cacheReadTokens": 40,
+        "ai.usage.inputTokenDetails.cacheWriteTokens": 30,
+        "ai.response.text": "It is paid.",
+    }
+    (run,) = trajectories(otlp(tmp_path / "spans.jsonl", request("one", 2, ASKED, **details)))
+    assert run.usage == Usage(input_tokens=100, cached_tokens=40, cache_write_tokens=30, output_tokens=10)

@@ -200,3 +200,30 @@ def test_messages_in_attributes_of_a_log_record_are_read(tmp_path: Path) -> None
     assert (run.task, run.final_answer) == ("Order 17?", "It is late.")
     assert calls_of(run) == [("look", {"order": "17"}, "late")]
     assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize("scopes", [("agents", "agents", "agents"), ("agents", "mcp.client", "mcp.server")])
+def test_what_a_client_and_a_server_of_mcp_record_of_a_call_is_no_other_call(
+    tmp_path: Path, scopes: tuple[str, str, str]
+) -> None:
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look_up"}
+    known = {"gen_ai.tool.call.id": "c1", "gen_ai.tool.call.result": "paid"}
+    agents, client, server = scopes
+    path = otlp(
+        tmp_path / "spans.jsonl",
+        span("run", {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}, end=9, scope=agents),
+        span(
+            "m",
+            chat([said("user", "Is it paid?")], [asked_for("c1", "look_up", order=17)]),
+            start=1,
+            parent="run",
+            scope=agents,
+        ),
+        span("t", {**tool, **known}, start=2, end=6, parent="run", scope=agents),
+        span("client", {**tool, "mcp.method.name": "tools/call"}, start=3, end=5, parent="t", scope=client),
+        span("server", {**tool, "mcp.method.name": "tools/call"}, start=3, end=5, parent="client", scope=server),
+    )
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("look_up", {"order": 17}, "paid")]
+    assert [agent.id for agent in run.agents] == ["desk"]
+    assert summary_of(path).trust == "complete"
