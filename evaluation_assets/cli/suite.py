@@ -66,7 +66,10 @@ suite_commands.add_command(draft_from_group)
 )
 @with_panel
 def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) -> None:
-    """Validate a suite; list its skipped tasks, its weaknesses, and what its cases cover."""
+    """Validate a suite; list its skipped tasks, its weaknesses, and what its cases cover.
+
+    The exit status is 2 if it has no complete case.
+    """
     if drop is not None:
         check_evaluated(home, drop)
     loaded = _loaded(path)
@@ -90,6 +93,8 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
     for title, counts in coverage(loaded.suite).items():
         shown = ", ".join(f"{name}: {count}" for name, count in list(counts.items())[:_NAMED])
         echo(f"  {'cases by ' + title:<25}{shown or 'none'}")
+    if not cases:
+        refuse(f"{path.name} has no complete case")
 
 
 def _player(suite: Suite, panel: Panel) -> str:
