@@ -34,7 +34,7 @@ def commanded(home: Path, *arguments: str) -> tuple[int, str]:
 def test_a_suite_without_a_complete_case_is_refused(cases: list[dict[str, str]], tmp_path: Path) -> None:
     file = tmp_path / "shop.yaml"
     file.write_bytes(orjson.dumps({"cases": cases}))
-    checked = command("suite", "check", file)
+    checked = command("suite", "check", file, home=tmp_path)
     assert checked.returncode == 2, checked.stdout
     assert f"skipped            {len(cases)}" in checked.stdout
     assert "shop.yaml has no complete case" in checked.stderr
