@@ -48,6 +48,14 @@ def test_the_terminal_says_each_thing_once(tmp_path: Path) -> None:
         assert printed.count("success 1 of 1") == 1
 
 
+def test_a_drop_that_cannot_be_read_is_named_beside_the_reason_alone(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_text("no JSON\n")
+    for _ in range(2):
+        done = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home")
+        assert (done.returncode, done.stdout) == (2, "\n")
+        assert done.stderr.startswith("d: d.jsonl is not valid JSON: line 1, column 1: ")
+
+
 def test_reports_list_the_tools_that_failed_most_first(tmp_path: Path) -> None:
     called = [("alpha", "found"), ("alpha", "found"), ("beta", "Error: no such file"), ("gamma", "found")]
     messages = [{"role": "user", "content": "Find lamps"}]
