@@ -19,6 +19,7 @@ from pydantic import ConfigDict, Field
 from upath import UPath
 
 from evaluation_assets.core.intake.copying.folders import prepare
+from evaluation_assets.core.intake.drops import InvalidDrop
 from evaluation_assets.core.judging.panel import load_panel
 from evaluation_assets.core.suites.agents.settings import agent_files, load_agents
 from evaluation_assets.core.system.installation import Installation
@@ -123,12 +124,12 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
         dropped = [
             dropped_asset(
                 given.asset,
-                given.drop or given.asset.path[-1],
+                drop,
                 None if given.path is None else _placed(given.path, context.path),
                 self.execute,
                 given.partitions_def,
             )
-            for given in self.inputs
+            for drop, given in _by_drop(self.inputs).items()
         ]
         fed_by = [dg.AssetDep(asset, partition_mapping=_mapping_of(asset)) for asset in dropped]
         assets = [
@@ -154,6 +155,16 @@ def _placed(given: str, folder: Path) -> UPath:
     """A path of defs.yaml: relative ones begin at its folder, whatever the process was started in."""
     path = UPath(given)
     return UPath((folder / path.path).resolve()) if is_local(path) else path
+
+
+def _by_drop(inputs: list[EvaluationInput]) -> dict[str, EvaluationInput]:
+    named: dict[str, EvaluationInput] = {}
+    for given in inputs:
+        drop = given.drop or given.asset.path[-1]
+        if drop in named:
+            raise InvalidDrop(f"two inputs have the drop {drop!r}; name one with `drop` in defs.yaml")
+        named[drop] = given
+    return named
 
 
 def _mapping_of(dropped: dg.AssetsDefinition) -> dg.PartitionMapping | None:

@@ -24,6 +24,7 @@ from dagster.components.scaffold.scaffold import NoParams, get_scaffolder
 
 import evaluation_assets
 from evaluation_assets.component import EvaluationComponent, EvaluationScaffolder
+from evaluation_assets.core.intake.drops import InvalidDrop
 from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.system.installation import Installation
@@ -154,6 +155,11 @@ def test_attributes_choose_panel_tables_and_automation(project: Path, tmp_path: 
     [
         ({"panel": "judges.yaml"}, "judges.yaml; correct `panel` in defs.yaml"),
         ({"judges": []}, "judges"),
+        ({"inputs": [{"asset": "customers", "drop": "../runs"}]}, "drop '../runs': a drop's name, and each part of it"),
+        (
+            {"inputs": [{"asset": "a/runs"}, {"asset": "b/runs"}]},
+            "two inputs have the drop 'runs'; name one with `drop`",
+        ),
         ({"translation": {"key": "ours"}}, "cannot be called ours: runs find tables by the keys of assets."),
         ({"translation": {"key_prefix": "{{ spec.group_name }}"}}, "all assets need the same `key_prefix`; there are"),
     ],
@@ -220,6 +226,16 @@ def test_a_file_that_an_asset_of_the_team_writes_is_evaluated(project: Path) -> 
     assert (folder / "home" / "drops" / "today.jsonl").read_bytes() == SAMPLE.read_bytes()
 
 
+def test_a_drop_of_a_suite_may_have_any_name_that_drops_have(project: Path) -> None:
+    drop = "support/2026-01-02 03:00"
+    folder = component(project, home="home", inputs=[{"asset": "customers", "path": "runs.jsonl", "drop": drop}])
+    shutil.copy(SAMPLE, folder / "runs.jsonl")
+    job = loaded(project).resolve_implicit_global_asset_job_def()
+    asked = [dg.AssetKey(["dropped", "support", "2026-01-02_03_00_dropped"])]
+    assert job.execute_in_process(asset_selection=asked).success
+    assert (folder / "home" / "drops" / f"{drop}.jsonl").read_bytes() == SAMPLE.read_bytes()
+
+
 DAILY = """
 from pathlib import Path
 
@@ -270,6 +286,13 @@ def test_missing_values_of_a_table_are_null(tmp_path: Path) -> None:
     write_drop(Installation.at(str(tmp_path)), "rows", pd.DataFrame(rows))
     (_, last) = (tmp_path / "drops" / "rows.jsonl").read_text().splitlines()
     assert json.loads(last) == {"task_id": "t2", "at": None, "success": None}
+
+
+@pytest.mark.parametrize("partition", ["../../elsewhere", ".hidden", "a//b"])
+def test_records_are_written_to_no_place_where_no_drop_is_found(partition: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidDrop, match="a drop's name, and each part of it between slashes, must not"):
+        write_drop(Installation.at(str(tmp_path / "home")), f"daily/{partition}", RECORDS)
+    assert not list(tmp_path.rglob("*.jsonl"))
 
 
 @pytest.mark.parametrize("value", [b"x", {"task_id": "t1"}, ["t1"], 7])

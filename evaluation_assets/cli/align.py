@@ -215,4 +215,4 @@ def _figures(each: Agreement) -> str:
 def _figure(value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:+.2f}" if low is None or high is None else f"{value:+.2f} ({low:+.2f} to {high:+.2f})"
+    return f"{value:+z.2f}" if low is None or high is None else f"{value:+z.2f} ({low:+z.2f} to {high:+z.2f})"

@@ -15,6 +15,7 @@ from evaluation_assets.cli.inspect_export import write_inspect_log
 from evaluation_assets.cli.options import FiniteRange, with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.gating.session_agents import with_ranks
+from evaluation_assets.core.lake.staging import is_stream
 from evaluation_assets.core.lake.stored import publish
 from evaluation_assets.core.report.provenance.judge_prompts import JUDGED_LEVELS, Part, Wanted
 from evaluation_assets.core.report.sinks import otel_events
@@ -117,7 +118,7 @@ def export(home: Installation, drop: str, format_name: str, output: Path, wanted
 
     publish(UPath(output), pour)
     what = {"session_agents": "agents", "judge_prompts": "verdicts"}.get(format_name, "trajectories")
-    echo(f"{output}: {count} {what}")
+    echo(f"{output}: {count} {what}", err=is_stream(output))
 
 
 def _lines(home: Installation, drop: str, format_name: str, trajectories: Iterable[Trajectory]) -> Iterator[JsonObject]:

@@ -17,6 +17,7 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.named_metrics import check_figures, settings_of
 from evaluation_assets.core.pipeline.settings import InvalidSettings, Settings
 from evaluation_assets.core.report.gate.gate_formats import (
+    aligned,
     as_github,
     as_json,
     as_junit,
@@ -24,6 +25,7 @@ from evaluation_assets.core.report.gate.gate_formats import (
     calibration_json,
     calibration_text,
 )
+from evaluation_assets.core.report.render import precise
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.defs.names import EVALUATE_DROP, GATE, OVERVIEW, PROMOTE_BASELINE
@@ -160,9 +162,16 @@ def show(suite: str, home: Installation, panel: Panel) -> None:
     why = f": {found.reason}" if found.reason else ""
     echo(f"  promoted      {found.promoted_at} by {found.promoted_by}{why}")
     echo(f"  comparability {found.comparability_key}")
-    for name, metric in found.metrics.items():
-        interval = "" if metric.ci_low is None else f" ({metric.ci_low:.3f} … {metric.ci_high:.3f})"
-        echo(f"  {name:<13} {metric.mean:.3f}{interval} over {counted(metric.n_tasks, 'task')}")
+    rows = [
+        (
+            name,
+            precise(metric.mean),
+            "" if metric.ci_low is None else f"({precise(metric.ci_low)} … {precise(metric.ci_high)})",
+            f"over {counted(metric.n_tasks, 'task')}",
+        )
+        for name, metric in found.metrics.items()
+    ]
+    echo(*aligned(rows))
 
 
 def _settings(home: Installation, panel: Panel, baseline: UPath | None = None) -> Settings:

@@ -10,7 +10,7 @@ from evaluation_assets.cli.options import with_format, with_inputs
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, to_a_hundredth_cent
 from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.traces.formats.import_report import ImportReport, ImportSummary
 from evaluation_assets.core.traces.formats.registry import format_of
@@ -105,7 +105,7 @@ def _calls(summary: ImportSummary) -> str:
 def _tokens(summary: ImportSummary) -> str:
     read = "unknown" if summary.input_tokens is None else f"{summary.input_tokens:,}"
     written = "unknown" if summary.output_tokens is None else f"{summary.output_tokens:,}"
-    cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:,.4f}"
+    cost = "unknown" if summary.cost_usd is None else to_a_hundredth_cent(summary.cost_usd)
     return f"{read} in, {written} out, cost {cost}{' at list prices' if summary.is_list_price else ''}"
 
 

@@ -1,6 +1,7 @@
 """What is printed of outcomes of evaluations. Importing it takes as long as importing the report."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from evaluation_assets.core.gating.evaluated_drops import why_no_baseline
@@ -36,7 +37,8 @@ def outcome_lines(
         "unchanged since its last evaluation" if again else "evaluated again, with the same report" if is_same else ""
     )
     yield Line("")
-    yield Line(": ".join(filter(None, (outcome.drop.key, known))))
+    if outcome.status != "unreadable":
+        yield Line(": ".join(filter(None, (outcome.drop.key, known))))
     if outcome.message:
         yield Line(f"{outcome.drop.key}: {outcome.message}", is_warning=True)
     if report is None or verbose or report.reading.trust != "complete":
@@ -74,6 +76,8 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     by_score = report.headline.measure == "score" or report.headline.score is None
     if not verbose and (used.calls or used.from_ledger) and not by_score:
         yield _fact("score", report.headline.scores[0])
+    if not verbose and (used.calls or used.from_ledger) and report.overall.mean is None:
+        yield from _criteria([each for each in report.criteria if each not in report.own_criteria])
     yield from _own_criteria(report.own_criteria, len(report.criteria) if verbose else _LISTED)
     suite = report.tool_use
     if not verbose and suite is not None and suite.problem is None and report.headline.measure != "passed":
@@ -96,6 +100,13 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     else:
         why = why_no_baseline(home, report.drop, report.sidecar.suite)
         yield _fact("gate", f"no baseline: {why}" if why else "no baseline")
+
+
+def _criteria(criteria: Sequence[CriterionSummary]) -> Iterator[Line]:
+    """Yield the means of judges that were not asked about clips, so that there is no overall score."""
+    for level, own in groupby(criteria, key=lambda each: each.level):
+        means = [f"{each.criterion} {_score(each.statistic.mean)}" for each in own]
+        yield _fact(f"{level} scores", ", ".join(means))
 
 
 def _own_criteria(own: Sequence[CriterionSummary], most: int) -> Iterator[Line]:

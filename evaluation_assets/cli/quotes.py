@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN, Quote, in_total
 from evaluation_assets.core.pipeline.planning import Calls
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, to_a_hundredth_cent
 
 
 def print_calls(calls: Calls) -> None:
@@ -61,4 +61,4 @@ def quote_line(quote: Quote) -> str:
 
 def dollars(amount: float | None) -> str:
     """An amount in US dollars, with more digits where it is small."""
-    return "price unknown" if amount is None else f"${amount:.2f}" if amount >= 0.1 else f"${amount:.4f}"
+    return "price unknown" if amount is None else f"${amount:.2f}" if amount >= 0.1 else to_a_hundredth_cent(amount)

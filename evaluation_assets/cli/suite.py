@@ -15,6 +15,7 @@ from evaluation_assets.cli.options import AMOUNT, WholeRange, with_judges, with_
 from evaluation_assets.cli.outcomes import outcome_lines
 from evaluation_assets.cli.output import echo, print_lines, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
+from evaluation_assets.cli.quotes import dollars
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.cli.suite_drafts import draft_from_drop, draft_from_group
 from evaluation_assets.core.intake.copying.folders import prepare
@@ -38,7 +39,7 @@ from evaluation_assets.core.suites.recorded_runs import weaknesses_by_runs
 from evaluation_assets.core.suites.suite import InvalidSuite, Suite, suite_schema
 from evaluation_assets.core.suites.weaknesses import coverage, weaknesses
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, to_a_hundredth_cent
 from evaluation_assets.defs.names import AGENT_RUNS
 from evaluation_assets.runs.outcomes import EXIT_STATUS
 from evaluation_assets.runs.paid import USER, PaidEvaluation, missing_keys, without_keys
@@ -65,7 +66,10 @@ suite_commands.add_command(draft_from_group)
 )
 @with_panel
 def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) -> None:
-    """Validate a suite; list its skipped tasks, its weaknesses, and what its cases cover."""
+    """Validate a suite; list its skipped tasks, its weaknesses, and what its cases cover.
+
+    The exit status is 2 if it has no complete case.
+    """
     if drop is not None:
         check_evaluated(home, drop)
     loaded = _loaded(path)
@@ -89,6 +93,8 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
     for title, counts in coverage(loaded.suite).items():
         shown = ", ".join(f"{name}: {count}" for name, count in list(counts.items())[:_NAMED])
         echo(f"  {'cases by ' + title:<25}{shown or 'none'}")
+    if not cases:
+        refuse(f"{path.name} has no complete case")
 
 
 def _player(suite: Suite, panel: Panel) -> str:
@@ -278,21 +284,21 @@ def _print_bounds(agents: list[AgentSettings], suite: Suite, trials: int) -> Non
     attempts = cases * trials
     if suite.most_user_messages:
         most = user_bound(suite, trials)
-        price = "price unknown" if most.usd is None else f"at most ${most.usd:.2f}"
+        price = "price unknown" if most.usd is None else f"at most {dollars(most.usd)}"
         echo(f"{USER}: with each agent at most {counted(most.calls, 'model call')}, {price}")
     for agent in agents:
         if agent.is_own:
             echo(f"{agent.name}: {counted(attempts, 'attempt')}, cost unknown: {agent.provider} {agent.model_name}")
             continue
         most = bound(agent, attempts)
-        price = "price unknown" if most.usd is None else f"at most ${most.usd:.2f}"
+        price = "price unknown" if most.usd is None else f"at most {dollars(most.usd)}"
         tried = f"{counted(attempts, 'attempt')} at {counted(cases, 'case')}"
         echo(f"{agent.name}: {tried}, at most {counted(most.calls, 'model call')}, {price}")
 
 
 def _print_run(about: Mapping[str, Any]) -> None:
     accuracy = f" ({about['accuracy']:.1%})" if "accuracy" in about else ""
-    paid = "unknown" if "paid_usd" not in about else f"${about['paid_usd']:.4f}"
+    paid = "unknown" if "paid_usd" not in about else to_a_hundredth_cent(about["paid_usd"])
     echo("", about["drop"])
     echo(f"  right answers      {about['right']} of {about['answerable']}{accuracy}")
     echo(f"  passed             {about['passed']} of {counted(about['attempts'] - about['failed'], 'attempt')}")

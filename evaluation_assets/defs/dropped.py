@@ -1,5 +1,6 @@
 """[agents] Trajectories that assets of the host project produce, written into drops."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -14,6 +15,7 @@ import pyarrow as pa
 from upath import UPath
 
 from evaluation_assets.core.intake.copying.drops import take_in
+from evaluation_assets.core.intake.drops import InvalidDrop, why_unusable
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs import groups
@@ -38,10 +40,14 @@ def dropped_asset(
 
     Each drop has a data version of its own, in `raw_trajectories`; that of this asset is the same for all. The value is
     no argument: Dagster could then resolve no selection in the definitions of the component alone.
+
+    Raises:
+        InvalidDrop: a drop cannot have this name.
     """
+    _check_name(drop)
 
     @dg.asset(
-        key=owned_key(DROPPED, drop),
+        key=_key(drop),
         deps=[upstream],
         partitions_def=partitions,
         group_name=groups.AGENTS,
@@ -58,6 +64,17 @@ def dropped_asset(
     return dropped
 
 
+def _key(drop: str) -> dg.AssetKey:
+    """The folders of a drop are parts of the key; what Dagster takes in no name of an asset becomes `_`."""
+    *folders, name = (re.sub(r"[^A-Za-z0-9_.-]", "_", part) for part in drop.split("/"))
+    return dg.AssetKey([DROPPED, *folders, *owned_key(DROPPED, name).path[1:]])
+
+
+def _check_name(drop: str) -> None:
+    if (reason := why_unusable(drop)) is not None:
+        raise InvalidDrop(f"drop {drop!r}: {reason}")
+
+
 def write_drop(home: Installation, name: str, trajectories: Any) -> str:
     """Write trajectories into the drop of this name: a list of records (dictionaries), a table, or the path of a file.
 
@@ -65,8 +82,9 @@ def write_drop(home: Installation, name: str, trajectories: Any) -> str:
 
     Raises:
         TypeError: they are none of these.
-        InvalidDrop: the file cannot be a drop.
+        InvalidDrop: the file cannot be a drop, or a drop cannot have this name.
     """
+    _check_name(name)
     if isinstance(trajectories, str | PathLike):
         (drop,) = take_in(home, [Path(trajectories)], one_drop=True, name=name, may_replace=lambda _: True)
         return drop.key

@@ -134,17 +134,22 @@ def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
         kinds={"parquet"},
         io_manager_key=TABLES_IO,
         check_specs=[
-            dg.AssetCheckSpec(READABLE, asset="labels", description="Every line of the files in labels/ is a label.")
+            dg.AssetCheckSpec(
+                READABLE,
+                asset="labels",
+                description="Every line of the files in labels/ is a label of an evaluated run.",
+            )
         ],
         description="Human labels of trajectories, from the completed files in labels/.",
     )
     def labels(home: HomeResource):  # Dagster refuses an annotation beside check_specs
-        """Read the files in `labels/`; invalid lines are reported and skipped."""
+        """Read the files in `labels/`; lines that are none are reported and skipped."""
         found = list(read_labels(home.home.labels))
         table = tables.LABELS
         rows = [asdict(each) for each in found if isinstance(each, Label)]
+        runs = judged_labels.runs_of(home.home, sorted({row["drop"] for row in rows}))
         return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table)), check_results=[check_result(readable(found), READABLE)]
+            value=Stream(table, batched(rows, table)), check_results=[check_result(readable(found, runs), READABLE)]
         )
 
     return labels

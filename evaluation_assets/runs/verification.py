@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
 from platform import python_version
@@ -23,7 +24,8 @@ from evaluation_assets.core.models.addresses import without_password
 from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.pipeline.drawing import sources_of
 from evaluation_assets.core.pipeline.named_metrics import settings_of
-from evaluation_assets.core.report.sinks.settings import load_sinks
+from evaluation_assets.core.report.sinks.opening import MissingKey, open_sink
+from evaluation_assets.core.report.sinks.settings import Opening, load_sinks
 from evaluation_assets.core.sections.constraints.settings import load_checks
 from evaluation_assets.core.sections.failure_groups.states import read_states
 from evaluation_assets.core.suites.agents.settings import agent_files, load_agents
@@ -56,6 +58,7 @@ def verified(home: Installation, panel: Panel, *, calls: bool) -> Iterator[Verif
         yield Verified("settings", "ok", f"all files in {home.root} can be used")
     judges = judges_of(panel, home.ledger_url)
     yield from _keys(panel, judges)
+    yield from _sinks(home)
     yield from _prices(panel, judges)
     yield _providers(panel)
     if calls:
@@ -114,6 +117,20 @@ def _keys(panel: Panel, judges: Sequence[Judge]) -> Iterator[Verified]:
         yield Verified("keys", "failed", line)
     if not missing:
         yield Verified("keys", "ok", "every key that is needed is set")
+
+
+def _sinks(home: Installation) -> Iterator[Verified]:
+    """Sinks without their key, to which nothing is delivered. Those of other packages connect themselves."""
+    try:
+        sinks = load_sinks(home.sinks_file)
+    except InvalidConfiguration:
+        return
+    for name, settings in sinks.items():
+        try:
+            with nullcontext() if isinstance(settings, Opening) else open_sink(settings):
+                pass
+        except MissingKey as problem:
+            yield Verified("sinks", "warning", f"nothing is sent to {name}: {problem}")
 
 
 def _prices(panel: Panel, judges: Sequence[Judge]) -> Iterator[Verified]:

@@ -1,5 +1,7 @@
 """`export`, on a drop that was evaluated."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import orjson
@@ -45,6 +47,20 @@ def test_scores_come_out_as_events_of_opentelemetry(installation: Workspace, tmp
     stored = [row for name in tables for row in installation.rows("runs", name) if row["mean"] is not None]
     assert len(records) == 2
     assert sum(map(len, records)) == len(stored)
+
+
+def test_what_is_exported_to_stdout_is_not_overwritten(installation: Workspace, tmp_path: Path) -> None:
+    home = Path(evaluated(installation).home.root.path)
+    options = ["runs", "--format", "openai_messages", "--output", "/dev/stdout", "--home", str(home)]
+    with (tmp_path / "out.jsonl").open("wb") as file:
+        done = subprocess.run(
+            [sys.executable, "-m", "evaluation_assets.cli", "export", *options],
+            stdout=file,
+            stderr=subprocess.PIPE,
+            check=True,
+        )
+    assert [run.task_id for run in trajectories(tmp_path / "out.jsonl")] == ["a", "b"]
+    assert done.stderr == b"/dev/stdout: 2 trajectories\n"
 
 
 def test_a_drop_that_was_not_evaluated_cannot_be_exported(installation: Workspace, tmp_path: Path) -> None:

@@ -157,7 +157,9 @@ def test_figures_without_tasks_are_floors_with_a_tolerance(home: Path, tmp_path:
 def test_show_says_who_why_and_what(home: Path) -> None:
     shown = command("baseline", "show", "support", home=home).stdout
     assert "by ada: first" in shown
-    assert "success" in shown
+    figures = shown.splitlines()[4:]
+    assert [line.split()[0] for line in figures if line.startswith("  success")] == ["success"]
+    assert len({line.index(" over ") for line in figures}) == 1, "the columns are aligned"
     assert command("baseline", "show", "none", home=home).returncode == 2
 
 

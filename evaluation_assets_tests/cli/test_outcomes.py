@@ -1,10 +1,13 @@
 """What `evaluate` prints of a drop when it has ended."""
 
 import json
+import re
 from pathlib import Path
 
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.core.pipeline.test_reading import good, lines
+from evaluation_assets_tests.model_judging import judge
+from evaluation_assets_tests.model_server import ModelServer
 
 
 def test_the_terminal_says_which_runs_were_drawn(tmp_path: Path) -> None:
@@ -48,6 +51,14 @@ def test_the_terminal_says_each_thing_once(tmp_path: Path) -> None:
         assert printed.count("success 1 of 1") == 1
 
 
+def test_a_drop_that_cannot_be_read_is_named_beside_the_reason_alone(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_text("no JSON\n")
+    for _ in range(2):
+        done = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home")
+        assert (done.returncode, done.stdout) == (2, "\n")
+        assert done.stderr.startswith("d: d.jsonl is not valid JSON: line 1, column 1: ")
+
+
 def test_reports_list_the_tools_that_failed_most_first(tmp_path: Path) -> None:
     called = [("alpha", "found"), ("alpha", "found"), ("beta", "Error: no such file"), ("gamma", "found")]
     messages = [{"role": "user", "content": "Find lamps"}]
@@ -74,3 +85,16 @@ def test_a_folder_of_files_with_one_run_each_is_told_of_one_drop(tmp_path: Path)
     assert said in command(*asked, home=tmp_path / "home").stderr, "nothing has changed"
     for each in ((*asked, "--quiet"), (*asked, "--one-drop"), ("evaluate", *(tmp_path / "in").iterdir())):
         assert "--one-drop" not in command(*each, home=tmp_path / "home").stderr
+
+
+def test_the_terminal_says_what_judges_that_are_not_asked_about_clips_come_to(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, preset="quick")]}))
+    (tmp_path / "d.jsonl").write_bytes(lines(good("one"), good("two")))
+    printed = command(
+        "evaluate", tmp_path / "d.jsonl", "--panel", tmp_path / "panel.yaml", "--yes", home=tmp_path / "home"
+    ).stdout
+    assert re.search(r"^  trajectory scores  (\w+ [01]\.\d{3}, )+\w+ [01]\.\d{3}$", printed, re.MULTILINE), printed
+    report = (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
+    assert re.search(r"^\| one \| .* \| \$0\.\d{4} \|", report, re.MULTILINE), "what was paid is not rounded away"

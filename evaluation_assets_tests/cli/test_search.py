@@ -69,6 +69,17 @@ def test_a_phrase_its_drop_and_what_is_in_no_clip(home: Path) -> None:
     assert (task["trajectory_id"], task["clip_index"]) == ("task-4", None)
 
 
+def test_what_every_run_was_told_is_not_searched(tmp_path: Path) -> None:
+    told = {"role": "system", "content": "Follow the giraffe policy."}
+    answer = {"role": "assistant", "content": "Leaves."}
+    messages = [[told, {"role": "user", "content": text}, answer] for text in ("Hello", "What does a giraffe eat?")]
+    runs = [json.dumps({"task_id": f"t{number}", "messages": each}) for number, each in enumerate(messages)]
+    (tmp_path / "d.jsonl").write_text("\n".join(runs))
+    assert command("evaluate", tmp_path / "d.jsonl", "--quiet", home=tmp_path / "home").returncode == 0
+    assert [run["trajectory_id"] for run in found(tmp_path / "home", "giraffe")] == ["t1"]
+    assert found(tmp_path / "home", "policy") == []
+
+
 def test_no_more_runs_are_read_than_asked_for(home: Path) -> None:
     done = command("search", "town", "--limit", "2", home=home)
     assert done.stdout.count("report.html#/run/") == 2 and "there are more: search with --limit 4" in done.stdout

@@ -30,6 +30,16 @@ def commanded(home: Path, *arguments: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
+@pytest.mark.parametrize("cases", [[], [{"id": "x"}]], ids=["none", "skipped"])
+def test_a_suite_without_a_complete_case_is_refused(cases: list[dict[str, str]], tmp_path: Path) -> None:
+    file = tmp_path / "shop.yaml"
+    file.write_bytes(orjson.dumps({"cases": cases}))
+    checked = command("suite", "check", file, home=tmp_path)
+    assert checked.returncode == 2, checked.stdout
+    assert f"skipped            {len(cases)}" in checked.stdout
+    assert "shop.yaml has no complete case" in checked.stderr
+
+
 def test_agents_of_a_suite_are_put_side_by_side(tmp_path: Path, server: ModelServer) -> None:
     home = installed(tmp_path, server, "bad1", "half0")
     refused = rule("refusal", contains="Task 1:", model="half0")

@@ -117,3 +117,14 @@ def test_a_folder_on_a_read_only_disk_is_named_with_the_reason_alone(tmp_path: P
         status, found = checks_of(home, judges)
     assert status == 1
     assert found["outputs"][0] == ("failed", f"{home / 'reports'} cannot be written: it is read-only")
+
+
+def test_a_sink_without_its_key_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOOK_URL", "http://127.0.0.1:9/")
+    monkeypatch.delenv("NO_SUCH_URL", raising=False)
+    (tmp_path / "sinks.yaml").write_text(
+        "sinks:\n  team: {type: webhook, url_env: HOOK_URL}\n  other: {type: webhook, url_env: NO_SUCH_URL}\n"
+    )
+    status, found = checks_of(tmp_path, [{"name": "rules", "provider": "rules"}])
+    assert status == 0
+    assert found["sinks"] == [("warning", "nothing is sent to other: NO_SUCH_URL is not set")]

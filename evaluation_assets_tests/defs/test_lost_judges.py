@@ -109,3 +109,10 @@ def test_the_most_frequent_error_is_the_one_that_is_told() -> None:
         "judge sonnet answered 1 of 4 questions: no response in time (2 of 3 errors). "
         "Check that its endpoint is up and re-run; paid replies are kept."
     )
+
+
+def test_a_check_that_raises_is_told_in_one_line_without_its_code() -> None:
+    error = 'File "mine.py", line 4, in half\n    return int(run.id) % 2\n           ^^^^^^^^^^^\nValueError: half bug'
+    row = {"outcome": "failed", "error_kind": "internal", "error": error}
+    line = str(Answers.of([row]).shortfall("half"))
+    assert line.startswith('judge half scored nothing: File "mine.py", line 4, in half: ValueError: half bug. ')

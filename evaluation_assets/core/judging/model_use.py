@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, to_a_hundredth_cent
 from evaluation_assets.core.text.nullable import sum_of
 
 
@@ -67,7 +67,7 @@ class ModelUse:
     def _cost(self) -> str:
         if self.cost_usd is None or (self.unpriced and not self.cost_usd):
             return "unknown"
-        return f"{'at least ' if self.unpriced else ''}${self.cost_usd:,.4f}"
+        return f"{'at least ' if self.unpriced else ''}{to_a_hundredth_cent(self.cost_usd)}"
 
 
 def model_use(metadata: Mapping[str, Mapping[str, Any]]) -> list[ModelUse]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from evaluation_assets.core.judging.judge import Judgement
+from evaluation_assets.core.text.counted import to_a_hundredth_cent
 
 LOG = logging.getLogger("evaluation_assets.judging")
 """Each record's `judged` is a `Judged`. Nobody listens unless a terminal does."""
@@ -75,7 +76,7 @@ class Judged:
             parts.append(f"{self.failed} failed")
         if self._asks_model:
             is_unknown = self.cost_usd is None and self.done > self.from_ledger
-            parts.append("cost unknown" if is_unknown else f"${self.cost_usd or 0:.4f}")
+            parts.append("cost unknown" if is_unknown else to_a_hundredth_cent(self.cost_usd or 0))
             if self.input_tokens:
                 parts.append(f"{self.cached_tokens / self.input_tokens:.0%} of the input cached")
             parts.append(f"{self.from_ledger} from the ledger")

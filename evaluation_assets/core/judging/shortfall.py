@@ -22,7 +22,7 @@ _REMEDIES: Mapping[str, str] = {
     "refusal": "Choose another model",
     "content_filter": "Choose another model",
     "invalid_json": "Choose a model that follows the reply format",
-    "out_of_range": "Choose a model that follows the reply format",
+    "out_of_range": "Correct the check if it is yours, else choose a model that follows the reply format",
     "missing_criterion": "Choose a model that follows the reply format",
     "truncated": "Raise max_output_tokens",
     "context_length": "Raise max_input_tokens, or choose a model with a larger window",
@@ -86,8 +86,14 @@ class Answers:
         kind = refused[0] if refused else kinds.most_common(1)[0][0]
         count = kinds[kind]
         message = next(said for (of_kind, said), _ in self.errors.most_common() if of_kind == kind)
-        printable = "".join(letter if letter.isprintable() else " " for letter in message)
-        cause = printable[:_LONGEST_CAUSE].strip().rstrip(".")
+        cause = _one_line(message)[:_LONGEST_CAUSE].strip().rstrip(".")
         times = "" if count == self.errors.total() else f" ({count} of {self.errors.total()} errors)"
         remedy = _REMEDIES.get(kind, "Fix this")
         return f"judge {judge} {share}: {cause}{times}. {remedy} and re-run; paid replies are kept."
+
+
+def _one_line(message: str) -> str:
+    """A message on one line; of a traceback without the lines of code, which stand indented below their place."""
+    if message.startswith('File "'):
+        message = ": ".join(line.strip() for line in message.splitlines() if not line.startswith("    "))
+    return "".join(letter if letter.isprintable() else " " for letter in message)

@@ -23,7 +23,7 @@ def staged(path: Path) -> Iterator[IO[bytes]]:
 
     A pipe or a device, such as `/dev/stdout`, is written to instead of being replaced.
     """
-    if path.parent in _DEVICES or (path.exists() and not path.is_file()):
+    if is_stream(path):
         with path.open("wb") as sink:
             yield sink
         return
@@ -36,6 +36,11 @@ def staged(path: Path) -> Iterator[IO[bytes]]:
         except BaseException:
             staging.unlink(missing_ok=True)
             raise
+
+
+def is_stream(path: Path) -> bool:
+    """Whether a path is a pipe or a device, such as `/dev/stdout`, also where that leads into a file."""
+    return path.parent in _DEVICES or (path.exists() and not path.is_file())
 
 
 def remove_unfinished(folder: Path) -> int:

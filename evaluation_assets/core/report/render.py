@@ -20,7 +20,7 @@ from evaluation_assets.core.report.viewer.script import script_hash
 from evaluation_assets.core.sections.coding_work.summary import dollars, duration
 from evaluation_assets.core.sections.constraints.summary import in_words
 from evaluation_assets.core.sections.findings.summary import in_points, kinds_title
-from evaluation_assets.core.text.counted import counted, percent, runs_of_tasks
+from evaluation_assets.core.text.counted import counted, percent, runs_of_tasks, to_a_hundredth_cent
 from evaluation_assets.core.text.plain_text import markdown_cell, plain
 from evaluation_assets.core.text.report_addresses import ReportAddress, task_place, trajectory_place
 
@@ -103,6 +103,7 @@ def environment() -> jinja2.Environment:
         "size": size,
     }
     environment.filters |= {"duration": _with_dash(duration), "dollars": _with_dash(dollars), "counted": counted}
+    environment.filters["to_a_hundredth_cent"] = to_a_hundredth_cent
     environment.filters["runs_of_tasks"] = runs_of_tasks
     environment.filters |= {"constraint_in_words": in_words, "in_points": in_points, "finding_title": kinds_title}
     environment.globals |= {

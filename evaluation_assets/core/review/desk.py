@@ -1,6 +1,6 @@
 """The labels that one person gives to a drop in the report's review queue, in a file of their own."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Annotated, Any, Literal
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish_bytes
-from evaluation_assets.core.review.labels import Label, read_label_file
+from evaluation_assets.core.review.labels import PASSED, Label, read_label_file
 from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.traces.trajectories.identity import file_name
 
@@ -50,7 +50,7 @@ class ReviewDesk:
 
     def labels(self) -> list[dict[str, Any]]:
         """The labels in the file, as the report takes them."""
-        return [label.model_dump() for label in self._read().values()]
+        return [label.model_dump() for label in self._read()[0].values()]
 
     def save(self, body: bytes) -> int:
         """Write labels over those given before; returns how many the file has then.
@@ -65,19 +65,30 @@ class ReviewDesk:
         if unknown := [label.trajectory_id for label in given if label.trajectory_id not in self.trajectories]:
             raise InvalidLabel(f"{self.drop} has no trajectory {unknown[0][:200]!r}")
         with self._lock:
-            known = self._read()
+            known, others = self._read()
             for label in given:
                 known.pop((label.trajectory_id, label.clip_index), None)
                 if label.label is not None:
                     known[label.trajectory_id, label.clip_index] = label
-            publish_bytes(self.file, self._lines(known.values()))
+            publish_bytes(self.file, b"".join(self._lines(others, known.values())))
         return len(known)
 
-    def _read(self) -> dict[tuple[str, int | None], GivenLabel]:
+    def _read(self) -> tuple[dict[tuple[str, int | None], GivenLabel], list[str]]:
+        """The labels that this person gave to this drop, and the other lines: files of `a/b` and `a_b` are one."""
         if not self.file.exists():
-            return {}
-        found = [label for label in read_label_file(self.file, self.file.name) if isinstance(label, Label)]
-        return {
+            return {}, []
+        found = [
+            label
+            for label in read_label_file(self.file, self.file.name)
+            if isinstance(label, Label) and (label.drop, label.annotator, label.criterion) == self._own
+        ]
+        lines = {label.line for label in found}
+        others = [
+            line
+            for number, line in enumerate(self.file.read_text("utf-8-sig").split("\n"), 1)
+            if number not in lines and line.strip()
+        ]
+        own = {
             (label.trajectory_id, label.clip_index): GivenLabel(
                 trajectory_id=label.trajectory_id,
                 clip_index=label.clip_index,
@@ -86,9 +97,14 @@ class ReviewDesk:
             )
             for label in found
         }
+        return own, others
 
-    def _lines(self, labels: Iterable[GivenLabel]) -> bytes:
-        rows: Sequence[dict[str, Any]] = [
-            {"drop": self.drop, "annotator": self.annotator, **label.model_dump()} for label in labels
-        ]
-        return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+    @property
+    def _own(self) -> tuple[str, str, str]:
+        return self.drop, self.annotator, PASSED
+
+    def _lines(self, others: Iterable[str], labels: Iterable[GivenLabel]) -> Iterator[bytes]:
+        yield from (f"{line}\n".encode() for line in others)
+        for label in labels:
+            row = {"drop": self.drop, "annotator": self.annotator, **label.model_dump()}
+            yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)

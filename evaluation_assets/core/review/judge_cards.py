@@ -102,7 +102,7 @@ def disqualified_judges(home: Installation, settings: ReviewSettings) -> dict[st
 def kept_out(card_rows: Iterable[Row], settings: ReviewSettings) -> dict[str, str]:
     """The judges that may not gate, with the reason, from rows of `judge_cards`: their kappa on whole trajectories."""
     return {
-        row["judge"]: f"kappa {row['kappa']:.2f} on {row['n_labels']} labels is below {settings.min_kappa:.2f}"
+        row["judge"]: f"kappa {row['kappa']:z.2f} on {row['n_labels']} labels is below {settings.min_kappa:.2f}"
         for row in card_rows
         if row["criterion"] == PASSED and row["may_gate"] is False
     }

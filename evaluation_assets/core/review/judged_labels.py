@@ -63,7 +63,7 @@ def card_rows(
     drops = sorted({drop for subjects in by_criterion.values() for drop, *_ in subjects})
     has_clips = any(clip is not None for subjects in by_criterion.values() for *_, clip in subjects)
     verdicts = {judge.name: _verdicts(home, drops, judge.name, has_clips) for judge in judges}
-    runs = _runs(home, drops)
+    runs = runs_of(home, drops)
     for criterion, every in sorted(by_criterion.items()):
         samples = {judge: _samples(own, criterion) for judge, own in verdicts.items()}
         n_eff = _effective(every, {judge: _means(own) for judge, own in samples.items()})
@@ -153,8 +153,8 @@ def _attack_columns(attack: Attack | None) -> Row:
     }
 
 
-def _runs(home: Installation, drops: Sequence[str]) -> dict[tuple[str, str], Run]:
-    """The labelled drops' trajectories; runs of a task in several drops belong together."""
+def runs_of(home: Installation, drops: Sequence[str]) -> dict[tuple[str, str], Run]:
+    """The trajectories of these drops that were evaluated; runs of a task in several drops belong together."""
 
     def read(drop: str) -> dict[tuple[str, str], Run]:
         rows = home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", "task_id", "final_answer"])

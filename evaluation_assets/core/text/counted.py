@@ -21,6 +21,11 @@ def first_of(texts: Sequence[str], most: int, between: str = ", ") -> str:
     return between.join(texts[:most]) + (f" and {left:,} more" if left > 0 else "")
 
 
+def to_a_hundredth_cent(amount: float) -> str:
+    """US dollars with four decimals. What was paid is never rounded to nothing."""
+    return "<$0.0001" if 0 < amount < 0.00005 else f"${amount:,.4f}"
+
+
 def percent(share: float) -> str:
     """A share as it stands everywhere: `78.6%`. What is not all or nothing is never rounded to it."""
     if 0 < share < 0.0005:

@@ -322,7 +322,7 @@ def test_names_of_tasks_are_no_commands_and_no_markup_in_any_format(name: str) -
     for report in (served, ReportAddress()):
         annotations = as_github(outcome, report).split("\n")
         assert all(re.match(r"::(notice|warning|error) title=[^:,]*::", line) for line in annotations)
-        assert len(annotations) == 3, "the verdict, the metric, and the tasks: names begin no annotation"
+        assert len(annotations) == 2, "the verdict with its reason, and the tasks: names begin no annotation"
         assert not any(set(line) & set("\r\x00\x1b\u202e") for line in annotations)
         assert not re.search(r"^\s*::|##\[|[\x00\x1b\r]", as_text(outcome, report), re.MULTILINE)
         suite = ElementTree.fromstring(as_junit(outcome, report))

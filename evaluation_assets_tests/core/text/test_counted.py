@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation_assets.core.text.counted import counted, runs_of_tasks
+from evaluation_assets.core.text.counted import counted, runs_of_tasks, to_a_hundredth_cent
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,11 @@ def test_a_noun_agrees_with_its_count(count: int, noun: str, text: str) -> None:
 )
 def test_runs_name_their_tasks_where_they_share_some(runs: int, tasks: int | None, text: str) -> None:
     assert runs_of_tasks(runs, tasks) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [(0, "$0.0000"), (1e-9, "<$0.0001"), (0.00004999, "<$0.0001"), (0.00005, "$0.0001"), (1234.5, "$1,234.5000")],
+)
+def test_what_was_paid_is_never_rounded_to_nothing(amount: float, text: str) -> None:
+    assert to_a_hundredth_cent(amount) == text

@@ -1,28 +1,36 @@
 """Whether people's labels can be read, and whether judges agree with them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.review.labels import Label, UnreadableLabel
 
 _SHOWN = 20
-"""Unreadable lines that are named."""
+"""Lines of a kind that are named."""
 
 
-def readable(found: Sequence[Label | UnreadableLabel]) -> Finding:
-    """Whether every line of the files of labels is one."""
+def readable(found: Sequence[Label | UnreadableLabel], runs: Collection[tuple[str, str]]) -> Finding:
+    """Whether every line of the files of labels is one, of an evaluated run. `runs` are drops and trajectories."""
     unreadable = [each for each in found if isinstance(each, UnreadableLabel)]
+    unknown = [each for each in found if isinstance(each, Label) and (each.drop, each.trajectory_id) not in runs]
+    named = {f"{each.source}:{each.line}": each.reason for each in unreadable[:_SHOWN]}
+    unmatched = {
+        f"{each.source}:{each.line}": f"drop {each.drop} has no run {each.trajectory_id}" for each in unknown[:_SHOWN]
+    }
+    said = [f"{len(unreadable)} of {len(found)} lines are not labels{_first(named)}"] if unreadable else []
+    if unknown:
+        said.append(f"{len(unknown)} of {len(found)} lines label runs that were not evaluated{_first(unmatched)}")
     return Finding(
-        not unreadable,
-        f"{len(unreadable)} of {len(found)} lines are not labels"
-        f"{f': {unreadable[0].source}:{unreadable[0].line}: {unreadable[0].reason}' if unreadable else ''}.",
-        {
-            "unreadable": len(unreadable),
-            **{f"{each.source}:{each.line}": each.reason for each in unreadable[:_SHOWN]},
-        },
+        not said,
+        f"{'; '.join(said) or f'Each of {len(found)} lines is a label of an evaluated run'}.",
+        {"unreadable": len(unreadable), "unknown_runs": len(unknown), **named, **unmatched},
         "warn",
     )
+
+
+def _first(reasons: Mapping[str, str]) -> str:
+    return "".join(f": {place}: {reason}" for place, reason in [*reasons.items()][:1])
 
 
 def may_gate(cards: Iterable[Mapping[str, Any]], min_kappa: float) -> Finding:
@@ -30,7 +38,7 @@ def may_gate(cards: Iterable[Mapping[str, Any]], min_kappa: float) -> Finding:
     rows = list(cards)
     poor = {row["judge"]: row["kappa"] for row in rows if row["may_gate"] is False}
     known = len({row["judge"] for row in rows})
-    named = ", ".join(f"{judge} {kappa:.2f}" for judge, kappa in sorted(poor.items()))
+    named = ", ".join(f"{judge} {kappa:z.2f}" for judge, kappa in sorted(poor.items()))
     return Finding(
         not poor,
         f"{len(poor)} of {known} judges are excluded from gates (kappa below {min_kappa}): {named}."

@@ -72,7 +72,7 @@ def panel_agreement(clip_scores: Stored, by_majority: Collection[str] = ()) -> F
     return Finding(
         not poor,
         f"The judges disagree on {len(poor)} of {len(alphas)} criteria (alpha below {MIN_ALPHA}): "
-        f"{', '.join(f'{criterion} {alphas[criterion]:.2f}' for criterion in poor)}."
+        f"{', '.join(f'{criterion} {alphas[criterion]:z.2f}' for criterion in poor)}."
         if poor
         else f"Alpha of all {len(alphas)} criteria is at least {MIN_ALPHA}.",
         {

@@ -37,16 +37,16 @@ class SuccessRelation(BaseModel):
         )
 
     @property
-    def is_no_better_than_chance(self) -> bool:
+    def may_be_chance(self) -> bool:
         """Whether the data do not show that runs that succeed score higher."""
         return (self.auroc if self.ci_low is None else self.ci_low) <= _CHANCE
 
     @property
     def text(self) -> str:
-        """The relation as text: `AUROC against recorded success 0.55 (95% CI 0.44 to 0.66), no better than chance`."""
+        """The relation as text: `AUROC against recorded success 0.55 (95% CI 0.44 to 0.66), not shown to be ...`."""
         known = self.ci_low is not None and self.ci_high is not None
         interval = f" (95% CI {self.ci_low:.2f} to {self.ci_high:.2f})" if known else ""
-        chance = ", no better than chance" if self.is_no_better_than_chance else ""
+        chance = ", not shown to be better than chance" if self.may_be_chance else ""
         return f"AUROC against recorded success {self.auroc:.2f}{interval}{chance}"
 
 

@@ -43,7 +43,7 @@ def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
             )
             for each in outcome.metrics
         ]
-        lines += ["", *_aligned([head, *rows])]
+        lines += ["", *aligned([head, *rows])]
         if not all(each.gates for each in outcome.metrics):
             lines.append("  * does not gate")
     lines += _changed("tasks that fell", outcome.fallen_tasks, report)
@@ -65,8 +65,9 @@ def _changed(title: str, tasks: Sequence[ChangedTask], report: ReportAddress) ->
     return lines + ([f"    and {len(tasks) - _LISTED} more, see --format json"] if len(tasks) > _LISTED else [])
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """The lines of a table, indented."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
@@ -115,14 +116,14 @@ def _xml(text: str) -> str:
 
 
 def as_github(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
-    """Format as GitHub workflow commands, which annotate the verdict and the gating metrics that did not pass."""
+    """Format as GitHub workflow commands: the verdict with its reasons, and what these do not say of gating metrics."""
     levels = {"pass": "notice", "warn": "warning", "fail": "error"}
     where = f"\n{report.section('gate')}" if report.is_url else ""
     said = [(outcome.verdict, f"gate {outcome.verdict}", f"{outcome.drop}: {'; '.join(outcome.reasons)}{where}")]
     said += [
         (each.verdict, f"{each.metric} {each.verdict}", each.reason)
         for each in outcome.metrics
-        if each.gates and each.verdict != "pass"
+        if each.gates and each.verdict != "pass" and each.reason not in outcome.reasons
     ]
     tasks = {"fell": outcome.fallen_tasks, "improved": outcome.improved_tasks}
     if any(tasks.values()):
@@ -170,7 +171,7 @@ def calibration_text(rows: Iterable[Row]) -> str:
             f"inconclusive {first['inconclusive']:.1%}",
             f"  false alarms of a fixed tolerance: {first['tolerance_false_alarms']:.1%}",
             f"  finds {sees}; {first['pairs_failed']} of {first['pairs']} pairs of runs as they were fail",
-            *_aligned(
+            *aligned(
                 [
                     head,
                     *(

@@ -105,7 +105,7 @@ def rate(measure: str, by_task: Mapping[str, Sequence[bool]], runs: int, rows: s
         return
     n, count = sum(map(len, tasks)), sum(map(sum, tasks))
     low, high = rate_interval(tasks)
-    interval = "of the 95% Wilson interval; the trials of a task count as one"
+    interval = "of the 95% Wilson interval; the trials of a task do not count as independent"
     for name, value, formula in (
         ("count", count, "number of runs with the outcome true"),
         ("n", n, "number of runs with a known outcome"),

@@ -97,7 +97,7 @@ def _rows_of(batch: pa.RecordBatch, chosen: NDArray[np.bool_]) -> Iterator[Row |
 
 def _first_place(row: Row, terms: Sequence[str]) -> tuple[str, int] | None:
     """The text that has the first term, and where; `None` unless the texts of the run have all terms."""
-    texts = [row["text"], row["trajectory_id"], row["task_id"], *trajectory_of(row).texts]
+    texts = [row["text"], row["trajectory_id"], row["task_id"], *trajectory_of(row).own_texts]
     plain = [folded(text) for text in texts]
     if not all(any(term in text for text in plain) for term in terms):
         return None

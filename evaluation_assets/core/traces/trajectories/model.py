@@ -221,12 +221,17 @@ class Trajectory:
 
     @property
     def texts(self) -> Iterator[str]:
-        """Its text, and the texts beside it: the task, answers, messages of users, and what agents were told."""
+        """Its own texts, and what agents were told before it, which runs of one agent share."""
+        yield from self.own_texts
+        for agent in self.agents:
+            yield from filter(None, (agent.role, agent.description))
+
+    @property
+    def own_texts(self) -> Iterator[str]:
+        """Its text, and the texts beside it: the task, answers and messages of users."""
         beside = [self.final_answer, self.reference_answer]
         for turn in self.turns:
             beside += [turn.user_message, turn.knowledge]
-        for agent in self.agents:
-            beside += [agent.role, agent.description]
         yield from (self.task, self.text)
         yield from filter(None, beside)
 

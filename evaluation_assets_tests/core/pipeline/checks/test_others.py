@@ -13,7 +13,7 @@ from evaluation_assets.core.pipeline.checks.sessions import coordinated, session
 from evaluation_assets.core.pipeline.checks.suites import suite_pass_rate
 from evaluation_assets.core.report.sinks.delivered import delivered
 from evaluation_assets.core.report.sinks.delivering import Tally
-from evaluation_assets.core.review.labels import UnreadableLabel
+from evaluation_assets.core.review.labels import Label, UnreadableLabel
 from evaluation_assets.core.scoring.analysed_sessions import PANEL
 from evaluation_assets_tests.core.stored_rows import stored
 
@@ -26,14 +26,29 @@ def test_what_was_not_delivered_is_a_warning() -> None:
 
 
 def test_unreadable_labels_are_named() -> None:
-    assert readable([]).passed
-    found = readable([UnreadableLabel("a.csv", each, "label missing") for each in range(2, 40)])
+    assert readable([], {}).passed
+    found = readable([UnreadableLabel("a.csv", each, "label missing") for each in range(2, 40)], {})
     assert (found.passed, found.severity) == (False, "warn")
     assert found.description == "38 of 38 lines are not labels: a.csv:2: label missing."
-    assert (found.metadata["unreadable"], len(found.metadata)) == (38, 21)
+    assert (found.metadata["unreadable"], len(found.metadata)) == (38, 22)
+
+
+def test_labels_of_runs_that_were_not_evaluated_are_named() -> None:
+    labels = [
+        Label(
+            drop="d", trajectory_id=run, criterion="passed", annotator="a", label=1, comment="", source="a.csv", line=n
+        )
+        for n, run in enumerate(["t1", "tl"], 2)
+    ]
+    assert readable(labels[:1], {("d", "t1")}).passed
+    found = readable(labels, {("d", "t1")})
+    assert (found.passed, found.severity) == (False, "warn")
+    assert found.description == ("1 of 2 lines label runs that were not evaluated: a.csv:3: drop d has no run tl.")
+    assert found.metadata["unknown_runs"] == 1
 
 
 def test_judges_that_may_not_gate_are_named() -> None:
+    assert may_gate([{"judge": "a", "may_gate": False, "kappa": -0.001}], 0.6).description.endswith(": a 0.00.")
     rows = [{"judge": "a", "may_gate": False, "kappa": 0.2}, {"judge": "b", "may_gate": None, "kappa": None}]
     found = may_gate(rows, 0.6)
     assert (found.passed, found.metadata) == (False, {"kappa_a": 0.2})

@@ -48,7 +48,7 @@ def test_its_relation_to_success_stands_beside_it(tmp_path: Path) -> None:
     by_chance = process_summary(scores(tmp_path, *values), outcomes(tmp_path, *[True] * 6, *[False] * 6))
     assert by_chance is not None
     assert "; AUROC against recorded success 0.50 (95% CI " in by_chance.text
-    assert by_chance.text.endswith("), no better than chance")
+    assert by_chance.text.endswith("), not shown to be better than chance")
     related = process_summary(scores(tmp_path, *sorted(values)), outcomes(tmp_path, *[False] * 6, *[True] * 6))
     assert related is not None
     assert related.success is not None

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from evaluation_assets.core.intake.sources.secrets import secret
 from evaluation_assets.core.intake.sources.settings import LangfuseSettings, SourceSettings
-from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted, paged
 from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -105,16 +105,15 @@ class LangfuseTraces:
 
     def _observations(self, page: int, **query: Any) -> Iterator[ObservationV2]:
         """All observations that a query finds, page by page. The SDK waits and retries when the rate is limited."""
-        cursor: str | None = None
-        while True:
+
+        def page_at(cursor: str | None) -> tuple[list[ObservationV2], str | None]:
             with _explained(self._settings):
                 found = self._api.observations.get_many(
                     limit=page, cursor=cursor, request_options={"max_retries": _RETRIES}, **query
                 )
-            yield from found.data
-            cursor = found.meta.cursor
-            if cursor is None:
-                return
+            return found.data, found.meta.cursor
+
+        return paged(page_at)
 
 
 def _condition(kind: str, column: str, operator: str, value: Any) -> JsonObject:
@@ -131,7 +130,8 @@ def _iso(moment: datetime) -> str:
 
 def _record(name: str, observations: list[ObservationV2]) -> JsonObject:
     """A trace as a download in Langfuse's UI has it."""
-    found: list[JsonObject] = [orjson.loads(each.json()) for each in observations]
+    by_id = {each.id: each for each in observations}  # what changes between two pages may be on both
+    found: list[JsonObject] = [orjson.loads(each.json()) for each in by_id.values()]
     trace: JsonObject = {"id": name}
     for one in found:
         trace |= {key: one[key] for key in _OF_TRACE if one.get(key) and key not in trace}

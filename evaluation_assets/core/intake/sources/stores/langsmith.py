@@ -69,8 +69,8 @@ class LangsmithTraces:
             StoreError: LangSmith cannot be reached or refuses.
         """
         with _explained(self._settings):
-            ends = sorted(self._ends(after, until))
-        for ended_at, name, started_at in ends:
+            ends = {name: (ended_at, started_at) for ended_at, name, started_at in self._ends(after, until)}
+        for name, (ended_at, started_at) in sorted(ends.items(), key=lambda item: (item[1][0], item[0])):
             if wanted(name):
                 with _explained(self._settings):
                     found = self._api.traces.list_runs(
@@ -150,8 +150,8 @@ def _run(run: Run) -> JsonObject:
 def _tree(name: str, runs: list[JsonObject]) -> JsonObject:
     """The root run of a trace with its child runs. Runs whose parent is missing are below the root."""
     by_id = {run["id"]: run for run in runs}
-    root = by_id.get(name, runs[0])
-    for run in runs:
+    root = by_id.get(name, by_id[runs[0]["id"]])
+    for run in by_id.values():  # what changes between two pages may be on both
         if run is not root:
             by_id.get(run.get("parent_run_id", ""), root)["child_runs"].append(run)
     root["trace_id"] = name

@@ -11,7 +11,7 @@ from phoenix.client import Client
 from phoenix.client.exceptions import PhoenixException
 
 from evaluation_assets.core.intake.sources.settings import PhoenixSettings, SourceSettings
-from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted, paged
 from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to, refusal_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -131,16 +131,14 @@ class PhoenixStore:
 
     def _trace_annotations(self, names: Sequence[str]) -> list[Any]:
         """The annotations of whole traces, which the client cannot list."""
-        found: list[Any] = []
-        cursor: str | None = None
-        while True:
+
+        def page_at(cursor: str | None) -> tuple[list[Any], str | None]:
             query = {"trace_ids": list(names), "limit": 1000, **({"cursor": cursor} if cursor else {})}
             reply = self._http.get(f"v1/projects/{self._settings.project}/trace_annotations", params=query)
             page = reply.raise_for_status().json()
-            found += page["data"]
-            cursor = page.get("next_cursor")
-            if not cursor:
-                return found
+            return page["data"], page.get("next_cursor")
+
+        return list(paged(page_at))
 
     def _asked(self, ask: Callable[[], _Found]) -> _Found:
         """What the server answers.

@@ -192,6 +192,23 @@ def test_filters(langfuse: Langfuse, server: Serving, settings: dict[str, Any], 
     assert [trace.id for trace in ended(server, 0, 10, **settings)] == expected
 
 
+def test_an_observation_on_two_pages_is_in_the_record_once(langfuse: Langfuse, server: Serving) -> None:
+    root, first, *others = agent_trace("a", 5)
+    langfuse.observations = [root, first, first, *others]
+    (trace,) = ended(server, 0, 10)
+    assert [each["name"] for each in (trace.record or {})["observations"]] == ["root", "first", "find_order", "second"]
+
+
+def test_a_server_whose_cursor_does_not_move_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", "pk-lf-1")
+    monkeypatch.setenv("LANGFUSE_SECRET_KEY", SECRET)
+    page = {"data": [observation("a", "root", 1, root=True)], "meta": {"cursor": "c"}}
+    with serving(lambda _asked: (200, page)) as server:
+        with pytest.raises(StoreError, match="gives the same page again and again"):
+            ended(server, 0, 10)
+        assert len(server.asked) == 2
+
+
 def test_an_empty_project(server: Serving) -> None:
     assert ended(server, 0, 10) == []
 

@@ -219,6 +219,14 @@ def test_the_filter_and_the_longest_trace_are_sent(langsmith: LangSmith, server:
         ended(server, 0, 10, filter="nonsense")
 
 
+def test_what_is_on_two_pages_is_fetched_once(langsmith: LangSmith, server: Serving) -> None:
+    own = agent_trace(1, 5)
+    langsmith.runs = [own[0], *own, own[-1]]
+    (trace,) = ended(server, 0, 10)
+    names = [child["name"] for child in (trace.record or {})["child_runs"]]
+    assert sorted(names) == ["agent", "find_order", "llm"]
+
+
 def test_an_empty_project(server: Serving) -> None:
     assert ended(server, 0, 10) == []
 
