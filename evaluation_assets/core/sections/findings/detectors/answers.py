@@ -132,7 +132,7 @@ def _of_message(
     unsupported = _not_computed(message.text, values, unsupported, (*asked, *(each for own in results for each in own)))
     wrong = {value.start for value in unsupported}
     proposed: set[tuple[str, ...]] = set()
-    said: set[tuple[str, ...]] = set()
+    said: set[tuple[str, ...] | tuple[int, int]] = set()
     for value in values:
         if not _may_be_checked(message.text, value):
             continue
@@ -147,8 +147,8 @@ def _of_message(
             verdict = "contradicted" if given.holds_nearly(value) else "not_found"
         claim = Claim(place=message.place(start, end), text=message.text[start:end], verdict=verdict)
         yield claim
-        if is_wrong and value.forms not in said:
-            said.add(value.forms)
+        if is_wrong and said.isdisjoint((value.forms, (start, end))):
+            said.update((value.forms, (start, end)))
             yield Detected(kind=_KINDS[verdict], place=claim.place, evidence=claim.text)
 
 
