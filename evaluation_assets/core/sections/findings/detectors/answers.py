@@ -14,6 +14,7 @@ from decimal import Decimal
 from evaluation_assets.core.sections.findings.claim import Claim, ClaimVerdict
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.given import Given
 from evaluation_assets.core.sections.findings.totals import totals_in
 from evaluation_assets.core.sections.findings.values import Value, values_in
@@ -65,6 +66,9 @@ _ASKS = "?？"
 """Questions propose values of their own."""
 
 _KINDS: Mapping[ClaimVerdict, str] = {"contradicted": "contradicted_answer", "not_found": "unsupported_answer"}
+
+_FILE = re.compile(r"\.[A-Za-z]\w{0,4}\b")
+"""The end of the name of a file: agents name theirs as they like."""
 
 _RANGE = re.compile(r"\d\s?[-–—]\s?$")
 _SUM = re.compile(r"\d[\s\\$€£]*[+=]")
@@ -179,13 +183,18 @@ def _not_computed(
 
 
 def _last_results(course: Course) -> dict[tuple[str, str], int]:
-    """The last result that has a value, by kind and form."""
-    return {
-        (value.kind, form): placed.order
-        for placed in course.calls
-        for value in values_in(placed.result)
-        for form in value.forms
-    }
+    """The last result that has a value, by kind and form. Code that prints what it was given has found nothing."""
+    found: dict[tuple[str, str], int] = {}
+    for placed in course.calls:
+        written: set[str] = set()
+        if may_do_anything(placed.call):
+            written.update(
+                form for value in values_in(course.trajectory.piece(placed.call.raw)) for form in value.forms
+            )
+        for value in values_in(placed.result):
+            if written.isdisjoint(value.forms):
+                found.update(((value.kind, form), placed.order) for form in value.forms)
+    return found
 
 
 def _follows(value: Value, message: Message, last: Mapping[tuple[str, str], int]) -> bool:
@@ -195,7 +204,7 @@ def _follows(value: Value, message: Message, last: Mapping[tuple[str, str], int]
 
 def _may_be_checked(text: str, value: Value) -> bool:
     if value.kind != "number":
-        return True
+        return value.kind != "code" or _FILE.match(text, value.end) is None
     return float(value.forms[0]) >= _LEAST and _RANGE.search(text, max(0, value.start - 3), value.start) is None
 
 

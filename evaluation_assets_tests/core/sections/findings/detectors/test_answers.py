@@ -162,3 +162,14 @@ def test_the_total_of_a_field_in_any_earlier_result_is_supported() -> None:
 
     assert about("The first two legs cost $314, all three $621.") == []
     assert about("The first and the third leg cost $415.") == ["unsupported_answer"]
+
+
+@pytest.mark.parametrize(("code", "is_wrong"), [("print('40025482'.zfill(10))", True), ("print(look_up('it'))", False)])
+def test_code_that_prints_what_it_was_given_supports_nothing(code: str, is_wrong: bool) -> None:
+    said_first = asked("Which ID?", call("search", "no result"), answer="Its ID is 40025482.")
+    printed = asked("Go on.", call("execute_python", "0040025482", code=code), answer="Done.")
+    assert bool(found(DETECTOR, run(said_first, printed))) is is_wrong
+
+
+def test_names_of_files_are_no_claims() -> None:
+    assert said("I assume that it is `sales_jan2023_final.csv`.") == []
