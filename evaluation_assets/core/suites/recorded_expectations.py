@@ -12,6 +12,10 @@ from evaluation_assets.core.suites.matching import align, effects
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, ReferenceAnswer
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.words import are_comparable, words
+
+_MOST_CHARACTERS = 120
+"""Of two names, figures or terms. Longer answers can be right in other words."""
 
 _ABOUT_STATE = {"DB", "ENV_ASSERTION"}
 """What tau2-bench rewards, if it compares states."""
@@ -30,14 +34,15 @@ def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
     """Where the effects of a run's calls, and what it tells the user, differ from what its source expects.
 
     Nothing is said of a run that its source counts as a success, whatever way it took. The answer of one without gold
-    calls is held against the reference answer only if the source counts it as a failure: both may be worded freely.
+    calls is held against the reference answer if the source counts it as a failure. Of one whose outcome is unknown,
+    only a bare answer that has nothing of a short reference answer is wrong: longer ones may be worded freely.
     """
     if trajectory.success:
         return
     yield from _failed_tests(trajectory.labels)
     case = _case_of(trajectory)
     if case is None:
-        yield from () if trajectory.success is None else _wrong_answer(trajectory)
+        yield from _wrong_answer(trajectory)
         return
     run = run_of(trajectory)
     alignment = effects(case.expected_calls, run.calls, align(case.expected_calls, run.calls))
@@ -69,8 +74,21 @@ def _wrong_answer(trajectory: Trajectory) -> Iterator[Issue]:
     """The answer of a failed run, if it has one, unless the source accepts it: each line may be an answer."""
     expected, answer = (trajectory.reference_answer or "").strip(), (trajectory.final_answer or "").strip()
     accepted = [ReferenceAnswer(value=each) for each in (expected, *expected.splitlines()) if each.strip()]
+    if trajectory.success is None and not (_is_bare(expected, answer) and _differ(expected, answer)):
+        return
     if accepted and answer and not any(compare_answer(each, answer) in RIGHT for each in accepted):
         yield issue_of("wrong_answer", f"expected {shown(expected)}, got {shown(answer)}")
+
+
+def _is_bare(expected: str, answer: str) -> bool:
+    """Whether an answer is a name, a figure or a term, as the expected one is, and no sentence."""
+    return len(expected) + len(answer) <= _MOST_CHARACTERS and len(answer.split()) <= len(expected.split()) + 1
+
+
+def _differ(expected: str, answer: str) -> bool:
+    """Whether two texts in one script have no word or number in common."""
+    own, others = words(expected), words(answer)
+    return bool(own) and bool(others) and own.isdisjoint(others) and are_comparable(own, others)
 
 
 def _case_of(trajectory: Trajectory) -> Case | None:

@@ -85,6 +85,25 @@ def test_the_answer_of_a_failed_run_is_held_against_the_reference(
     assert [issue.kind for issue in unmet_expectations(made)] == ["wrong_answer"] * is_wrong
 
 
+@pytest.mark.parametrize(
+    ("expected", "answer", "is_wrong"),
+    [
+        ("Li Peng", "Wen Jiabao", True),
+        ("234.9", "133.7", True),
+        ("picric acid", "Picric acid", False),
+        ("Barack Obama", "Obama", False),
+        ("shrimp", "The dish that was ordered is a salad with some king prawns in it", False),
+        ("shrimp", "晚餐", False),
+        ("", "42", False),
+    ],
+)
+def test_a_short_answer_that_has_nothing_of_the_reference_is_wrong_where_no_outcome_is_known(
+    expected: str, answer: str, is_wrong: bool
+) -> None:
+    made = replace(run(asked("Who?", answer=answer)), reference_answer=expected or None, final_answer=answer)
+    assert [issue.kind for issue in unmet_expectations(made)] == ["wrong_answer"] * is_wrong
+
+
 def test_a_nested_value_is_told_at_the_place_that_differs() -> None:
     gold = [{"name": "book_trip", "arguments": {"seats": [{"row": 1, "seat": "B"}]}}]
     made = replace(run(asked("Book", BOOK)), success=False, labels={"expected_calls": gold})

@@ -17,7 +17,7 @@ from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sections.sessions.similarity import LexicalSimilarity
 
-RULES_VERSION = "7"
+RULES_VERSION = "8"
 """Raise it with every change that can change a score."""
 
 

@@ -17,7 +17,7 @@ from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "4"
+GROUPING_VERSION = "5"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""
@@ -41,8 +41,9 @@ that are spread like all others would be so concentrated."""
 
 _WORDS = 12
 _WORD = re.compile(r"[^\W\d_]{2}")
-_VARYING = re.compile(r"\S*\d\S*|\"[^\"]*\"|'[^']*'|`[^`]*`")
-"""What differs between instances of one message: numbers, IDs, paths with digits, quoted values."""
+_VARYING = re.compile(r"\{.*(?:\}|…)|\[[^\[\]]*(?:\]|…)|\"(?:[^\"\\]|\\.)*(?:\"|$)|\S*\d\S*|'[^']*'|`[^`]*`", re.DOTALL)
+"""What differs between instances of one message: arguments, quoted values that may be cut off, numbers, IDs, paths
+with digits."""
 
 
 _Place = tuple[str, str | None]

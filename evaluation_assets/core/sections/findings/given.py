@@ -12,6 +12,9 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"[-_]")
+_AMOUNT = re.compile(r"(?<![\w.,])\d{2,15}(?=[^\W\d_]{1,3}\b)")
+"""Numbers with a unit, such as `42mm`."""
+
 _LAST_DIGITS = 4
 """By so many digits at their end, cards and accounts are named."""
 
@@ -31,6 +34,7 @@ class Given:
         self._forms: dict[ValueKind, set[str]] = {"date": set(), "time": set(), "number": set(), "code": set()}
         self._days: set[str] = set()
         self._bare_days: set[str] = set()
+        self._months: set[str] = set()
 
     @classmethod
     def at_start(cls, trajectory: Trajectory) -> "Given":
@@ -56,12 +60,23 @@ class Given:
         return value.kind == "code" and any(self._has_parts(form) for form in value.forms)
 
     def holds_nearly(self, value: Value) -> bool:
-        """Whether a text has what may have been misread as the value: for dates and times any other."""
+        """Whether a text has what may have been misread as the value: also dates of the month, times of the day."""
         self._read()
         known = self._forms[value.kind]
-        if value.kind in ("date", "time"):
+        if value.kind == "date":
+            return any(_month_of(form) in self._months or _YEAR.sub("", form) in self._days for form in value.forms)
+        if value.kind == "time":
             return bool(known)
         return any(not known.isdisjoint(misreadings(form)) for form in value.forms if len(form) <= _LONGEST_MISREAD)
+
+    def holds_day_before(self, value: Value) -> bool:
+        """Whether the day before a date was given."""
+        self._read()
+        return value.kind == "date" and any(
+            f"{before.year}-{before.month}-{before.day}" in self._forms["date"]
+            for form in value.forms
+            for before in [*_neighbours(form)][:1]
+        )
 
     def holds_neighbour(self, value: Value) -> bool:
         """Whether the day before or after a date was given."""
@@ -86,6 +101,7 @@ class Given:
 
     def _read(self) -> None:
         for text in self._unread:
+            self._forms["number"].update(_number(amount) for amount in _AMOUNT.findall(text))
             for value in values_in(text):
                 self._forms[value.kind].update(value.forms)
                 self._forms["number"].update(value.parts)
@@ -96,6 +112,7 @@ class Given:
                     for form in value.forms:
                         day = _YEAR.sub("", form)
                         self._days.add(day)
+                        self._months.update((_month_of(form), _month_of(day)))
                         if day == form:
                             self._bare_days.add(day)
                         else:
@@ -127,6 +144,10 @@ def _neighbours(form: str) -> Iterator[date]:
             day = date(*map(int, form.split("-")))
             yield day - timedelta(days=1)
             yield day + timedelta(days=1)
+
+
+def _month_of(form: str) -> str:
+    return form.rpartition("-")[0]
 
 
 def _number(digits: str) -> str:

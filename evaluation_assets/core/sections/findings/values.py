@@ -25,6 +25,12 @@ _MONTHS = (
 )
 _MONTH = re.compile("|".join(f"(?P<m{number}>{names})" for number, names in enumerate(_MONTHS, 1)), re.IGNORECASE)
 _ANY_MONTH = "|".join(_MONTHS)
+_ENGLISH_MONTH = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?"
+)
+"""Only English has the month before the day; what others call months are words of English too: set, out, ago."""
+
 _UNSPACED = "\u0e00-\u0eff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Letters of scripts that write a number without a space after a word: Thai, Lao, Japanese, Chinese, Korean."""
 
@@ -34,11 +40,13 @@ _VALUE = re.compile(
     r"(?P<iso>(?<!\d)(?P<y>[12]\d{3})(?P<sep>[-/.])(?P<mo>\d{1,2})(?P=sep)(?P<d>\d{1,2})(?!\d))"
     r"|(?P<numeric>(?<![\d.,])(?P<a>\d{1,2})(?P<sep2>[-/.])(?P<b>\d{1,2})(?P=sep2)(?P<y2>\d{4}|\d{2})(?![\d.,]*\d))"
     r"|(?P<cjk>(?:(?P<y3>\d{4})\s?[年년]\s?)?(?P<mo3>\d{1,2})\s?[月월]\s?(?P<d3>\d{1,2})\s?[日일号])"
-    rf"|(?P<before>\b(?P<name4>{_ANY_MONTH})\b\.?\s(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s(?P<y4>[12]\d{{3}}))?)"
-    rf"|(?P<after>(?<![\w.,-])(?P<d5>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?(?:\s(?:de|of))?\s(?P<name5>{_ANY_MONTH})\b\.?"
-    r"(?:,?\s(?:de\s)?(?P<y5>[12]\d{3}))?)"
+    rf"|(?P<before>\b(?P<name4>{_ENGLISH_MONTH})\b\.?[ \t](?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
+    r"(?:,?\s(?P<y4>[12]\d{3}))?)"
+    rf"|(?P<after>(?<![\w.,-])(?P<d5>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?(?:\s(?:de|of))?\s(?P<name5>{_ANY_MONTH})\b(?!\sof\b)"
+    r"\.?(?:,?\s(?:de\s)?(?P<y5>[12]\d{3}))?)"
     r"|(?P<time>(?<![\d:])(?P<h>[0-2]?\d)(?::|h|\s?[点點時시]\s?|\.(?=\d\d\sUhr))(?P<mi>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
     r"(?:\s?(?P<half>[ap])\.?m\b)?)"
+    r"|(?P<hour>(?<![\d:.,])(?P<h2>1[0-2]|0?[1-9])\s?(?P<half2>[ap])\.?m\b)"
     r"|(?P<grouped>(?<![\w-])(?:[A-Z]{2}\d\d(?:\s[A-Z0-9]{4}){2,7}(?:\s[A-Z0-9]{1,3})?|\d{4}(?:\s\d{4}){2,4})(?![\w-]))"
     r"|(?P<code>(?<![\w-])#?(?=[A-Za-z_#-]*\d)(?=[\d_#-]*[A-Za-z])[A-Za-z0-9]{1,40}(?:[-_][A-Za-z0-9]{1,40}){0,8}(?![\w-]))"
     rf"|(?P<number>(?<![^\W{_UNSPACED}])(?:{_SPACED}|\d+[万萬만]\d{{1,4}}|\d+(?:[.,'\u202f\u00a0]\d+)*)(?!\d)))",
@@ -107,6 +115,8 @@ def _value(found: re.Match[str]) -> Value | None:
             return _date(start, end, (found["y5"], _month(found["name5"]), found["d5"]))
         case _ if found["time"]:
             return Value("time", _times(int(found["h"]), found["mi"], found["half"]), start, end)
+        case _ if found["hour"]:
+            return Value("time", _times(int(found["h2"]), "00", found["half2"]), start, end)
         case _ if found["code"]:
             written = found.group()
             if _DERIVED.fullmatch(written):
@@ -167,7 +177,7 @@ def _times(hour: int, minute: str, half: str | None) -> tuple[str, ...]:
 def _numbers(written: str) -> tuple[str, ...]:
     """The forms of a number: 1,234 is 1234 or 1.234; 10.50 is 10.5."""
     forms: dict[str, None] = {}
-    if _THOUSANDS.fullmatch(written):
+    if _THOUSANDS.fullmatch(written) and not written.startswith("0"):
         forms[_plain(re.sub(r"\D", "", written))] = None
     whole, separator, part = written, "", ""
     for mark in ".,":

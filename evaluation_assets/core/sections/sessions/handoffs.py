@@ -43,13 +43,15 @@ class HandoffFinding:
     """One hand-off.
 
     `needed` are the particulars that the receiver used or asked for and that only the giver knew. `given` are those
-    contained in the giver's message. `asked` is whether the receiver asked a question back.
+    contained in the giver's message. `asked` is whether the receiver asked a question back, and `added` what the giver
+    then added: what the receiver uses without asking, it may know from elsewhere, such as a conversation of all agents.
     """
 
     handoff: Handoff
     needed: tuple[str, ...]
     given: tuple[str, ...]
     asked: bool
+    added: tuple[str, ...]
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -114,14 +116,21 @@ def _finding(
     said = named[target.order]
     used = particulars(argument_values(target)) | (said.messages - said.results)
     asked = _QUESTION.matches(target.messages[:2000])
+    answered = frozenset[str]()
     if asked and target.order + 1 < len(named):
         # What the giver adds was needed, where the receiver asked for it.
         answer = named[target.order + 1]
         if (answer.part.turn, answer.part.agent_id) == (source.turn, source.agent_id):
-            used |= answer.messages
-    needed = sorted((used & giver_knows) - receiver_knows)
+            answered = answer.messages - said.written
+    needed = sorted(((used | answered) & giver_knows) - receiver_knows)
     handed = named[source.order].messages
-    return HandoffFinding(handoff, tuple(needed), tuple(value for value in needed if value in handed), asked)
+    return HandoffFinding(
+        handoff,
+        tuple(needed),
+        given=tuple(value for value in needed if value in handed),
+        asked=asked,
+        added=tuple(value for value in needed if value in answered and value not in handed),
+    )
 
 
 def argument_values(part: SessionInteraction) -> str:

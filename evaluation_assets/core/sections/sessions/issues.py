@@ -93,13 +93,13 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
             continue
         part = seen.parts[again.places[1]]
         message = f"{_REPEATED[again.kind]} in turn {part.turn + 1}, {len(again.places)} times"
-        found.append(_issue(again.kind, "MEDIUM" if again.is_loop else "LOW", part, None, message, again.what))
+        what = f"{again.what}: {part.messages}" if again.kind == "ping_pong" else again.what
+        found.append(_issue(again.kind, "MEDIUM" if again.is_loop else "LOW", part, None, message, what))
     for finding in seen.handoffs.values():
-        if finding.missing:
+        if finding.added:
             source, target = finding.handoff.source, finding.handoff.target
-            message = f"Hand-off to {target.agent_id} in turn {source.turn + 1} lacked {', '.join(finding.missing[:5])}"
-            severity = "MEDIUM" if finding.asked else "LOW"
-            found.append(_issue("missing_context", severity, source, None, message, target.messages))
+            message = f"Hand-off to {target.agent_id} in turn {source.turn + 1} lacked {', '.join(finding.added[:5])}"
+            found.append(_issue("missing_context", "LOW", source, None, message, target.messages))
     found += [
         _issue("refusal", "LOW", part, None, f"Declined in turn {part.turn + 1}", part.messages)
         for part in seen.parts
@@ -134,7 +134,10 @@ def _retry_issues(seen: SessionEvidence) -> list[Issue]:
 
 
 def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list[Issue]:
-    """Bad responses, attributed to the agent that answered last."""
+    """Bad responses, attributed to the agent that answered last.
+
+    Users who complain or ask back do not say that the response was wrong: often they dislike what is right.
+    """
     found: list[Issue] = []
     for turn, detected in enumerate(detections):
         if not detected.is_bad:
@@ -144,11 +147,13 @@ def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list
         by_user, response = detected.type in ("rdm", "ccm"), seen.response(turn)
         unanswered = not by_user and not response.strip()
         message = _UNANSWERED if unanswered else _BAD_TURNS[detected.type]
+        reaction = seen.reactions[turn]
+        is_vague = by_user and reaction is not None and reaction.kind in ("complaint", "incomprehension")
         asked = seen.trajectory.turns[turn].user_message
         found.append(
             Issue(
                 kind=detected.type,
-                severity="MEDIUM",
+                severity="LOW" if is_vague else "MEDIUM",
                 agent_id=own[-1].agent_id if own else None,
                 turn_index=turn,
                 interaction=own[-1].position if own else None,

@@ -7,11 +7,11 @@ from itertools import groupby
 from typing import Literal
 
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, interactions_of
-from evaluation_assets.core.sections.sessions.repetition import Repetition
+from evaluation_assets.core.sections.sessions.repetition import Repetition, brings_news
 from evaluation_assets.core.suites.refusals import is_refusal
 from evaluation_assets.core.text.pattern_sets import PatternSet
 from evaluation_assets.core.traces.trajectories.model import Step, Trajectory
-from evaluation_assets.core.traces.trajectories.words import words, words_of_pieces
+from evaluation_assets.core.traces.trajectories.words import takes_from, words, words_of_pieces
 
 Signal = Literal["optimal", "recovery", "regression", "stall", "circular"]
 
@@ -164,12 +164,17 @@ def _errors(places: Sequence[_Place]) -> tuple[ErrorPoint, ...]:
     for part, number, step in reversed(places):
         tool = _tool(step)
         if step.call is not None and step.result is not None and step.result.error is not None:
-            noticed = _NOTICED.matches(following[:_READ])
+            noticed = _NOTICED.matches(following[:_READ]) or takes_from(following, *_call_and_result(part, step))
             found.append(ErrorPoint(part, number, step.call.name, step.result.error, noticed, worked.get(tool)))
         if _worked(step):
             worked[tool] = part.order
         following = _written(part.trajectory, step) or (following if step.call is None else "")
     return tuple(reversed(found))
+
+
+def _call_and_result(part: SessionInteraction, step: Step) -> tuple[str, str]:
+    piece = part.trajectory.piece
+    return piece(step.call.raw if step.call else None), piece(step.result.content if step.result else None)
 
 
 def _written(trajectory: Trajectory, step: Step) -> str:
@@ -186,7 +191,10 @@ def _tool(step: Step) -> tuple[str | None, str] | None:
 
 
 def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredResult, ...]:
-    """Results whose new words never occur in later text. Results without later text are skipped."""
+    """Results whose new words never occur in later text. Results without later text are skipped.
+
+    Where an agent looks through several results of one tool for the right one, the others are not ignored.
+    """
     piece = trajectory.piece
     seen: set[str] = set(words(trajectory.task))
     new: list[frozenset[str]] = []
@@ -206,19 +214,17 @@ def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredR
     later: set[str] = set(words(trajectory.final_answer or ""))
     is_followed = bool(trajectory.final_answer)
     found: list[IgnoredResult] = []
+    used: set[tuple[int, str]] = set()
     for index, (part, number, step) in reversed(list(enumerate(places))):
-        if (
-            is_followed
-            and _worked(step)
-            and step.call is not None
-            and len(new[index]) >= fewest[index]
-            and _EFFECTS.search(step.call.name) is None
-            and later.isdisjoint(new[index])
-        ):
-            found.append(IgnoredResult(part, number, step.call.name, len(new[index])))
+        if is_followed and _worked(step) and step.call is not None and len(new[index]) >= fewest[index]:
+            name = step.call.name
+            if not later.isdisjoint(new[index]):
+                used.add((part.turn, name))
+            elif _EFFECTS.search(name) is None:
+                found.append(IgnoredResult(part, number, name, len(new[index])))
         later |= written[index]
         is_followed = is_followed or bool(written[index])
-    return tuple(reversed(found))
+    return tuple(each for each in reversed(found) if (each.interaction.turn, each.tool) not in used)
 
 
 def _stalls(trajectory: Trajectory, parts: Sequence[SessionInteraction]) -> tuple[tuple[int, ...], ...]:
@@ -231,7 +237,7 @@ def _stalls(trajectory: Trajectory, parts: Sequence[SessionInteraction]) -> tupl
             turn = part.turn
             seen |= words(trajectory.turns[turn].user_message or "")
         own = _own_words(part)
-        still.append((part.order, part.turn, bool(own) and len(own - seen) / len(own) < NEWS))
+        still.append((part.order, part.turn, bool(own) and not brings_news(own, seen, NEWS)))
         seen |= own
     runs = (tuple(order for order, _, _ in run) for (_, is_still), run in groupby(still, lambda at: at[1:]) if is_still)
     return tuple(run for run in runs if len(run) >= STALL)

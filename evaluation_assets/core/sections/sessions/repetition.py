@@ -1,7 +1,9 @@
 """Detect repetition: the same call, the same message, and agents that alternate without progress."""
 
 from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal, TypeVar
 
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, interactions_of
@@ -14,11 +16,14 @@ RepetitionKind = Literal["same_call", "duplicate_work", "retry", "same_message",
 LOOP = 3
 """Number of identical calls or messages that make a loop."""
 
-ROUNDS = 2
-"""Number of alternations of two agents that make ping-pong."""
+ROUNDS = 3
+"""Number of alternations of two agents that make ping-pong, all but the first without news."""
 
 NEWS = 0.2
 """Minimum share of new words of a message that adds something new to a conversation of two agents."""
+
+NEW_WORDS = 5
+"""As many new words are something new in a text of any length: the same page with another result, the next draft."""
 
 _SHORTEST_MESSAGE = 24
 """Shorter messages ("TERMINATE", "Thank you.") may be repeated for good reasons."""
@@ -90,22 +95,29 @@ def _ping_pongs(parts: Sequence[SessionInteraction]) -> list[Repetition]:
     found: list[Repetition] = []
     for stretch in _stretches(parts, lambda part: None if _brought_something(part) else part.turn):
         for start, end in alternations([part.agent_id for part in stretch]):
-            if end - start >= 2 * ROUNDS and not _is_conversation(stretch[start:end]):
-                agents = (stretch[start].agent_id, stretch[start + 1].agent_id)
-                places = tuple(part.order for part in stretch[start:end])
-                found.append(Repetition("ping_pong", agents, " and ".join(agents), places))
+            for first, last in _without_news(stretch[start:end]):
+                again = stretch[start + first : start + last]
+                agents = (again[0].agent_id, again[1].agent_id)
+                found.append(Repetition("ping_pong", agents, " and ".join(agents), tuple(part.order for part in again)))
     return found
 
 
-def _is_conversation(stretch: Sequence[SessionInteraction]) -> bool:
-    """Whether more than half of the messages after the first two have new words."""
+def _without_news(stretch: Sequence[SessionInteraction]) -> list[tuple[int, int]]:
+    """Ranges of messages that bring no new words, with the round before them, which they repeat."""
     seen: set[str] = set()
-    news: list[bool] = []
-    for part in stretch:
+    still: list[tuple[int, bool]] = []
+    for index, part in enumerate(stretch):
         own = words(part.messages)
-        news.append(bool(own) and len(own - seen) / len(own) >= NEWS)
+        still.append((index, not brings_news(own, seen, NEWS)))
         seen |= own
-    return sum(news[2:]) * 2 > len(news[2:])
+    runs = ([index for index, _ in run] for is_still, run in groupby(still, lambda at: at[1]) if is_still)
+    return [(max(0, run[0] - 2), run[-1] + 1) for run in runs if len(run) >= 2 * (ROUNDS - 1)]
+
+
+def brings_news(own: AbstractSet[str], seen: AbstractSet[str], least: float) -> bool:
+    """Whether the words of a text have at least a share, or enough of them, that are new."""
+    new = len(own - seen)
+    return bool(own) and (new >= NEW_WORDS or new / len(own) >= least)
 
 
 def _brought_something(part: SessionInteraction) -> bool:

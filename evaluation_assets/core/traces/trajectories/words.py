@@ -28,6 +28,12 @@ _SHORT_OR_STOP = _STOP.union(
 _USED = 0.2
 """Share of a text's words from which it is written in their script, and not just names something in it."""
 
+_BRIEF = 300
+"""Characters of results that have nothing but a failure."""
+
+_LONG, _TAKEN = 5, 4
+"""Letters of words that texts do not share by chance, and how many of them show that one takes up the other."""
+
 _REMEMBERED = 2048
 """Texts whose words are remembered: rules ask for those of the task and of each result again and again."""
 
@@ -62,6 +68,17 @@ def _words_in_any(lower: str) -> set[str]:
     for word in together - found:
         found.update(map(concat, word, word[1:]) if len(word) > 1 else word)
     return found
+
+
+def takes_from(text: str, call: str, result: str) -> bool:
+    """Whether a text takes up what a long result says beside the failure of its call: words that the call has not.
+
+    Short results have nothing but a failure.
+    """
+    if len(result) <= _BRIEF:
+        return False
+    shared = (words(text) & words(result)) - words(call)
+    return sum(not word.isascii() or len(word) >= _LONG for word in shared) >= _TAKEN
 
 
 def numbers(text: str) -> set[str]:

@@ -130,6 +130,15 @@ def test_what_varies_is_no_part_of_a_pattern() -> None:
     assert len(pattern_of("word " * 50).split()) == 12
 
 
+def test_the_pattern_of_a_message_has_no_part_of_a_value_that_was_cut_off() -> None:
+    long, short = 'expected "41", got "the answer to it is 42, since…', 'expected "a \\"b\\" c", got "d"'
+    assert pattern_of(long) == pattern_of(short) == "expected #, got #"
+    assert (
+        pattern_of('call 2, book with {"id": "W1", "flights": [{"on":…, was not made')
+        == "call # book with #, was not made"
+    )
+
+
 @given(
     st.lists(
         st.builds(

@@ -1,7 +1,9 @@
 """Findings of other sections in the vocabulary."""
 
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
+
+import pytest
 
 from evaluation_assets.core.sections.findings.finding_rows import finding_rows
 from evaluation_assets.core.sections.findings.gathering import CASE_ISSUES, FLAGS, SESSION_ISSUES, findings_of
@@ -59,6 +61,26 @@ def test_a_run_that_was_cut_off_has_no_second_finding_for_the_answer_that_is_mis
     for flags, expected in ((("no_answer",), ["missing_answer"]), (("step_limit", "no_answer"), ["cut_off"])):
         found = findings_of(replace(ended, flags=flags))
         assert [each.kind for each in found if each.detector == "flags"] == expected
+
+
+@pytest.mark.parametrize(
+    ("flag", "fields", "severity"),
+    [
+        ("step_limit", {"success": True}, "LOW"),
+        ("step_limit", {"success": True, "final_answer": None}, "LOW"),
+        ("time_limit", {}, "MEDIUM"),
+        ("step_limit", {"success": False, "final_answer": None}, "HIGH"),
+        ("truncated", {}, "HIGH"),
+        ("context_limit", {"success": True}, "HIGH"),
+    ],
+)
+def test_a_limit_is_less_grave_for_a_run_that_succeeded_or_answered(
+    flag: str, fields: dict[str, Any], severity: str
+) -> None:
+    ended = replace(
+        run(asked("Where?", READ, answer="On its way.")), **{"flags": (flag,), "final_answer": "x", **fields}
+    )
+    assert [(each.kind, each.severity) for each in findings_of(ended)] == [("cut_off", severity)]
 
 
 def test_what_was_expected_of_a_run_is_found_at_its_call() -> None:

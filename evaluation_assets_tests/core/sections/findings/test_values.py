@@ -43,6 +43,8 @@ from evaluation_assets.core.sections.findings.values import misreadings, values_
         ("15.40 Uhr", "15:40"),
         ("Am 25. Jänner 2026.", "2026-01-25"),
         ("2026-03-05", "day 20260305"),
+        ("after 11:00 AM", "not before 11am, please"),
+        ("longer than 42", "at least 42mm"),
         ("March 5, 2026", '{"created": 1772668800}'),
     ],
 )
@@ -74,8 +76,27 @@ def test_another_value_is_not_found_and_may_be_a_misreading(written: str, given:
 
 
 def test_words_with_digits_that_are_no_codes_have_no_value() -> None:
-    assert [value.kind for value in values_in("the 3rd of 50kg, in a B2, by 10am")] == []
+    assert [value.kind for value in values_in("the 3rd of 50kg, in a B2, by 10min")] == []
     assert list(values_in("no digits at all")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("I set 20 alarms.", ["number"]),
+        ("20 out of 30", ["number", "number"]),
+        ("the whole set\n6 of them", ["number"]),
+        ("am 3 set 2026, 12 out 2026", ["date", "date"]),
+        ("5 de agosto de 2026 and Sept. 3", ["date", "date"]),
+    ],
+)
+def test_words_of_english_that_are_months_elsewhere_make_no_date(text: str, kinds: list[str]) -> None:
+    assert [value.kind for value in values_in(text)] == kinds
+
+
+def test_a_number_below_one_has_no_thousands() -> None:
+    (value,) = values_in("0.744")
+    assert value.forms == ("0.744",)
 
 
 def test_a_misreading_differs_in_one_place() -> None:

@@ -50,7 +50,6 @@ EVERY_ISSUE = {
     "duplicate_work",
     "same_message",
     "ping_pong",
-    "missing_context",
     "stall",
     "refusal",
     "rdm",
@@ -102,6 +101,30 @@ def test_one_example_has_every_issue_that_can_be_seen_and_each_names_its_evidenc
     assert {issue.kind for issue in issues} == EVERY_ISSUE
     assert all(issue.evidence and issue.turn_index is not None for issue in issues)
     assert {issue.kind for issue in issues if issue.severity == "HIGH"} == {"unauthorized_tool"}
+
+
+def test_a_handoff_lacks_what_the_receiver_asks_for_and_not_what_it_uses_without_asking() -> None:
+    asked = [issue.message for issue in analysis("trip-lisbon").issues if issue.kind == "missing_context"]
+    assert asked == ["Hand-off to flight_agent in turn 1 lacked 2026-05-04, c1234567"]
+    used = turn("Refund order 4411", part("a", "Refund it."), part("b", "ok", call("refund", order="4411")))
+    assert [
+        issue.kind for issue in asyncio.run(analysed(session(used))).issues if issue.kind == "missing_context"
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("following", "severity"),
+    [
+        ("That is wrong, I said Tuesday.", "MEDIUM"),
+        ("Could you check that again?", "LOW"),
+        ("This is useless.", "LOW"),
+        ("What do you mean?", "LOW"),
+    ],
+)
+def test_a_user_who_only_doubts_or_complains_is_less_than_one_who_corrects(following: str, severity: str) -> None:
+    trajectory = session(turn("When?", part("a", "On Monday.")), turn(following, part("a", "On Tuesday.")))
+    found = [issue.severity for issue in asyncio.run(analysed(trajectory)).issues if issue.kind == "rdm"]
+    assert found == [severity]
 
 
 def test_a_bad_response_is_that_of_the_turn_before_the_complaint() -> None:

@@ -72,6 +72,28 @@ def test_a_last_result_that_nobody_could_use_yet_is_not_ignored() -> None:
     assert progress(part("a", None, call("label", NEWS))).ignored == ()
 
 
+def test_results_that_are_looked_through_for_the_right_one_are_not_ignored() -> None:
+    others = call("label", "Zebra yellow quokka violet walrus indigo narwhal", id=1)
+    assert progress(part("a", "Parcelforce picks it up.", others, call("label", NEWS, id=2))).ignored == ()
+
+
+def test_a_failure_whose_output_is_used_was_noticed() -> None:
+    printed = (
+        "Traceback: no rows. Before it: the festival in Antwerp opens with Beethoven under conductor Haitink. " * 4
+    )
+    failed = call("python", error=printed)
+    for said, is_noticed in (("The festival in Antwerp opens with Beethoven.", True), ("The festival is on.", False)):
+        (error,) = progress(part("a", None, failed), part("a", said)).errors
+        assert error.noticed is is_noticed
+
+
+def test_a_few_new_words_in_a_long_text_are_no_stall() -> None:
+    page = " ".join(f"word{letter}{other}" for letter in "abcdefgh" for other in "stuvwxyz")
+    new = ("one two three four five", "violet yellow indigo orange purple", "zebra quokka walrus narwhal badger")
+    parts = [part("a", page), *(part("a", f"{page} {words}") for words in new)]
+    assert progress(*parts).stalls == ()
+
+
 def test_three_interactions_without_a_new_word_are_a_stall() -> None:
     words = "over and over again the same words"
     found = progress(part("a", f"{words} first"), *(part(agent, words) for agent in ("b", "a", "b")))

@@ -57,7 +57,18 @@ def test_incomprehension(message: str) -> None:
     assert kind(message) == "incomprehension"
 
 
-@pytest.mark.parametrize("message", ["This is useless", "I want to talk to a human", "太差了", "Das hilft mir nicht"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This is useless",
+        "That's frustrating.",
+        "Could you check again, please?",
+        "I'm disappointed by your answer",
+        "I want to talk to a human",
+        "太差了",
+        "Das hilft mir nicht",
+    ],
+)
 def test_complaints(message: str) -> None:
     assert kind(message) == "complaint"
 
@@ -70,6 +81,10 @@ def test_complaints(message: str) -> None:
         "No, I don't care about the location.",
         "No, that's everything, bye",
         "And one for Thursday",
+        "Before we go on: I'm really frustrated about the delay of my last flight.",
+        "I'm confusing it with another trip.",
+        "I hope I won't have to do this again, but I'm glad that it is done.",
+        "Could you clarify how refunds are paid?",
         "What is the price?",
     ],
 )

@@ -61,16 +61,34 @@ def test_a_message_three_times_is_a_loop_and_short_ones_do_not_count() -> None:
     assert repetitions(session(*(turn(f"u{n}", part("a", "Done.")) for n in range(3)))) == []
 
 
-def test_two_agents_that_alternate_twice_without_a_result_play_ping_pong() -> None:
-    yours, mine = "Please do it.", "You do it, please."
-    assert kinds(part("a", yours), part("b", mine), part("a", yours), part("b", mine)) == ["ping_pong"]
-    assert kinds(part("a", yours), part("b", mine), part("a", yours)) == []
-    assert kinds(part("a", yours), part("b", mine), part("c", yours), part("a", mine)) == []
+YOURS, MINE = part("a", "Finish the report."), part("b", "Somebody else should.")
+
+
+def test_two_agents_that_alternate_three_times_without_a_result_play_ping_pong() -> None:
+    assert kinds(YOURS, MINE, YOURS, MINE, YOURS, MINE) == ["ping_pong"]
+    assert kinds(YOURS, MINE, YOURS, MINE, YOURS) == []
+    assert kinds(YOURS, MINE, YOURS, MINE, part("c", "Finish the report."), MINE) == []
 
 
 def test_a_result_between_them_is_no_ping_pong() -> None:
-    yours, mine = "Please do it.", "You do it, please."
-    assert kinds(part("a", yours), part("b", mine, call("search")), part("a", yours), part("b", mine)) == []
+    assert kinds(YOURS, MINE, YOURS, part("b", "Somebody else should.", call("search")), YOURS, MINE) == []
+
+
+def test_a_manager_who_says_little_and_gets_something_new_each_time_plays_no_ping_pong() -> None:
+    frame = "You are here, this is the page, its menu has home, contact, imprint, help and a search field."
+    news = [part("b", f"{frame} {number}1 {number}2 {number}3 {number}4 {number}5") for number in range(1, 6)]
+    go_on = part("a", "Go on, please.")
+    assert kinds(*(each for page in news for each in (go_on, page))) == []
+    assert "ping_pong" in kinds(*(each for page in news[:1] * 4 for each in (go_on, page)))
+
+
+def test_a_ping_pong_begins_where_nothing_new_comes_any_more() -> None:
+    before = [
+        part("ab"[number % 2], f"{said} is what was found")
+        for number, said in enumerate(("Gold", "Tin", "Lead", "Zinc"))
+    ]
+    found = repetitions(session(turn("go", *before, *[YOURS, MINE] * 3)))
+    assert [each.places for each in found if each.kind == "ping_pong"] == [(4, 5, 6, 7, 8, 9)]
 
 
 def test_two_agents_that_say_something_new_every_time_are_in_a_conversation() -> None:

@@ -1,10 +1,12 @@
 """[answers] Figures, dates and codes in what agents say that nothing before supports.
 
-What agents compute is support enough: products, sums and differences of figures that are close by. So is a later
-result that has the figure. Only what follows a result is read: without tools, an agent speaks from what it knows.
+What agents compute is support enough: products, sums and differences of figures that are close by, and are supported
+themselves. So is a later result that has the figure. Only what follows a result is read: without tools, an agent speaks
+from what it knows. A message that hands on a page or a record is a result of a tool that was not recorded.
 """
 
 import re
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence, Set
 from decimal import Decimal
@@ -12,7 +14,9 @@ from decimal import Decimal
 from evaluation_assets.core.sections.findings.claim import Claim, ClaimVerdict
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.given import Given
+from evaluation_assets.core.sections.findings.totals import totals_in
 from evaluation_assets.core.sections.findings.values import Value, values_in
 
 _LEAST = 20
@@ -27,10 +31,21 @@ _RESULTS = 2
 _READ = 20_000
 """Characters of a result that figures are computed from."""
 
-_UNITS = (24, 60, 100, 1000, 1024, 3600)
+_STEPS = 3
+"""Figures may be computed from figures that are computed themselves, so many times."""
+
+_LINKS_OF_PAGE = 5
+"""Links that nothing had before, and fields of records, which show that a message hands on what a tool returned."""
+
+_LINK = re.compile(r"https?://[^\s\"'<>)\]}]{1,200}|(?<=\]\()[/#][^\s)]{1,200}")
+_FIELD = re.compile(r"[{,]\s*[\"'][\w:.-]{1,60}[\"']\s?:")
+_NEXT_DAY = re.compile(r"\d\s?\+1\b")
+"""How results say that a time is one of the next day."""
+
+_UNITS = frozenset({24, 60, 100, 1000, 1024, 3600})
 """Between units of time, size and money."""
 
-_TIMES = (*range(2, 10), *_UNITS)
+_TIMES = _UNITS.union(range(2, 10))
 
 _MEASURE = re.compile(
     r"\s?(?:(?P<celsius>°\s?C\b|degrees C)|(?P<fahrenheit>°\s?F\b|degrees F)|(?P<kg>kg\b|kilogram)"
@@ -52,15 +67,24 @@ _ASKS = "?？"
 
 _KINDS: Mapping[ClaimVerdict, str] = {"contradicted": "contradicted_answer", "not_found": "unsupported_answer"}
 
+_FILE = re.compile(r"\.[A-Za-z]\w{0,4}\b")
+"""The end of the name of a file: agents name theirs as they like."""
+
 _RANGE = re.compile(r"\d\s?[-–—]\s?$")
 _SUM = re.compile(r"\d[\s\\$€£]*[+=]")
+_PRODUCT = re.compile(r"[×*/÷·^²]|\bx\b|\\(?:times|cdot|d?frac|div)\b|times\b")
+_MOST_FACTORS = 12
+_CLOSE_ENOUGH = 0.006
+"""Relative difference of a product that was written with few digits."""
 
 
 def _detect(course: Course) -> Iterator[Detected | Claim]:
     given = Given.at_start(course.trajectory)
     asked: list[float] = []
     results: deque[list[float]] = deque(maxlen=_RESULTS)
-    has_result = False
+    has_result = has_next_day = False
+    links: set[str] = set()
+    totals: set[float] = set()
     last = _last_results(course)
     for event in course.events:
         match event:
@@ -68,44 +92,54 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 given.add(message)
                 given.add(knowledge)
                 asked = _numbers(message)
+                links.update(_LINK.findall(message))
             case Message():
-                if has_result:
-                    yield from _of_message(event, given, asked, results, last)
+                found = list(values_in(event.text)) if has_result else []
+                unsupported = [
+                    value
+                    for value in found
+                    if _may_be_checked(event.text, value)
+                    and not given.holds(value)
+                    and not _follows(value, event, last)
+                    and not (has_next_day and given.holds_day_before(value))
+                    and not (value.kind == "number" and not totals.isdisjoint(map(float, value.forms)))
+                ]
+                if not (unsupported and _hands_on(event.text, links)):
+                    yield from _of_message(event, found, unsupported, given, asked, results)
                 given.add(event.text)
+                links.update(_LINK.findall(event.text))
             case PlacedStep():
                 if event.step.call is not None:
                     given.add(event.trajectory.piece(event.step.call.raw))
                 if event.step.result is not None:
                     has_result = True
+                    has_next_day = has_next_day or _NEXT_DAY.search(event.result) is not None
                     given.add(event.result)
-                    results.append(_numbers(event.result[:_READ]))
+                    results.appendleft(_numbers(event.result[:_READ]))
+                    links.update(_LINK.findall(event.result))
+                    totals.update(totals_in(event.result))
+
+
+def _hands_on(text: str, links: Set[str]) -> bool:
+    """Whether a message is the text of a page or a record, by its fields and by links that nothing had before."""
+    return len(set(_LINK.findall(text)) - links) + len(_FIELD.findall(text)) >= _LINKS_OF_PAGE
 
 
 def _of_message(
     message: Message,
+    values: Sequence[Value],
+    unsupported: Sequence[Value],
     given: Given,
     asked: Sequence[float],
     results: Sequence[Sequence[float]],
-    last: Mapping[tuple[str, str], int],
 ) -> Iterator[Detected | Claim]:
-    values = list(values_in(message.text))
-    checked = [value for value in values if _may_be_checked(message.text, value)]
-    unsupported = [value for value in checked if not given.holds(value) and not _follows(value, message, last)]
-    if unsupported:
-        own = [float(form) for value in values if value.kind == "number" for form in value.forms]
-        known = dict.fromkeys((*own, *asked, *(number for result in results for number in result)))
-        close_by = [*known][:_CLOSE_BY]
-        sums = _sums_of_lines(message.text, values)
-        unsupported = [
-            value
-            for value in unsupported
-            if value.kind != "number"
-            or not (_is_computed(value, close_by, sums) or _is_converted(value, message.text, close_by))
-        ]
+    unsupported = _not_computed(message.text, values, unsupported, (*asked, *(each for own in results for each in own)))
     wrong = {value.start for value in unsupported}
     proposed: set[tuple[str, ...]] = set()
-    said: set[tuple[str, ...]] = set()
-    for value in checked:
+    said: set[tuple[str, ...] | tuple[int, int]] = set()
+    for value in values:
+        if not _may_be_checked(message.text, value):
+            continue
         start, end = quotation(message.text, value.start, value.end)
         is_wrong = value.start in wrong
         if is_wrong and message.text[end - 1] in _ASKS:
@@ -117,19 +151,50 @@ def _of_message(
             verdict = "contradicted" if given.holds_nearly(value) else "not_found"
         claim = Claim(place=message.place(start, end), text=message.text[start:end], verdict=verdict)
         yield claim
-        if is_wrong and value.forms not in said:
-            said.add(value.forms)
+        if is_wrong and said.isdisjoint((value.forms, (start, end))):
+            said.update((value.forms, (start, end)))
             yield Detected(kind=_KINDS[verdict], place=claim.place, evidence=claim.text)
 
 
+def _not_computed(
+    text: str, values: Sequence[Value], unsupported: Sequence[Value], others: Sequence[float]
+) -> Sequence[Value]:
+    """The values that are no results of figures close by. What is not supported supports nothing."""
+    if not unsupported:
+        return unsupported
+    in_lines = _sums_of_lines(text, values) | _products_of_lines(text, values)
+    for _ in range(_STEPS):
+        wrong = {value.forms for value in unsupported}
+        figures = [value.forms for value in values if value.kind == "number" and value.forms not in wrong]
+        known = dict.fromkeys((*(float(form) for forms in figures for form in forms), *others))
+        close_by, ordered = [*known][:_CLOSE_BY], sorted(known)
+        computed: dict[tuple[str, ...], int] = {}
+        for value in unsupported:
+            if value.kind == "number" and (
+                value.start in in_lines
+                or _is_computed(value, close_by, ordered)
+                or _is_converted(value, text, close_by)
+            ):
+                computed.setdefault(value.forms, value.start)
+        unsupported = [value for value in unsupported if value.start < computed.get(value.forms, len(text))]
+        if not computed:
+            break
+    return unsupported
+
+
 def _last_results(course: Course) -> dict[tuple[str, str], int]:
-    """The last result that has a value, by kind and form."""
-    return {
-        (value.kind, form): placed.order
-        for placed in course.calls
-        for value in values_in(placed.result)
-        for form in value.forms
-    }
+    """The last result that has a value, by kind and form. Code that prints what it was given has found nothing."""
+    found: dict[tuple[str, str], int] = {}
+    for placed in course.calls:
+        written: set[str] = set()
+        if may_do_anything(placed.call):
+            written.update(
+                form for value in values_in(course.trajectory.piece(placed.call.raw)) for form in value.forms
+            )
+        for value in values_in(placed.result):
+            if written.isdisjoint(value.forms):
+                found.update(((value.kind, form), placed.order) for form in value.forms)
+    return found
 
 
 def _follows(value: Value, message: Message, last: Mapping[tuple[str, str], int]) -> bool:
@@ -139,37 +204,39 @@ def _follows(value: Value, message: Message, last: Mapping[tuple[str, str], int]
 
 def _may_be_checked(text: str, value: Value) -> bool:
     if value.kind != "number":
-        return True
+        return value.kind != "code" or _FILE.match(text, value.end) is None
     return float(value.forms[0]) >= _LEAST and _RANGE.search(text, max(0, value.start - 3), value.start) is None
 
 
-def _is_computed(value: Value, close_by: Sequence[float], sums: Set[int]) -> bool:
+def _is_computed(value: Value, close_by: Sequence[float], ordered: Sequence[float]) -> bool:
     own = {float(form) for form in value.forms}
     others = [number for number in close_by if number not in own]
-    return any(_is_result(figure, others) for figure in own) or value.start in sums
+    return any(_is_result(figure, others) or _is_one_rounded(figure, ordered) for figure in own)
 
 
 def _is_result(figure: float, numbers: Sequence[float]) -> bool:
-    """Whether a figure is one of the numbers rounded or in another unit, a multiple of it, or a sum or difference."""
+    """Whether a figure is one of the numbers in another unit, its multiple or square, or a sum or difference."""
     others = set(numbers)
     for number in others:
-        if number > 1 and any(abs(number * times - figure) < _CENT for times in _TIMES):
+        times = round(figure / number) if number > 1 else 0
+        if (times in _TIMES or times == number) and abs(number * times - figure) < _CENT:
             return True
-        if any(figure * times == number for times in _UNITS) or _is_rounded(figure, number):
+        if figure > 0 and number / figure in _UNITS:
             return True
         if number > 1 and (round(figure - number, 2) in others or round(figure + number, 2) in others):
             return True
     return False
 
 
-def _is_rounded(figure: float, number: float) -> bool:
-    """Whether a figure is a number with fewer digits, at least two of them, rounded or cut."""
-    short = Decimal(repr(figure)).normalize()
-    digits, exponent = short.as_tuple()[1:]
+def _is_one_rounded(figure: float, ordered: Sequence[float]) -> bool:
+    """Whether a figure is one of the ordered numbers with fewer digits, at least two of them, rounded or cut."""
+    digits, exponent = Decimal(repr(figure)).normalize().as_tuple()[1:]
     if len(digits) < _FEWEST_DIGITS or not isinstance(exponent, int):
         return False
-    rest, step = Decimal(repr(number)) - short, Decimal(1).scaleb(exponent)
-    return abs(rest) * 2 <= step or (exponent <= 0 and 0 < rest < step)
+    step = 10.0**exponent
+    most = figure + (step if exponent <= 0 else step / 2)
+    at = bisect_left(ordered, figure - step / 2)
+    return at < len(ordered) and ordered[at] < most
 
 
 def _is_converted(value: Value, text: str, numbers: Sequence[float]) -> bool:
@@ -207,9 +274,38 @@ def _sums_of_lines(text: str, values: Sequence[Value]) -> set[int]:
     return found
 
 
+def _products_of_lines(text: str, values: Sequence[Value]) -> set[int]:
+    """Where figures begin that are the product or quotient of two before them, in a line that multiplies or divides."""
+    found: set[int] = set()
+    line_end, sign = -1, None
+    factors: list[float] = []
+    for value in values:
+        if value.kind != "number":
+            continue
+        if value.start > line_end:
+            line_end = text.find("\n", value.start)
+            line_end = len(text) if line_end < 0 else line_end
+            factors = []
+            sign = _PRODUCT.search(text, text.rfind("\n", 0, value.start) + 1, line_end)
+        figure = float(value.forms[0])
+        if sign is not None and sign.start() < value.start and _is_product(figure, factors[-_MOST_FACTORS:]):
+            found.add(value.start)
+        factors.append(figure)
+    return found
+
+
+def _is_product(figure: float, factors: Sequence[float]) -> bool:
+    least = abs(figure) * _CLOSE_ENOUGH
+    return any(
+        abs(one * other - figure) <= least or (other > 0 and abs(one / other - figure) <= least)
+        for place, one in enumerate(factors)
+        for other in (*factors[:place], *factors[place + 1 :])
+    )
+
+
 def _numbers(text: str) -> list[float]:
     found = (value for value in values_in(text) if value.kind == "number")
     return [float(form) for value in found for form in (value.forms[0], *value.parts)]
 
 
-DETECTOR = Detector(name="answers", version="3", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)
+DETECTOR = Detector(name="answers", version="4", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

@@ -137,5 +137,5 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 DETECTOR = Detector(
-    name="arguments", version="3", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
+    name="arguments", version="4", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
 )

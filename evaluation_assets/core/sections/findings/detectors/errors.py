@@ -4,8 +4,9 @@ A failure is taken up if the next text says so, if one of the next calls is of t
 (after an outage: most of them), or if the same call is made again at any time. That the agent cannot do what the user
 asks says nothing of a failed lookup. Work on code speaks of errors all the time: where a command was not even run, the
 text must say that, or the command be run again soon. That something is mended, right after it failed and without
-another call, takes up nothing. A file that could not be edited may be edited by another tool. A failed run of tests is
-taken up by any word about tests: whether it is true, others check.
+another call, takes up nothing. Code that failed after it had printed something is taken up by a text that goes on from
+what it printed. A file that could not be edited may be edited by another tool. A failed run of tests is taken up by any
+word about tests: whether it is true, others check.
 """
 
 import re
@@ -24,7 +25,7 @@ from evaluation_assets.core.sections.findings.effects import ends_run, may_chang
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.traces.trajectories.calls import call_key
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
-from evaluation_assets.core.traces.trajectories.words import words
+from evaluation_assets.core.traces.trajectories.words import takes_from, words
 
 _AFTER = 3
 """Calls after a failure among which it is made again."""
@@ -128,6 +129,8 @@ def _takes_up(text: str, made: PlacedStep, *, is_last: bool) -> bool:
     action = action_of(made.trajectory, made.step)
     if isinstance(action, Ran) and runs_tests(action.command) and cues("about_tests").matches(text):
         return True
+    if may_do_anything(made.call) and takes_from(text, _written(made), made.result):
+        return True
     if is_last:
         text = without("mended", text)
     if _is_unserved(made):
@@ -221,4 +224,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="7", kinds=("ignored_error", "unresolved_error"), detect=_detect)
+DETECTOR = Detector(name="errors", version="8", kinds=("ignored_error", "unresolved_error"), detect=_detect)

@@ -1,5 +1,6 @@
 """What agents say, compared with what they were given."""
 
+import orjson
 import pytest
 
 from evaluation_assets.core.sections.findings.course import Course
@@ -93,3 +94,82 @@ def test_cards_are_named_by_their_last_digits() -> None:
     read = call("get", '{"total": 250, "payment": "gift_card_3481935"}')
     assert found(DETECTOR, run(asked("How was it paid?", read, answer="By the gift card ending in 1935."))) == []
     assert found(DETECTOR, run(asked("How was it paid?", read, answer="By the gift card ending in 1985.")))
+
+
+def test_figures_that_only_support_each_other_are_unsupported() -> None:
+    assert said("There were 216,618 men and 350,284 women, a difference of 133,666.") == ["unsupported_answer"]
+    assert said("With the fee it is $274, for three of them $822.") == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Your pace is 42.195 / 1.9944 = 21.157 km/h.",
+        "The area is 18 × 13.5 = 243 square metres.",
+        "Area = \\frac{3 \\sqrt{3}}{2} (33)^2 = 2.6 \\cdot 1089",
+    ],
+)
+def test_products_and_quotients_of_a_line_are_supported(answer: str) -> None:
+    assert said(answer, '{"km": 42.195, "fee": 33}') == []
+
+
+def test_a_long_result_supports_what_rounds_any_of_its_figures() -> None:
+    result = ", ".join(f"'Bar {number}': {number * 13.1654340355:.9f}" for number in range(100, 200))
+    assert said(f"Bar 199 is {199 * 13.1654340355:.2f} meters away.", result) == []
+    assert said("Bar 199 is 9620.00 meters away.", result) == ["unsupported_answer"]
+
+
+def test_a_flight_that_arrives_on_the_next_day_does() -> None:
+    result = '{"date": "2024-05-25", "departure": "18:00:00", "arrival": "00:10:00+1"}'
+    assert said("It arrives on May 26, 2024 at 12:10 AM.", result) == []
+    assert said("It arrives on May 27, 2024 at 12:10 AM.", result) == ["contradicted_answer"]
+
+
+def test_a_date_of_another_time_is_unsupported_and_contradicts_nothing() -> None:
+    assert said("The king was born on July 6, 1935.") == ["unsupported_answer"]
+
+
+RECORD = (
+    "Here they are: [{'id': 319, 'day': '2023-05-17'}, {'id': 320, 'day': '2023-05-16'}, {'id': 321, 'last': True}]"
+)
+PAGE = "A search found: " + " ".join(
+    f"[Result {number}8](https://example.com/{number}) of 1{number}7 pages." for number in range(5)
+)
+
+
+@pytest.mark.parametrize("handed_on", [RECORD, PAGE, PAGE.replace("https://example.com", "/wiki")])
+def test_an_agent_that_hands_on_a_page_or_a_record_claims_nothing(handed_on: str) -> None:
+    assert said(handed_on) == []
+    trajectory = run(
+        asked("Which?", call("get_order", RESULT), answer=handed_on), asked("And?", answer="It is 319 or 117.")
+    )
+    assert {kind for kind, _ in found(DETECTOR, trajectory)} <= {"unsupported_answer"}
+
+
+def test_an_answer_that_cites_what_was_found_is_checked() -> None:
+    links = [f"https://example.com/{number}" for number in range(6)]
+    answer = "The museum was founded in 1887. Sources: " + " ".join(links)
+    assert said(answer, " ".join(links)) == ["unsupported_answer"]
+
+
+def test_the_total_of_a_field_in_any_earlier_result_is_supported() -> None:
+    legs = [{"flight": f"HAT{number}", "prices": {"business": 100 * number + 7}} for number in range(1, 4)]
+    searched = call("search", orjson.dumps([legs]).decode())
+    others = [call("get_user", f'{{"id": "U{number}", "age": 3{number}}}') for number in range(3)]
+
+    def about(answer: str) -> list[str]:
+        return [kind for kind, _ in found(DETECTOR, run(asked("How much?", searched, *others, answer=answer)))]
+
+    assert about("The first two legs cost $314, all three $621.") == []
+    assert about("The first and the third leg cost $415.") == ["unsupported_answer"]
+
+
+@pytest.mark.parametrize(("code", "is_wrong"), [("print('40025482'.zfill(10))", True), ("print(look_up('it'))", False)])
+def test_code_that_prints_what_it_was_given_supports_nothing(code: str, is_wrong: bool) -> None:
+    said_first = asked("Which ID?", call("search", "no result"), answer="Its ID is 40025482.")
+    printed = asked("Go on.", call("execute_python", "0040025482", code=code), answer="Done.")
+    assert bool(found(DETECTOR, run(said_first, printed))) is is_wrong
+
+
+def test_names_of_files_are_no_claims() -> None:
+    assert said("I assume that it is `sales_jan2023_final.csv`.") == []

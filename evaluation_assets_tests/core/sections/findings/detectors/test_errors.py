@@ -46,6 +46,13 @@ def test_a_failure_that_the_agent_speaks_of_is_taken_up(answer: str) -> None:
     assert not ignored(run(asked("Cancel it.", FAILED, answer=answer)))
 
 
+def test_code_that_fails_after_it_has_printed_what_the_agent_goes_on_from_is_not_ignored() -> None:
+    printed = "Result 1: Jingoism, extreme patriotism, nationalism; a dictionary. TypeError: not iterable. " * 5
+    failed = call("execute_python", error=printed, code="for result in search('word of the day'): print(result)")
+    assert not ignored(run(asked("Which?", failed, answer="The word is jingoism, extreme patriotism, a nationalism.")))
+    assert ignored(run(asked("Which?", failed, answer="The word of the day is what was to be found.")))
+
+
 def test_a_tool_that_never_succeeds_is_an_unresolved_error_at_its_last_failure() -> None:
     first = call("cancel_order", error="Error: busy", order_id="W21")
     ((kind, evidence),) = found(DETECTOR, run(asked("Cancel it.", first, FAILED, answer="Sorry, it is locked.")))
