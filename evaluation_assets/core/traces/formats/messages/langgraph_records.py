@@ -1,4 +1,5 @@
-"""Records that LangGraph makes of a conversation: its state, checkpoints of it, and what the nodes of a graph add.
+"""Records that LangGraph makes of a conversation: its state, checkpoints of it, what the nodes of a graph add, and the
+messages that it streams.
 
 The states of a run follow each other as it streams them, each with all messages so far, and as its history lists them,
 the newest first.
@@ -21,6 +22,12 @@ def state_of(data: Any) -> Any:
     others = {key: value for key, value in data.items() if key not in ("checkpoint", "channel_values")}
     kept = {} if holder is data else {key: value for key, value in holder.items() if key != "channel_values"}
     return {**kept, **others, "values": values}
+
+
+def streamed(data: Any) -> Any:
+    """The message, or the piece of one, that a graph streams with what is known of it; any other record unchanged."""
+    is_pair = isinstance(data, list) and len(data) == 2 and "langgraph_node" in object_in(data[1])
+    return data[0] if is_pair else data
 
 
 def messages_in(data: Any) -> list[Any]:

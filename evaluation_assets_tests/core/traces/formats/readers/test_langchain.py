@@ -327,8 +327,9 @@ GROWING = [CHAT[:end] for end in range(1, len(CHAT) + 1)]
             {"hook": None, "tools": {"messages": [CHAT[2]]}},
             {"agent": {"messages": [CHAT[3]]}},
         ],
+        [[message, {"langgraph_step": 1, "langgraph_node": "agent"}] for message in CHAT],
     ],
-    ids=["values", "history", "checkpoints", "checkpoint tuple", "updates"],
+    ids=["values", "history", "checkpoints", "checkpoint tuple", "updates", "messages"],
 )
 def test_states_and_updates_of_a_graph_are_one_run(tmp_path: Path, records: list[Any]) -> None:
     path = written(tmp_path, *records)
