@@ -12,6 +12,12 @@ from evaluation_assets.core.traces.formats.conversation import goes_on
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
+_NO_NODES = frozenset(
+    "values state input inputs output outputs expected reference request response result data event run trace example "
+    "prediction conversation config metadata".split()
+)
+"""Fields of other records that hold an object with messages."""
+
 
 def state_of(data: Any) -> Any:
     """A record whose `values` are the state that a checkpoint holds; any other record unchanged."""
@@ -42,7 +48,7 @@ def messages_in(data: Any) -> list[Any]:
 def added_in(data: Any, is_message: Callable[[Any], bool]) -> list[Any]:
     """The messages that nodes of a graph add, by the name of the node; none of any other record."""
     nodes = list(object_in(data).values())
-    if not nodes or not all(node is None or isinstance(node, dict) for node in nodes):
+    if not nodes or not _NO_NODES.isdisjoint(data) or not all(node is None or isinstance(node, dict) for node in nodes):
         return []
     added = [message for node in nodes for message in _added(object_in(node))]
     return added if added and all(map(is_message, added)) else []
