@@ -2,7 +2,7 @@
 
 import re
 
-from evaluation_assets.core.traces.trajectories.model import json_object
+from evaluation_assets.core.traces.trajectories.model import JsonObject, json_object
 
 _SEEN = 400
 """Only the head of a result is searched: further down, results quote pages and logs that talk about errors."""
@@ -38,7 +38,7 @@ _INSIDE = tuple(
 _NO_ERRORS = ("", "none", "null", "ok", "no error", "success")
 """What fields of errors say, in lower case, where there is none."""
 
-_TOLD = ("message", "detail", "description", "reason", "code")
+_TOLD = ("error_message", "message", "detail", "description", "reason", "code")
 """Fields beside or within an error that say what it is."""
 
 _TRACEBACK = "traceback (most recent call last)"
@@ -66,7 +66,7 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
         return _line(text, start, end, 0)
     for hint, pattern in _INSIDE:
         if hint in head and (found := pattern.search(head)) is not None:
-            return _line(text, start, end, found.start())
+            return _told_in(text[start:end]) or _line(text, start, end, found.start())
     if text.find('"error', start, end) >= 0 or text.find('"ok"', start, end) >= 0:
         return _field_in(text[start:end])
     return None
@@ -74,7 +74,7 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
 
 def _field_in(text: str) -> str | None:
     """What a JSON object says in a field of its own for errors: `error`, `ok`, or `errors` in place of `data`."""
-    result = json_object(text) if len(text) <= _LONGEST_PARSED else None
+    result = _object_in(text)
     if result is None or True in (result.get("success"), result.get("ok")):
         return None
     error, errors = result.get("error"), result.get("errors")
@@ -82,15 +82,30 @@ def _field_in(text: str) -> str | None:
         error = next(iter(errors), None)
     if error is True or (not error and result.get("ok") is False):
         error = result
+    return _words_of(error) or ("error" if isinstance(error, dict) and error else None)
+
+
+def _told_in(text: str) -> str | None:
+    """What a JSON object that reports a failure says of it beside: its error or message; `None` if it says nothing."""
+    result = _object_in(text) or {}
+    return _words_of(result.get("error")) or _words_of({key: result.get(key) for key in _TOLD[:-1]})
+
+
+def _words_of(error: object) -> str | None:
+    """What an error says, as a text or in a field of it; `None` if there is none."""
     if isinstance(error, dict):
-        error = next((told for key in _TOLD if isinstance(told := error.get(key), str) and told), "error")
+        error = next((told for key in _TOLD if isinstance(told := error.get(key), str) and told), None)
     said = " ".join(error[:1000].split()) if isinstance(error, str) else ""
     return None if said.lower() in _NO_ERRORS else said[:200]
 
 
+def _object_in(text: str) -> JsonObject | None:
+    return json_object(text) if len(text) <= _LONGEST_PARSED else None
+
+
 def _stated_in(text: str) -> str | None:
     """What a result of MCP says in its field `isError`: its text if it is one, empty if it is none."""
-    result = json_object(text) if len(text) <= _LONGEST_PARSED else None
+    result = _object_in(text)
     if result is None or not isinstance(result.get("isError"), bool):
         return None
     if not result["isError"]:

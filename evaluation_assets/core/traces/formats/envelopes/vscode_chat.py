@@ -43,7 +43,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         "model": models[-1] if models else None,
         "messages": [message for request in requests for message in _turn(request)],
     }
-    yield Chat(record, failure=first_text(last, "message"))
+    yield Chat(record, failure=first_text(last, "message"), untold=sum(_untold(request) for request in requests))
 
 
 def _asked(request: JsonObject) -> str | None:
@@ -68,6 +68,15 @@ def _turn(request: JsonObject) -> Iterator[JsonObject]:
             yield from _round(round_, object_in(metadata.get("toolCallResults")))
     else:
         yield from _shown(list(objects_in(request.get("response"))))
+
+
+def _untold(request: JsonObject) -> int:
+    """How many calls sub-agents made beside the rounds, which have those of the agent itself."""
+    if not list_in(_metadata(request).get("toolCallRounds")):
+        return 0
+    shown = [part for part in objects_in(request.get("response")) if first_text(part, "kind") == _CALL]
+    theirs = [part for part in shown if part.get("subAgentInvocationId") and part.get("presentation") != "hidden"]
+    return len({str(part.get("toolCallId")) for part in theirs})
 
 
 def _round(round_: JsonObject, results: JsonObject) -> Iterator[JsonObject]:

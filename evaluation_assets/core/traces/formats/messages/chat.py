@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from evaluation_assets.core.traces.formats.images import image_text, states_image
+from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.formats.untyped import first_text
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -37,6 +39,9 @@ _CALL_IDS, _TOOLS = ("tool_call_id", "toolCallId"), ("tool_name", "toolName")
 _MADE = ("tool_calls", "toolCalls", "function_call")
 _CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
 """Content parts that are tool calls. LangChain also lists them in `tool_calls`."""
+
+_OF_PROVIDERS = ("server_tool_call", "server_tool_use", "mcp_tool_use")
+"""Content parts that are calls of tools that the provider runs; their results are parts of the same message."""
 
 _HIDDEN = ("redacted_thinking", "redacted_reasoning", "omitted_reasoning")
 """Content parts for a provider's reasoning that it does not show."""
@@ -105,6 +110,12 @@ def events_of(
                 yield Asked(text=text)
         elif meaning == "tool" or (meaning != "assistant" and _answers_a_call(message)):
             yield result_of(message)
+        elif any(map(_is_of_provider, part_kinds([{"content": message.peek("content")}]))):
+            used = usage_of(message.object("usage", "usage_metadata"))
+            message.set_aside("index", "status", "finish_reason")
+            yield from agent_events(
+                _pieces_of(message), message.text("name") or agent, (usages or {}).get(index) or used
+            )
         else:
             said = said_of(message, agent if meaning == "assistant" else role, usage=(usages or {}).get(index))
             if said is not None:
@@ -175,6 +186,40 @@ def calls_of(message: Fields) -> Iterator[Call]:
         if not isinstance(part, str) and part.text("type") in _CALLS[:3]:
             arguments = part.value("input", "arguments", "args")
             yield Call(name=_named(part), arguments=arguments, id=part.recorded_id("call_id", "tool_call_id", "id"))
+
+
+def _pieces_of(message: Fields) -> Iterator[Piece]:
+    """What an answer has in the order of its parts, with the calls of tools that the provider ran for it."""
+    for part in message.parts("content"):
+        if isinstance(part, str):
+            yield part
+        elif part.text("type") in _OF_PROVIDERS:
+            yield Call(name=_named(part), arguments=part.value("input", "args"), id=part.recorded_id("id"))
+            part.set_aside("caller", "index", "extras")
+        elif _is_of_provider(part.text("type")):
+            yield _result_of_provider(part)
+        else:
+            thought, said = split_thought(part_text(part))
+            yield from [] if thought is None else [Thought(thought)]
+            yield said
+    yield from calls_of(message)
+
+
+def _result_of_provider(part: Fields) -> Result:
+    returned = part.value("output", "content")
+    content, code = as_text(returned), first_text(returned, "error_code")
+    failed = code is not None or part.text("status") == "error"
+    part.set_aside("caller", "index", "extras", "id")
+    return Result(
+        content=content,
+        call_id=part.recorded_id("tool_call_id", "tool_use_id"),
+        error=(code or first_line(content)) if failed else None,
+    )
+
+
+def _is_of_provider(kind: str | None) -> bool:
+    """Whether a part of this type is the result of a tool that the provider ran."""
+    return kind is not None and kind.endswith("_tool_result")
 
 
 def _named(call: Fields) -> str:

@@ -26,6 +26,7 @@ from evaluation_assets.core.traces.formats.messages.langgraph_records import (
     is_other_state,
     messages_in,
     state_of,
+    streamed,
 )
 from evaluation_assets.core.traces.formats.messages.langsmith_batches import Batches, is_batch
 from evaluation_assets.core.traces.formats.messages.langsmith_runs import (
@@ -285,6 +286,7 @@ def _is_message(data: Any) -> bool:
 
 def _as_one(data: Any) -> Any:
     """What belongs to one conversation, as its messages or as a record that has them."""
+    data = [streamed(one) for one in data] if isinstance(streamed(data), list) else streamed(data)
     records = [data] if isinstance(data, dict) else data
     if isinstance(records, list) and (added := [message for one in records for message in added_in(one, _is_line)]):
         return added
@@ -304,6 +306,7 @@ def _belongs(earlier: Any, later: Any) -> bool:
 
 def _is_line(data: Any) -> bool:
     """Whether a value is a message; those of tools and systems look like records of other formats on their own."""
+    data = streamed(data)
     if _is_message(data):
         return True
     if not isinstance(data, dict) or "role" in data or data.get("type") not in _ROLES:

@@ -17,6 +17,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.base import DropFile, Record, RecordWatch, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import attempted, usable
+from evaluation_assets.core.traces.formats.spans import logfire
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
 from evaluation_assets.core.traces.formats.spans.flat_spans import (
     error_of,
@@ -37,11 +38,11 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 NAME = "openinference"
 DESCRIPTION = (
     "spans as objects, with OpenInference or GenAI attributes: nested traces with span_attributes, or one span per "
-    "record (console exporter, Phoenix, ADOT, CloudWatch); with annotations"
+    "record (console exporter, Phoenix, ADOT, CloudWatch, Logfire); with annotations"
 )
 DETECTION = (
     "records with trace_id and spans that have span_attributes; with a trace and a span ID in context, or beside a "
-    "name and attributes; or a list of such records in data or spans"
+    "name and attributes; a list of such records in data or spans; or rows of the records of Logfire, single or in rows"
 )
 
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")
@@ -108,6 +109,8 @@ def _read(
     if _is_annotation(record.data):
         return None
     if not spans_in(record.data):
+        if logfire.is_row(record.data):  # a row of a span that had only started
+            return None
         return usable(record, lambda record: _nested(record, annotations, unmapped), is_whole=True)
     return attempted(record, partial(_keep, spool, unmapped))
 

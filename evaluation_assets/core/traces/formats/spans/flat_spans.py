@@ -2,13 +2,14 @@
 
 OpenTelemetry's console exporter and Phoenix (JSON, or rows of a table) have the IDs in `context`; ADOT, CloudWatch and
 programs that write the spans of an in-memory exporter have them beside the attributes, in snake or camel case. The
-exporter of Go's SDK that prints spans has names of its own.
+exporter of Go's SDK that prints spans has names of its own, as has the table of Pydantic Logfire.
 """
 
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from evaluation_assets.core.traces.formats.spans import logfire
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import list_in, object_in, objects_in
@@ -36,6 +37,8 @@ def spans_in(data: Any) -> list[JsonObject]:
         return []
     if _names_a_span_of_go(data):
         return [_of_go(data)]
+    if rows := [row for row in (data, *list_in(data.get("rows"))) if logfire.is_row(row)]:
+        return logfire.spans_of(rows)
     if is_span(row := _unflattened(data)):
         return [row]
     return [item for key in _LISTS for item in list_in(data.get(key)) if is_span(item)]

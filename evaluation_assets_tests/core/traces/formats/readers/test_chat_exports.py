@@ -126,3 +126,13 @@ def test_a_response_of_vscode_without_rounds_is_read_as_it_is_shown(tmp_path: Pa
     summary = summary_of(written(tmp_path, chat))
     assert (summary.trust, dict(summary.unknown_parts)) == ("doubtful", {"treeData": 1})
     assert (summary.calls, summary.results, summary.unanswered_calls) == (3, 2, 1)
+
+
+def test_calls_that_vscode_shows_of_a_sub_agent_are_missed(tmp_path: Path) -> None:
+    """The rounds have what the agent itself called."""
+    chat = json.loads((VSCODE / "chat.json").read_bytes())
+    part = {"kind": "toolInvocationSerialized", "toolId": "copilot_readFile", "subAgentInvocationId": "a3"}
+    chat["requests"][0]["response"] += [{**part, "toolCallId": call} for call in ("s1", "s1", "s2")]
+    summary = summary_of(written(tmp_path, chat))
+    (missed,) = summary.differences
+    assert (summary.trust, missed.what, missed.stated, missed.read) == ("partial", "sub-agent call", 2, 0)

@@ -327,8 +327,9 @@ GROWING = [CHAT[:end] for end in range(1, len(CHAT) + 1)]
             {"hook": None, "tools": {"messages": [CHAT[2]]}},
             {"agent": {"messages": [CHAT[3]]}},
         ],
+        [[message, {"langgraph_step": 1, "langgraph_node": "agent"}] for message in CHAT],
     ],
-    ids=["values", "history", "checkpoints", "checkpoint tuple", "updates"],
+    ids=["values", "history", "checkpoints", "checkpoint tuple", "updates", "messages"],
 )
 def test_states_and_updates_of_a_graph_are_one_run(tmp_path: Path, records: list[Any]) -> None:
     path = written(tmp_path, *records)
@@ -342,6 +343,7 @@ def test_states_and_updates_of_a_graph_are_one_run(tmp_path: Path, records: list
 def test_states_that_do_not_continue_each_other_are_runs_of_their_own(tmp_path: Path) -> None:
     others = [{**message, "id": f"other-{message['id']}"} for message in CHAT]
     assert len(trajectories(written(tmp_path, {"messages": CHAT}, {"messages": others}))) == 2
+    assert len(trajectories(written(tmp_path, *({"values": {"messages": one}} for one in (CHAT, others))))) == 2
     unnamed = [{**message, "id": None} for message in CHAT]
     assert len(trajectories(written(tmp_path, {"messages": unnamed[:2]}, {"messages": unnamed}))) == 2
 
@@ -351,3 +353,29 @@ def test_an_answer_that_its_model_did_not_finish_is_cut_off(tmp_path: Path) -> N
     cut = {**CHAT[3], "additional_kwargs": {}, "response_metadata": response}
     (run,) = trajectories(written(tmp_path, {"messages": [*CHAT[:3], cut]}))
     assert (run.flags, run.final_answer, run.agents[0].model) == (("step_limit", "no_answer"), None, "model-a")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [
+            {"type": "server_tool_call", "id": "s1", "name": "web_search", "args": {"query": "order 17"}},
+            {"type": "server_tool_result", "tool_call_id": "s1", "status": "error", "output": "offline"},
+        ],
+        [
+            {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "order 17"}},
+            {"type": "web_search_tool_result", "tool_use_id": "s1", "content": {"error_code": "offline"}},
+        ],
+    ],
+    ids=["content blocks of LangChain 1", "of Anthropic"],
+)
+def test_tools_that_the_provider_ran_are_calls_before_what_was_said_after_them(
+    tmp_path: Path, parts: list[Any]
+) -> None:
+    said = [{"type": "text", "text": "I search."}, *parts, {"type": "text", "text": "It is paid."}]
+    path = written(tmp_path, {"messages": [CHAT[0], {"type": "ai", "content": said, "tool_calls": [], "id": "a"}]})
+    (run,) = trajectories(path)
+    assert [(name, arguments) for name, arguments, _ in calls_of(run)] == [("web_search", {"query": "order 17"})]
+    assert [step.result.error for step in run.calls if step.result] == ["offline"]
+    assert (run.piece(run.calls[0].message), run.final_answer) == ("I search.", "It is paid.")
+    assert summary_of(path).trust == "complete"

@@ -353,3 +353,45 @@ def test_annotations_of_phoenix_are_labels(tmp_path: Path) -> None:
         {"name": "liked", "value": "yes", "score": 1.0, "source": "HUMAN"},
         {"name": "polite", "value": 0.25, "source": "LLM", "span": "s1", "step": 0},
     ]
+
+
+@pytest.mark.parametrize("in_rows", [True, False])
+def test_rows_of_logfire_are_spans(tmp_path: Path, in_rows: bool) -> None:
+    """`select * from records_all`: text with JSON is an object there, and a row tells that a span has started."""
+
+    def row(name: str, parent: str | None, second: int, given: dict[str, Any], **more: Any) -> dict[str, Any]:
+        row = {"trace_id": "4bf9", "span_id": name, "parent_span_id": parent, "span_name": name, "kind": "span"}
+        times = {"start_timestamp": f"2026-01-05T10:00:0{second}Z", "end_timestamp": f"2026-01-05T10:00:0{second + 1}Z"}
+        return {**row, **times, "attributes": given, "is_exception": False, "otel_scope_name": "pydantic-ai", **more}
+
+    def chat(*said: dict[str, Any], told: int, reason: str) -> dict[str, Any]:
+        asked = [{"role": "user", "parts": [{"type": "text", "content": "Find it"}]}]
+        return {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": "gpt-5",
+            "gen_ai.input.messages": asked,
+            "gen_ai.output.messages": [{"role": "assistant", "parts": list(said), "finish_reason": reason}],
+            "gen_ai.usage.input_tokens": told,
+            "gen_ai.usage.output_tokens": 2,
+        }
+
+    call = {"type": "tool_call", "id": "c", "name": "find", "arguments": {"what": {"it": 1}}}
+    asked = chat(call, told=10, reason="tool_call")
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find", "gen_ai.tool.call.id": "c"}
+    failed = {"is_exception": True, "exception_message": "no shop", "otel_status_code": "ERROR"}
+    rows = [
+        row("a0", "a1", 1, asked, kind="pending_span"),
+        row("f0", None, 0, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}),
+        row("a1", "f0", 1, asked),
+        row("b1", "f0", 3, {**tool, "gen_ai.tool.call.arguments": {"what": {"it": 1}}}, **failed),
+        row("c1", "f0", 5, chat({"type": "text", "content": "No shop has it."}, told=20, reason="stop")),
+    ]
+    path = tmp_path / "records.json"
+    path.write_text(json.dumps({"rows": rows}) if in_rows else "\n".join(json.dumps(one) for one in rows) + "\n")
+    (run,) = trajectories(path)
+    check(run)
+    assert (run.task, run.final_answer) == ("Find it", "No shop has it.")
+    assert run.usage is not None and run.usage.input_tokens == 30
+    (step,) = run.calls
+    assert calls_of(run) == [("find", {"what": {"it": 1}}, "no shop")]
+    assert step.result is not None and step.result.error == "no shop"
