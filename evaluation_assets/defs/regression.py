@@ -237,7 +237,7 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
 
 @dg.asset(
     group_name=groups.OVERVIEW,
-    code_version=REGRESSION_VERSION,
+    code_version=f"{REGRESSION_VERSION}|shared ranks",
     deps=["task_metrics", "score_history"],
     kinds={"parquet"},
     io_manager_key=TABLES_IO,
