@@ -84,12 +84,16 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
         yield _fact(*next(suite_lines(suite)))
     if report.findings is not None:
         yield _fact("findings", report.findings.text)
-    failed = sum(counts.get("failed", 0) for judge in report.judges for counts in judge.outcomes.values())
+    failed, not_run = (
+        sum(counts.get(outcome, 0) for judge in report.judges for counts in judge.outcomes.values())
+        for outcome in ("failed", "not_run")
+    )
     judging = used.text if used.calls or used.from_ledger else "none for judging, no model was called"
     sessions = None if report.coding is None else dict(coding_lines(report.coding))["usage"]
     parts = [
         judging,
         f"{counted(failed, 'verdict')} failed" if failed else "",
+        f"{counted(not_run, 'verdict')} not run" if not_run else "",
         f"the sessions: {sessions}" if sessions else "",
     ]
     yield _fact("cost", "; ".join(filter(None, parts)))

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from subprocess import Popen
 from typing import Any
 
+import dagster as dg
+
 # The versions that an asset was made from, for staleness and lineage. Dagster stores them with the outputs of a step
 # alone; a run of many drops reports what it has materialised drop by drop, by events, which carry what they are given.
 # Asked for in public: https://github.com/dagster-io/dagster/issues/21436
@@ -50,6 +52,17 @@ from dagster_shared.record import replace as replace_record
 
 CHECKS_MISSED = "did not yield or return expected outputs"
 """What Dagster logs at the end of a step whose checks were reported drop by drop; no setting leaves it out."""
+
+
+def keep_handlers(instance: dg.DagsterInstance) -> dg.DagsterInstance:
+    """The instance, whose runs leave the log handlers of the program alone.
+
+    At the start of each run Dagster configures the handlers of `python_logs`, also where there are none. That closes
+    all that there are: log files of a program end there, and runs in two threads may wait for each other for ever.
+    """
+    if not instance.get_python_log_dagster_handler_config():
+        instance.get_yaml_python_handlers = list  # pyright: ignore[reportAttributeAccessIssue]
+    return instance
 
 
 def run_dev(webserver: str) -> None:

@@ -26,6 +26,7 @@ from evaluation_assets.resources.dagster_private import (
     SqliteRunStorage,
     SqliteScheduleStorage,
     create_db_conn_string,
+    keep_handlers,
 )
 from evaluation_assets.resources.new_databases import create_databases
 
@@ -41,9 +42,10 @@ def open_instance(folder: Path) -> dg.DagsterInstance:
     settings = folder / "dagster.yaml"
     configured = yaml.safe_load(settings.read_text("utf-8")) if settings.exists() else None
     if _OWN_STORAGE & set(configured or {}):
-        return dg.DagsterInstance.get()
+        return keep_handlers(dg.DagsterInstance.get())
     storage = {"module": __name__, "class": "OpenSqliteStorage", "config": {"base_dir": str(folder)}}
-    return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides={"storage": {"custom": storage}}))
+    named = InstanceRef.from_dir(str(folder), overrides={"storage": {"custom": storage}})
+    return keep_handlers(dg.DagsterInstance.from_ref(named))
 
 
 def is_of_one_machine(instance: dg.DagsterInstance) -> bool:

@@ -20,6 +20,11 @@ _LONGEST_S = 30.0
 """For an interrupted run to end. Requests are given up at once; a user's function and a file being read are not."""
 
 
+_ALONE = threading.Lock()
+"""For what a process has once. Filters of warnings, and the output, which Dagster redirects while a step runs, would be
+put back in the wrong order by two threads."""
+
+
 def run_here(work: Callable[[Stop], Returned], longest_s: float = _LONGEST_S) -> Returned:
     """Call `work` where it can start an event loop, and so that Ctrl-C stops the run cleanly.
 
@@ -40,8 +45,8 @@ def run_here(work: Callable[[Stop], Returned], longest_s: float = _LONGEST_S) ->
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide Dagster's warnings about its own preview features, for the block only."""
-    with warnings.catch_warnings():
+    """Hide Dagster's warnings about its own preview features, for the block only, which one thread at a time enters."""
+    with _ALONE, warnings.catch_warnings():
         for preview in (dg.PreviewWarning, dg.BetaWarning):
             warnings.simplefilter("ignore", preview)
         yield

@@ -82,6 +82,32 @@ def test_the_program_around_it_stays_as_it_was(tmp_path: Path, monkeypatch: pyte
     assert warnings.filters == filters
 
 
+THREADS = """
+import logging, sys, threading
+import evaluation_assets as ea
+handler = logging.FileHandler(sys.argv[2], mode="w")
+logging.getLogger("own").addHandler(handler)
+names = [f"n{number}" for number in range(4)]
+threads = [
+    threading.Thread(target=lambda name=name: ea.evaluate(sys.argv[1], home=sys.argv[3], name=name)) for name in names
+]
+for each in threads: each.start()
+for each in threads: each.join()
+logging.getLogger("own").warning("written after")
+print(ea.load_home(sys.argv[3]).drops)
+"""
+
+
+def test_evaluations_in_threads_leave_output_and_logs_of_the_program_alone(tmp_path: Path) -> None:
+    (tmp_path / "runs.jsonl").write_bytes(runs(1))
+    given = [tmp_path / "runs.jsonl", tmp_path / "own.log", tmp_path / "home"]
+    done = subprocess.run(
+        [sys.executable, "-c", THREADS, *given], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert (done.stdout, done.stderr) == ("['n0', 'n1', 'n2', 'n3']\n", "")
+    assert (tmp_path / "own.log").read_text() == "written after\n"
+
+
 def test_the_suite_of_a_drop_is_a_name_or_a_file(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_bytes(runs(2))
     named = ea.evaluate(tmp_path / "d.jsonl", home=tmp_path / "home", suite="support")

@@ -95,6 +95,10 @@ def test_the_terminal_says_what_judges_that_are_not_asked_about_clips_come_to(
     printed = command(
         "evaluate", tmp_path / "d.jsonl", "--panel", tmp_path / "panel.yaml", "--yes", home=tmp_path / "home"
     ).stdout
-    assert re.search(r"^  trajectory scores  (\w+ [01]\.\d{3}, )+\w+ [01]\.\d{3}$", printed, re.MULTILINE), printed
+    assert re.search(r"^  trajectory scores  (\w+ (-|[01]\.\d{3})(, |$))+$", printed, re.MULTILINE), printed
     report = (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
+    spent = command(
+        "evaluate", tmp_path / "d.jsonl", "--panel", tmp_path / "panel.yaml", "--budget", "0", home=tmp_path / "other"
+    ).stdout
+    assert "cost               none for judging, no model was called; 4 verdicts not run\n" in spent
     assert re.search(r"^\| one \| .* \| \$0\.\d{4} \|", report, re.MULTILINE), "what was paid is not rounded away"

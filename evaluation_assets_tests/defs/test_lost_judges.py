@@ -116,3 +116,10 @@ def test_a_check_that_raises_is_told_in_one_line_without_its_code() -> None:
     row = {"outcome": "failed", "error_kind": "internal", "error": error}
     line = str(Answers.of([row]).shortfall("half"))
     assert line.startswith('judge half scored nothing: File "mine.py", line 4, in half: ValueError: half bug. ')
+
+
+def test_what_to_do_about_an_endpoint_that_is_down_is_said_once() -> None:
+    said = "the endpoint gives no replies; check that it runs and can be reached, then re-run; paid replies are kept"
+    down = {"outcome": "not_run", "error_kind": "unavailable", "error": said}
+    failed = {"outcome": "failed", "error_kind": "server", "error": "no connection"}
+    assert Answers.of([failed, down, down]).shortfall("one") == f"judge one scored nothing (2 of 3 errors): {said}."

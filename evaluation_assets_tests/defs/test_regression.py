@@ -298,7 +298,7 @@ def test_the_overview_calibrates_and_ranks(accepted: Workspace) -> None:
     ranked = [row for row in accepted.home.whole_table("leaderboard").rows() if row["metric"] == "success"]
     assert [(row["rank"], row["agent"], row["drops"]) for row in ranked] == [
         (1, None, ["s/again"]),
-        (2, None, ["s/base"]),
+        (1, None, ["s/base"]),
         (3, "careless", ["s/worse"]),
     ]
     calibrated = list(accepted.home.whole_table("gate_calibration").rows())

@@ -15,6 +15,9 @@ from evaluation_assets.core.lake.tables import SESSION_HISTORY
 from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 
+_SAME = 9
+"""Decimals to which means are equal: sums of the same values in another order differ in the last ones."""
+
 
 def history_rows(metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:
     """Rows of `score_history`: each metric's mean over tasks with its 95% interval."""
@@ -84,8 +87,8 @@ def leaderboard(drops: Sequence[DropMetrics], metric: str) -> list[Row]:
     """Rank agents and versions of one suite on the tasks that they have in common, best first.
 
     Drops of one version are averaged per task; a drop whose agent or version is unknown is ranked on its own. Only
-    drops with the comparability key of the last drop count. `difference` is the paired difference to the best of the
-    ranking, with its 95% interval.
+    drops with the comparability key of the last drop count. Equal means share a rank. `difference` is the paired
+    difference to the best of the ranking, with its 95% interval.
     """
     if not drops:
         return []
@@ -100,15 +103,16 @@ def leaderboard(drops: Sequence[DropMetrics], metric: str) -> list[Row]:
     common = sorted(set.intersection(*(set(values) for values in means.values())))
     if not common:
         return []
-    sign = 1 if metric in RELATIVE else -1
+    sign = 1 if lower_is_better(metric) else -1
     estimates = {who: estimate_of(metric, [values[task] for task in common]) for who, values in means.items()}
     ranking = sorted(estimates, key=lambda who: (sign * estimates[who].mean, [part or "" for part in who]))
     best = means[ranking[0]]
+    equal = [round(estimates[who].mean, _SAME) for who in ranking]
     return [
         {
             "suite": drops[-1].suite,
             "metric": metric,
-            "rank": rank,
+            "rank": 1 + equal.index(round(estimates[who].mean, _SAME)),
             "agent": who[0],
             "agent_version": who[1],
             "model": who[2],
@@ -121,7 +125,7 @@ def leaderboard(drops: Sequence[DropMetrics], metric: str) -> list[Row]:
             **_behind([means[who][task] - best[task] for task in common]),
             "comparability_key": comparability_key(key),
         }
-        for rank, who in enumerate(ranking, 1)
+        for who in ranking
     ]
 
 

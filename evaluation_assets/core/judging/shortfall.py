@@ -32,6 +32,9 @@ _REMEDIES: Mapping[str, str] = {
 }
 """What to do, by kind of error. A refused key says so in the error itself."""
 
+_KEPT = "paid replies are kept"
+"""How a message ends that has said what to do."""
+
 COLUMNS = ["outcome", "error_kind", "error"]
 """What is read of a verdict."""
 
@@ -88,8 +91,9 @@ class Answers:
         message = next(said for (of_kind, said), _ in self.errors.most_common() if of_kind == kind)
         cause = _one_line(message)[:_LONGEST_CAUSE].strip().rstrip(".")
         times = "" if count == self.errors.total() else f" ({count} of {self.errors.total()} errors)"
-        remedy = _REMEDIES.get(kind, "Fix this")
-        return f"judge {judge} {share}: {cause}{times}. {remedy} and re-run; paid replies are kept."
+        if cause.endswith(_KEPT):
+            return f"judge {judge} {share}{times}: {cause}."
+        return f"judge {judge} {share}: {cause}{times}. {_REMEDIES.get(kind, 'Fix this')} and re-run; {_KEPT}."
 
 
 def _one_line(message: str) -> str:

@@ -46,6 +46,12 @@ def test_agents_are_ranked_on_the_tasks_they_share() -> None:
     assert found[2]["difference"] == pytest.approx(-0.3)
 
 
+def test_equal_means_share_a_rank() -> None:
+    agents = [agent(name, "1", {"a": one, "b": other}) for name, one, other in (("x", 0.1, 0.6), ("y", 0.6, 0.1))]
+    found = leaderboard([*agents, agent("z", "1", {"a": 0.2, "b": 0.3})], "overall")
+    assert [(row["agent"], row["rank"]) for row in found] == [("x", 1), ("y", 1), ("z", 3)]
+
+
 def test_another_question_is_not_ranked() -> None:
     last = agent("quick", "1", {"a": 0.9, "b": 0.7})
     judged_otherwise = agent("slow", "1", {"a": 1.0, "b": 1.0}, comparability={**KEY, "quorum": "2"})

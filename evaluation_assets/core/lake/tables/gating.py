@@ -60,7 +60,7 @@ LEADERBOARD = Table(
     (
         SUITE,
         _METRIC,
-        Column("rank", INT, "Rank in the suite by this metric, from 1 (best)."),
+        Column("rank", INT, "Rank in the suite by this metric, from 1 (best). Equal means share a rank."),
         AGENT,
         AGENT_VERSION,
         Column("model", NAME, "Model of the agent, from the same sources."),

@@ -5,6 +5,7 @@ from typing import Any
 
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.gating.task_metrics import lower_is_better
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.text.plain_text import plain
 
@@ -33,8 +34,12 @@ def regression_gate(outcome: GateOutcome | None, settings: GateSettings) -> Find
 
 
 def no_drift(rows: Iterable[Mapping[str, Any]]) -> Finding:
-    """Which metrics of which suites have fallen lastingly, from rows of `drift`."""
-    alarms = {f"{row['suite']} {row['metric']}": row["alarm"] for row in rows if row["alarm"]}
+    """Which metrics of which suites have become worse lastingly, from rows of `drift`."""
+    worse = [row for row in rows if row["alarm"]]
+    said = [
+        f"{row['suite']} {row['metric']} has {'risen' if lower_is_better(row['metric']) else 'fallen'} ({row['alarm']})"
+        for row in worse
+    ]
     return Finding(
-        not alarms, "; ".join(f"{what} has fallen ({chart})" for what, chart in alarms.items()) or None, alarms
+        not worse, "; ".join(said) or None, {f"{row['suite']} {row['metric']}": row["alarm"] for row in worse}
     )

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
 
+import fsspec
 import pytest
 from upath import UPath
 
@@ -110,6 +111,23 @@ def test_objects_of_a_bucket_are_found() -> None:
     (trace,) = found(BucketSettings(type="bucket", url="memory://logs"), now - YEAR, now + YEAR)
     ((name, path),) = trace.files
     assert (name, path.read_text()) == ("2026/a.jsonl", "{}\n")
+
+
+def test_a_kind_of_store_that_is_unknown_is_named() -> None:
+    with pytest.raises(StoreError, match=r"^nfs2://logs: .*nfs2.*; correct `url` in sources\.yaml$"):
+        found(BucketSettings(type="bucket", url="nfs2://logs"))
+
+
+@pytest.mark.skipif(find_spec("s3fs") is None, reason="the package is not installed")
+def test_a_bucket_without_credentials_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+    with pytest.raises(StoreError, match=r"^s3://logs/x cannot be listed: Unable to locate credentials$"):
+        found(BucketSettings(type="bucket", url="s3://logs/x"))
 
 
 @pytest.mark.skipif(find_spec("s3fs") is not None, reason="the package is installed")

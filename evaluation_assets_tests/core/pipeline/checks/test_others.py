@@ -60,6 +60,8 @@ def test_metrics_that_fell_lastingly_are_named() -> None:
     rows = [{"suite": "s", "metric": "overall", "alarm": "cusum"}, {"suite": "s", "metric": "success", "alarm": None}]
     assert no_drift(rows).description == "s overall has fallen (cusum)"
     assert not no_drift(rows).passed and no_drift(rows[1:]).passed
+    dearer = [{"suite": "s", "metric": "cost_usd", "alarm": "cusum"}]
+    assert no_drift(dearer).description == "s cost_usd has risen (cusum)"
 
 
 def analyses(folder: Path, *rows: dict[str, object]) -> Stored:

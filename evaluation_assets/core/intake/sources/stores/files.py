@@ -11,9 +11,9 @@ from upath import UPath
 
 from evaluation_assets.core.intake.drops import InvalidDrop, as_one
 from evaluation_assets.core.intake.sources.drops import file_id
-from evaluation_assets.core.intake.sources.settings import BucketSettings, FolderSettings
+from evaluation_assets.core.intake.sources.settings import BucketSettings, FolderSettings, without_credentials
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
-from evaluation_assets.core.system.regular_files import is_inside
+from evaluation_assets.core.system.regular_files import is_inside, is_local
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
@@ -23,10 +23,13 @@ def open_files(settings: FolderSettings | BucketSettings, home: UPath) -> "FileS
     """The files of a folder or bucket, without those of the installation at `home`: it would read what it has written.
 
     Raises:
-        StoreError: there is no such folder, or it belongs to the installation.
+        StoreError: there is no such folder or kind of store, or it belongs to the installation.
     """
     if isinstance(settings, BucketSettings):
-        root, named = UPath(settings.url), "url"
+        try:
+            root, named = UPath(settings.url), "url"
+        except ValueError as problem:
+            raise StoreError(f"{settings.place}: {problem}; correct `url` in sources.yaml") from None
     else:
         root, named = UPath(Path(settings.path).expanduser().resolve()), "path"
         if not Path(root.path).is_dir():
@@ -70,8 +73,11 @@ class FileStore:
             extra = _EXTRAS.get(self._root.protocol)
             how = f"pip install 'evaluation-assets[{extra}]'" if extra else str(problem)
             raise StoreError(f"{self._root.protocol} needs an extra package: {how}") from problem
-        except OSError as problem:
-            raise StoreError(f"{self._root} cannot be listed: {problem}") from problem
+        except Exception as problem:
+            if is_local(self._root) and not isinstance(problem, OSError):
+                raise
+            why = " ".join(str(problem).split()) or type(problem).__name__  # each store has errors of its own
+            raise StoreError(f"{without_credentials(str(self._root))} cannot be listed: {why}") from problem
         found = [self._trace(path) for path in files if not _is_in(path, self._home)]
         return sorted((trace for trace in found if trace is not None), key=attrgetter("ended_at", "id"))
 
