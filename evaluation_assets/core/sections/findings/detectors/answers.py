@@ -8,7 +8,7 @@ from what it knows. A message that hands on a page or a record is a result of a 
 import re
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from evaluation_assets.core.sections.findings.claim import Claim, ClaimVerdict
@@ -16,6 +16,7 @@ from evaluation_assets.core.sections.findings.course import Asked, Course, Messa
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.given import Given
+from evaluation_assets.core.sections.findings.handed_on import HandedOn
 from evaluation_assets.core.sections.findings.totals import totals_in
 from evaluation_assets.core.sections.findings.values import Value, values_in
 
@@ -34,11 +35,6 @@ _READ = 20_000
 _STEPS = 3
 """Figures may be computed from figures that are computed themselves, so many times."""
 
-_LINKS_OF_PAGE = 5
-"""Links that nothing had before, and fields of records, which show that a message hands on what a tool returned."""
-
-_LINK = re.compile(r"https?://[^\s\"'<>)\]}]{1,200}|(?<=\]\()[/#][^\s)]{1,200}")
-_FIELD = re.compile(r"[{,]\s*[\"'][\w:.-]{1,60}[\"']\s?:")
 _NEXT_DAY = re.compile(r"\d\s?\+1\b")
 """How results say that a time is one of the next day."""
 
@@ -83,7 +79,7 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
     asked: list[float] = []
     results: deque[list[float]] = deque(maxlen=_RESULTS)
     has_result = has_next_day = False
-    links: set[str] = set()
+    handed_on = HandedOn(course)
     totals: set[float] = set()
     last = _last_results(course)
     for event in course.events:
@@ -92,7 +88,7 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 given.add(message)
                 given.add(knowledge)
                 asked = _numbers(message)
-                links.update(_LINK.findall(message))
+                handed_on.add(message)
             case Message():
                 found = list(values_in(event.text)) if has_result else []
                 unsupported = [
@@ -104,10 +100,10 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                     and not (has_next_day and given.holds_day_before(value))
                     and not (value.kind == "number" and not totals.isdisjoint(map(float, value.forms)))
                 ]
-                if not (unsupported and _hands_on(event.text, links)):
+                if not (has_result and handed_on.is_handed_on(event)):
                     yield from _of_message(event, found, unsupported, given, asked, results)
                 given.add(event.text)
-                links.update(_LINK.findall(event.text))
+                handed_on.add(event.text)
             case PlacedStep():
                 if event.step.call is not None:
                     given.add(event.trajectory.piece(event.step.call.raw))
@@ -116,13 +112,8 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                     has_next_day = has_next_day or _NEXT_DAY.search(event.result) is not None
                     given.add(event.result)
                     results.appendleft(_numbers(event.result[:_READ]))
-                    links.update(_LINK.findall(event.result))
+                    handed_on.add(event.result)
                     totals.update(totals_in(event.result))
-
-
-def _hands_on(text: str, links: Set[str]) -> bool:
-    """Whether a message is the text of a page or a record, by its fields and by links that nothing had before."""
-    return len(set(_LINK.findall(text)) - links) + len(_FIELD.findall(text)) >= _LINKS_OF_PAGE
 
 
 def _of_message(

@@ -6,7 +6,7 @@ import pytest
 from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detectors.answers import DETECTOR
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
-from evaluation_assets_tests.core.sections.sessions.making import call
+from evaluation_assets_tests.core.sections.sessions.making import call, part, session, turn
 
 RESULT = '{"order_id": "W2378156", "price": 241.0, "fee": 33, "sent": "2024-05-20", "at": "18:00:00"}'
 LONG = '{"cents": 129900, "seconds": 1800, "points": 1249.87}'
@@ -173,3 +173,11 @@ def test_code_that_prints_what_it_was_given_supports_nothing(code: str, is_wrong
 
 def test_names_of_files_are_no_claims() -> None:
     assert said("I assume that it is `sales_jan2023_final.csv`.") == []
+
+
+def test_what_an_agent_without_recorded_calls_says_of_its_pages_is_not_checked() -> None:
+    looked = part("searcher", None, call("get_order", RESULT))
+    browsed, summed_up = part("browser", PAGE), part("browser", "The total is 59 million, since May 3.")
+    handed = session(turn("Which?", looked, browsed, summed_up))
+    assert found(DETECTOR, handed) == []
+    assert [kind for kind, _ in found(DETECTOR, session(turn("Which?", looked, summed_up)))]
