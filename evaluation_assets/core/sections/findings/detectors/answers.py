@@ -69,7 +69,10 @@ _FILE = re.compile(r"\.[A-Za-z]\w{0,4}\b")
 _RANGE = re.compile(r"\d\s?[-–—]\s?$")
 _SUM = re.compile(r"\d[\s\\$€£]*[+=]")
 _PRODUCT = re.compile(r"[×*/÷·^²]|\bx\b|\\(?:times|cdot|d?frac|div)\b|times\b")
-_MOST_FACTORS = 12
+_MOST_FACTORS = _MOST_ITEMS = 12
+_LABELS = 8
+"""Labels of lines, `Price:`, whose figures are added up."""
+
 _CLOSE_ENOUGH = 0.006
 """Relative difference of a product that was written with few digits."""
 
@@ -153,7 +156,7 @@ def _not_computed(
     """The values that are no results of figures close by. What is not supported supports nothing."""
     if not unsupported:
         return unsupported
-    in_lines = _sums_of_lines(text, values) | _products_of_lines(text, values)
+    in_lines = _sums_of_lines(text, values) | _products_of_lines(text, values) | _sums_of_items(text, values)
     for _ in range(_STEPS):
         wrong = {value.forms for value in unsupported}
         figures = [value.forms for value in values if value.kind == "number" and value.forms not in wrong]
@@ -262,6 +265,29 @@ def _sums_of_lines(text: str, values: Sequence[Value]) -> set[int]:
             found.add(value.start)
         totals.add(total)
         total += cents
+    return found
+
+
+def _sums_of_items(text: str, values: Sequence[Value]) -> set[int]:
+    """Where figures begin that are the sum of the last figures of the lines before them: of all, or of one label."""
+    found: set[int] = set()
+    sums: dict[str, list[int]] = {}
+    line_end, cents, label = -1, None, ""
+    for value in values:
+        if value.kind != "number":
+            continue
+        if value.start > line_end:
+            if cents is not None:
+                for name in {label, ""}:
+                    sums[name] = [cents, *(cents + each for each in sums.pop(name, ())[:_MOST_ITEMS])]
+                if len(sums) > _LABELS:
+                    del sums[next(iter(sums))]
+            line_end = text.find("\n", value.start)
+            line_end = len(text) if line_end < 0 else line_end
+            label = text[text.rfind("\n", 0, value.start) + 1 : value.start].partition(":")[0].strip(" *-•").casefold()
+        cents = round(float(value.forms[0]) * 100)
+        if any(abs(cents - each) <= 1 for own in sums.values() for each in own[1:]):
+            found.add(value.start)
     return found
 
 

@@ -181,3 +181,12 @@ def test_what_an_agent_without_recorded_calls_says_of_its_pages_is_not_checked()
     handed = session(turn("Which?", looked, browsed, summed_up))
     assert found(DETECTOR, handed) == []
     assert [kind for kind, _ in found(DETECTOR, session(turn("Which?", looked, summed_up)))]
+
+
+def test_a_total_of_the_items_of_a_list_is_supported() -> None:
+    result = '{"a": 3538, "b": 482, "c": 4390, "d": 465, "e": 3024, "f": 630}'
+    pairs = (("3,538", "3,056"), ("4,390", "3,925"), ("3,024", "2,394"))
+    items = "".join(f"* Paid: ${paid}\n  Savings: ${saved}\n" for paid, saved in pairs)
+    assert said(f"{items}\nTotal savings: $9,375", result) == []
+    assert said(f"{items}\nTotal savings: $9,735", result) == ["unsupported_answer"]
+    assert said("- First: $3,538\n- Second: $4,390\n- Third: $3,024\n\nTogether: $10,952", result) == []
