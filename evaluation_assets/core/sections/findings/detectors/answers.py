@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from evaluation_assets.core.sections.findings.claim import Claim, ClaimVerdict
+from evaluation_assets.core.sections.findings.claim import VERDICTS, Claim, ClaimVerdict
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
@@ -19,6 +19,7 @@ from evaluation_assets.core.sections.findings.given import Given
 from evaluation_assets.core.sections.findings.handed_on import HandedOn
 from evaluation_assets.core.sections.findings.totals import totals_in
 from evaluation_assets.core.sections.findings.values import Value, values_in
+from evaluation_assets.core.traces.trajectories.model import Span
 
 _LEAST = 20
 """Smaller numbers are counts, list items and ratings."""
@@ -130,7 +131,8 @@ def _of_message(
     unsupported = _not_computed(message.text, values, unsupported, (*asked, *(each for own in results for each in own)))
     wrong = {value.start for value in unsupported}
     proposed: set[tuple[str, ...]] = set()
-    said: set[tuple[str, ...] | tuple[int, int]] = set()
+    said: set[tuple[str, ...]] = set()
+    new: dict[Span, ClaimVerdict] = {}
     for value in values:
         if not _may_be_checked(message.text, value):
             continue
@@ -143,11 +145,13 @@ def _of_message(
         verdict: ClaimVerdict = "supported"
         if is_wrong:
             verdict = "contradicted" if given.holds_nearly(value) else "not_found"
-        claim = Claim(place=message.place(start, end), text=message.text[start:end], verdict=verdict)
-        yield claim
-        if is_wrong and said.isdisjoint((value.forms, (start, end))):
-            said.update((value.forms, (start, end)))
-            yield Detected(kind=_KINDS[verdict], place=claim.place, evidence=claim.text)
+            if value.forms not in said:
+                said.add(value.forms)
+                is_graver = VERDICTS.index(verdict) > VERDICTS.index(new.get((start, end), "supported"))
+                new[start, end] = verdict if is_graver else new[start, end]
+        yield Claim(place=message.place(start, end), text=message.text[start:end], verdict=verdict)
+    for (start, end), verdict in new.items():
+        yield Detected(kind=_KINDS[verdict], place=message.place(start, end), evidence=message.text[start:end])
 
 
 def _not_computed(

@@ -101,6 +101,10 @@ def test_figures_that_only_support_each_other_are_unsupported() -> None:
     assert said("With the fee it is $274, for three of them $822.") == []
 
 
+def test_a_sentence_with_several_wrong_values_is_one_finding_by_the_gravest() -> None:
+    assert said("Founded in 1887, it costs $214 and 950 points.") == ["contradicted_answer"]
+
+
 @pytest.mark.parametrize(
     "answer",
     [
