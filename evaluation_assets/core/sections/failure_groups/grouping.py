@@ -64,8 +64,10 @@ class GroupKey(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name for people."""
-        return ": ".join(part for part in (kind_title(self.kind), self.tool, self.words) if part)
+        """Name for people. What the words say of the tool is not said again."""
+        said = self.words or ""
+        tool = None if said and (self.tool == ANY_TOOL or (self.tool or "").casefold() in said) else self.tool
+        return ": ".join(part for part in (kind_title(self.kind), tool, said) if part)
 
 
 def kind_title(kind: str) -> str:

@@ -139,7 +139,7 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
 def _of_flags(trajectory: Trajectory) -> Iterator[Finding]:
     """How the run ended. A run that was cut off has no answer: that is one thing.
 
-    One that reached its limit and succeeded all the same, or has its answer, lost less by that; with both, little.
+    One that reached its limit with its answer lost little by that, and less if it succeeded.
     """
     kinds_of_end = {flag: FLAGS[flag] for flag in trajectory.flags if flag in FLAGS}
     if "cut_off" in kinds_of_end.values():
@@ -147,8 +147,8 @@ def _of_flags(trajectory: Trajectory) -> Iterator[Finding]:
     for flag, kind in kinds_of_end.items():
         error = trajectory.extra.get("error") if flag == "failed" else None
         severity: Severity | None = None
-        if flag.endswith("_limit") and flag != "context_limit":
-            severity = (None, "MEDIUM", "LOW")[bool(trajectory.success) + bool(trajectory.final_answer)]
+        if trajectory.final_answer and flag.endswith("_limit") and flag != "context_limit":
+            severity = "LOW" if trajectory.success else "MEDIUM"
         yield _finding(kind, "flags", Place(), str(error or flag), severity)
 
 

@@ -16,7 +16,7 @@ from evaluation_assets.core.sections.findings.detectors.registry import DETECTOR
 from evaluation_assets.core.sections.findings.finding import Finding, Severity
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-PROCESS_VERSION = "3"
+PROCESS_VERSION = "4"
 """Increment when the same findings would give another score."""
 
 Criterion = Literal["calls", "errors", "answers", "course", "rules"]
@@ -40,8 +40,8 @@ _READ: Mapping[str, tuple[int, int]] = {
     "loop": (2, 2),
     "ignored_error": (3, 4),
     "unresolved_error": (3, 3),
-    "contradicted_answer": (3, 8),
-    "unsupported_answer": (2, 6),
+    "contradicted_answer": (4, 4),
+    "unsupported_answer": (3, 6),
     "cut_off": (3, 3),
 }
 """Findings by kind that are right, of all in the development data of `docs/findings.md`, which were read for this.

@@ -76,6 +76,11 @@ class FindingKind(Frozen):
         """The gravest severity."""
         return next(severity for severity in SEVERITIES if self.severities.get(severity))
 
+    @property
+    def grave_runs(self) -> int:
+        """The runs that have it with more than LOW."""
+        return self.runs - self.severities.get("LOW", 0)
+
 
 class RunToLookAt(Frozen):
     """A run with grave findings: the titles of their kinds, gravest first, and the clip of the gravest."""
@@ -128,12 +133,16 @@ class FindingsSummary(Frozen):
 
     @property
     def text(self) -> str:
-        """The most frequent grave kinds: `in 3 of 16 runs: Loop (2 runs), Cut off (1 run), 1 other kind`."""
+        """The most frequent grave kinds: `in 3 of 16 runs: Loop (2 runs), Cut off (1 run), 1 other kind`.
+
+        The runs of a kind are those that have it with more than LOW, if any kind has such runs.
+        """
         if not self.affected:
             return f"none in {self.of_runs}"
-        grave = [kind for kind in self.kinds if kind.severity != "LOW"] or self.kinds
-        frequent = sorted(grave, key=lambda kind: -kind.runs)[:3]
-        named = [f"{kind.title} ({counted(kind.runs, 'run')})" for kind in frequent]
+        runs = {kind.title: kind.grave_runs for kind in self.kinds if kind.grave_runs}
+        runs = runs or {kind.title: kind.runs for kind in self.kinds}
+        frequent = sorted(runs.items(), key=lambda each: -each[1])[:3]
+        named = [f"{title} ({counted(count, 'run')})" for title, count in frequent]
         if (others := len(self.kinds) - len(frequent)) > 0:
             named.append(counted(others, "other kind"))
         return f"in {self.affected:,} of {self.of_runs}{self.in_failed}: {', '.join(named)}"

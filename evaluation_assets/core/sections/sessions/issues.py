@@ -94,7 +94,8 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
         part = seen.parts[again.places[1]]
         message = f"{_REPEATED[again.kind]} in turn {part.turn + 1}, {len(again.places)} times"
         what = f"{again.what}: {part.messages}" if again.kind == "ping_pong" else again.what
-        found.append(_issue(again.kind, "MEDIUM" if again.is_loop else "LOW", part, None, message, what))
+        severity = "MEDIUM" if again.is_loop and again.kind != "same_message" else "LOW"
+        found.append(_issue(again.kind, severity, part, None, message, what))
     for finding in seen.handoffs.values():
         if finding.added:
             source, target = finding.handoff.source, finding.handoff.target

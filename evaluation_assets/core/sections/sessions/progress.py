@@ -21,8 +21,9 @@ STALL = 3
 NEWS = 0.1
 """Minimum share of new words of an interaction with new text."""
 
-_FEWEST_WORDS = 5
-"""Minimum new words of a result: with fewer, its use may leave no trace in the text."""
+_FEWEST_WORDS = 8
+"""Minimum new words of a result: with fewer, its use may leave no trace in the text, or they are what a runner of code
+says around a value."""
 
 _LEAST_NEW = 0.2
 """Minimum share of new words of a result: with less, it only confirms what is known."""

@@ -17,7 +17,7 @@ from evaluation_assets.core.sections.findings.summary import FindingExample, Fin
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.text.report_addresses import ReportAddress
-from evaluation_assets_tests.conftest import SAMPLE, call, record
+from evaluation_assets_tests.conftest import SAMPLE
 
 HOSTILE = "<script>alert(1)</script>\u202e[x](javascript:alert(1)) **b** @all | cell\nnext"
 
@@ -115,10 +115,10 @@ def test_outcomes_for_pull_requests_and_webhooks_have_a_line_a_kind(report: Drop
     told = drop_outcome(report, ReportAddress("https://reports/assistants/report.html"))
     lines = [line for line in told.markdown.splitlines() if line.startswith(("- HIGH", "- MEDIUM", "- LOW"))]
     assert len(lines) == 4 and lines[0].endswith(": 1 run, 6.2%")
-    assert "[Loop](https://reports/assistants/report.html#/runs?q=finding%3A%22loop%22)" in lines[0]
-    assert told.data["findings"][0] == {"kind": "loop", "severity": "MEDIUM", "runs": 1, "share": 1 / 16}
+    assert "[Cut off](https://reports/assistants/report.html#/runs?q=finding%3A%22cut_off%22)" in lines[0]
+    assert told.data["findings"][0] == {"kind": "cut_off", "severity": "HIGH", "runs": 1, "share": 1 / 16}
     assert told.sentence.endswith(
-        "Findings in 3 of 16 runs, grave ones in 1 of 3 failed runs: Loop (1 run), Cut off (1 run), "
+        "Findings in 3 of 16 runs, grave ones in 1 of 3 failed runs: Cut off (1 run), Loop (1 run), "
         "Unsupported answer (1 run), 1 other kind"
     )
     unsafe = drop_outcome(hostile(report), ReportAddress()).markdown
@@ -137,7 +137,7 @@ def test_trace_stores_get_the_findings_of_a_trace(home: Path) -> None:
     sent = [score for score in scores if score.name.startswith("finding.")]
     assert [(score.trajectory_id, score.name, score.value, score.label) for score in sent] == [
         ("lanternqueue-default", "finding.loop", 1.0, "MEDIUM"),
-        ("night-ferry-cabin", "finding.cut_off", 1.0, "MEDIUM"),
+        ("night-ferry-cabin", "finding.cut_off", 1.0, "HIGH"),
         ("lisbon-tokyo-distance", "finding.unsupported_answer", 1.0, "MEDIUM"),
         ("lisbon-tokyo-distance", "finding.unresolved_error", 1.0, "LOW"),
     ]
@@ -150,11 +150,11 @@ def test_the_overview_counts_runs_by_drop_and_kind(home: Path) -> None:
         "drop": "assistants",
         "suite": None,
         "kind": "cut_off",
-        "severity": "MEDIUM",
+        "severity": "HIGH",
         "runs": 1,
         "n_runs": 16,
     }
-    assert [row["severity"] for row in rows] == ["MEDIUM", "MEDIUM", "MEDIUM", "LOW"]
+    assert [row["severity"] for row in rows] == ["HIGH", "MEDIUM", "MEDIUM", "LOW"]
 
 
 def test_the_api_has_findings_as_a_frame(home: Path) -> None:
@@ -162,10 +162,9 @@ def test_the_api_has_findings_as_a_frame(home: Path) -> None:
     assert list(found["kind"]) == ["loop", "cut_off", "unsupported_answer", "unresolved_error"]
 
 
-def test_runs_with_grave_findings_are_in_the_review_queue(tmp_path: Path) -> None:
-    unanswered = record("unanswered", call("warranty", "24 months"), success=False)
-    (tmp_path / "d.jsonl").write_bytes(record() + unanswered)
-    CliRunner().invoke(main, ["evaluate", str(tmp_path / "d.jsonl"), "--home", str(tmp_path / "home"), "--quiet"])
-    queued = Installation.at(str(tmp_path / "home")).table("d", "review_queue").rows()
-    found = {row["trajectory_id"]: (row["reason"], row["detail"]) for row in queued}
-    assert found["unanswered"] == ("finding", "finding missing_answer; process score 0.55")
+def test_runs_with_grave_findings_are_in_the_review_queue(home: Path) -> None:
+    queue = {row["trajectory_id"]: row for row in Installation.at(str(home)).table(SAMPLE.stem, "review_queue").rows()}
+    assert (queue["night-ferry-cabin"]["reason"], queue["night-ferry-cabin"]["detail"]) == (
+        "finding",
+        "finding cut_off; process score 0.28",
+    )

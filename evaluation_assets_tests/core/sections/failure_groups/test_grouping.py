@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -160,3 +161,22 @@ def test_every_finding_is_in_one_group_whatever_their_order(given_: list[Occurre
         assert {each.kind for each in own} == {key.kind}
         tools = {each.tool for each in own}
         assert None not in tools if key.tool == ANY_TOOL else tools == {key.tool}
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        (
+            GroupKey("wrong_argument", ANY_TOOL, "book, id: expected #, got #"),
+            "Wrong argument: book, id: expected #, got #",
+        ),
+        (
+            GroupKey("wrong_argument", "Book", "book, id: expected #, got #"),
+            "Wrong argument: book, id: expected #, got #",
+        ),
+        (GroupKey("ignored_error", "book", "seat is taken"), "Ignored error: book: seat is taken"),
+        (GroupKey("cut_off", ANY_TOOL), "Cut off: any tool"),
+    ],
+)
+def test_the_name_of_a_group_says_its_tool_once(key: GroupKey, name: str) -> None:
+    assert key.name == name

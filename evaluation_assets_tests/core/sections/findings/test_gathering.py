@@ -67,7 +67,7 @@ def test_a_run_that_was_cut_off_has_no_second_finding_for_the_answer_that_is_mis
     ("flag", "fields", "severity"),
     [
         ("step_limit", {"success": True}, "LOW"),
-        ("step_limit", {"success": True, "final_answer": None}, "MEDIUM"),
+        ("step_limit", {"success": True, "final_answer": None}, "HIGH"),
         ("time_limit", {}, "MEDIUM"),
         ("step_limit", {"success": False, "final_answer": None}, "HIGH"),
         ("truncated", {}, "HIGH"),

@@ -112,6 +112,12 @@ def test_a_handoff_lacks_what_the_receiver_asks_for_and_not_what_it_uses_without
     ] == []
 
 
+def test_a_refusal_that_an_insisting_user_gets_three_times_is_no_grave_loop() -> None:
+    refusal = part("a", "I am sorry, our policy does not allow that after the booking.")
+    found = asyncio.run(analysed(session(*(turn(f"Please make exception {number}.", refusal) for number in range(3)))))
+    assert [issue.severity for issue in found.issues if issue.kind == "same_message"] == ["LOW"]
+
+
 @pytest.mark.parametrize(
     ("following", "severity"),
     [

@@ -77,6 +77,11 @@ def test_results_that_are_looked_through_for_the_right_one_are_not_ignored() -> 
     assert progress(part("a", "Parcelforce picks it up.", others, call("label", NEWS, id=2))).ignored == ()
 
 
+def test_the_words_around_a_value_that_code_printed_need_not_be_taken_up() -> None:
+    printed = call("python", "exitcode: 0 (execution succeeded) Code output: Skidmore", code="print('Skidmore')")
+    assert progress(part("a", "It is Skidmore.", printed)).ignored == ()
+
+
 def test_a_failure_whose_output_is_used_was_noticed() -> None:
     printed = (
         "Traceback: no rows. Before it: the festival in Antwerp opens with Beethoven under conductor Haitink. " * 4

@@ -8,16 +8,18 @@ from what it knows. A message that hands on a page or a record is a result of a 
 import re
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from evaluation_assets.core.sections.findings.claim import Claim, ClaimVerdict
+from evaluation_assets.core.sections.findings.claim import VERDICTS, Claim, ClaimVerdict
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.given import Given
+from evaluation_assets.core.sections.findings.handed_on import HandedOn
 from evaluation_assets.core.sections.findings.totals import totals_in
 from evaluation_assets.core.sections.findings.values import Value, values_in
+from evaluation_assets.core.traces.trajectories.model import Span
 
 _LEAST = 20
 """Smaller numbers are counts, list items and ratings."""
@@ -34,11 +36,6 @@ _READ = 20_000
 _STEPS = 3
 """Figures may be computed from figures that are computed themselves, so many times."""
 
-_LINKS_OF_PAGE = 5
-"""Links that nothing had before, and fields of records, which show that a message hands on what a tool returned."""
-
-_LINK = re.compile(r"https?://[^\s\"'<>)\]}]{1,200}|(?<=\]\()[/#][^\s)]{1,200}")
-_FIELD = re.compile(r"[{,]\s*[\"'][\w:.-]{1,60}[\"']\s?:")
 _NEXT_DAY = re.compile(r"\d\s?\+1\b")
 """How results say that a time is one of the next day."""
 
@@ -73,7 +70,10 @@ _FILE = re.compile(r"\.[A-Za-z]\w{0,4}\b")
 _RANGE = re.compile(r"\d\s?[-–—]\s?$")
 _SUM = re.compile(r"\d[\s\\$€£]*[+=]")
 _PRODUCT = re.compile(r"[×*/÷·^²]|\bx\b|\\(?:times|cdot|d?frac|div)\b|times\b")
-_MOST_FACTORS = 12
+_MOST_FACTORS = _MOST_ITEMS = 12
+_LABELS = 8
+"""Labels of lines, `Price:`, whose figures are added up."""
+
 _CLOSE_ENOUGH = 0.006
 """Relative difference of a product that was written with few digits."""
 
@@ -83,7 +83,7 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
     asked: list[float] = []
     results: deque[list[float]] = deque(maxlen=_RESULTS)
     has_result = has_next_day = False
-    links: set[str] = set()
+    handed_on = HandedOn(course)
     totals: set[float] = set()
     last = _last_results(course)
     for event in course.events:
@@ -92,7 +92,7 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 given.add(message)
                 given.add(knowledge)
                 asked = _numbers(message)
-                links.update(_LINK.findall(message))
+                handed_on.add(message)
             case Message():
                 found = list(values_in(event.text)) if has_result else []
                 unsupported = [
@@ -104,10 +104,10 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                     and not (has_next_day and given.holds_day_before(value))
                     and not (value.kind == "number" and not totals.isdisjoint(map(float, value.forms)))
                 ]
-                if not (unsupported and _hands_on(event.text, links)):
+                if not (has_result and handed_on.is_handed_on(event)):
                     yield from _of_message(event, found, unsupported, given, asked, results)
                 given.add(event.text)
-                links.update(_LINK.findall(event.text))
+                handed_on.add(event.text)
             case PlacedStep():
                 if event.step.call is not None:
                     given.add(event.trajectory.piece(event.step.call.raw))
@@ -116,13 +116,8 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                     has_next_day = has_next_day or _NEXT_DAY.search(event.result) is not None
                     given.add(event.result)
                     results.appendleft(_numbers(event.result[:_READ]))
-                    links.update(_LINK.findall(event.result))
+                    handed_on.add(event.result)
                     totals.update(totals_in(event.result))
-
-
-def _hands_on(text: str, links: Set[str]) -> bool:
-    """Whether a message is the text of a page or a record, by its fields and by links that nothing had before."""
-    return len(set(_LINK.findall(text)) - links) + len(_FIELD.findall(text)) >= _LINKS_OF_PAGE
 
 
 def _of_message(
@@ -136,7 +131,8 @@ def _of_message(
     unsupported = _not_computed(message.text, values, unsupported, (*asked, *(each for own in results for each in own)))
     wrong = {value.start for value in unsupported}
     proposed: set[tuple[str, ...]] = set()
-    said: set[tuple[str, ...] | tuple[int, int]] = set()
+    said: set[tuple[str, ...]] = set()
+    new: dict[Span, ClaimVerdict] = {}
     for value in values:
         if not _may_be_checked(message.text, value):
             continue
@@ -149,11 +145,13 @@ def _of_message(
         verdict: ClaimVerdict = "supported"
         if is_wrong:
             verdict = "contradicted" if given.holds_nearly(value) else "not_found"
-        claim = Claim(place=message.place(start, end), text=message.text[start:end], verdict=verdict)
-        yield claim
-        if is_wrong and said.isdisjoint((value.forms, (start, end))):
-            said.update((value.forms, (start, end)))
-            yield Detected(kind=_KINDS[verdict], place=claim.place, evidence=claim.text)
+            if value.forms not in said:
+                said.add(value.forms)
+                is_graver = VERDICTS.index(verdict) > VERDICTS.index(new.get((start, end), "supported"))
+                new[start, end] = verdict if is_graver else new[start, end]
+        yield Claim(place=message.place(start, end), text=message.text[start:end], verdict=verdict)
+    for (start, end), verdict in new.items():
+        yield Detected(kind=_KINDS[verdict], place=message.place(start, end), evidence=message.text[start:end])
 
 
 def _not_computed(
@@ -162,7 +160,7 @@ def _not_computed(
     """The values that are no results of figures close by. What is not supported supports nothing."""
     if not unsupported:
         return unsupported
-    in_lines = _sums_of_lines(text, values) | _products_of_lines(text, values)
+    in_lines = _sums_of_lines(text, values) | _products_of_lines(text, values) | _sums_of_items(text, values)
     for _ in range(_STEPS):
         wrong = {value.forms for value in unsupported}
         figures = [value.forms for value in values if value.kind == "number" and value.forms not in wrong]
@@ -271,6 +269,29 @@ def _sums_of_lines(text: str, values: Sequence[Value]) -> set[int]:
             found.add(value.start)
         totals.add(total)
         total += cents
+    return found
+
+
+def _sums_of_items(text: str, values: Sequence[Value]) -> set[int]:
+    """Where figures begin that are the sum of the last figures of the lines before them: of all, or of one label."""
+    found: set[int] = set()
+    sums: dict[str, list[int]] = {}
+    line_end, cents, label = -1, None, ""
+    for value in values:
+        if value.kind != "number":
+            continue
+        if value.start > line_end:
+            if cents is not None:
+                for name in {label, ""}:
+                    sums[name] = [cents, *(cents + each for each in sums.pop(name, ())[:_MOST_ITEMS])]
+                if len(sums) > _LABELS:
+                    del sums[next(iter(sums))]
+            line_end = text.find("\n", value.start)
+            line_end = len(text) if line_end < 0 else line_end
+            label = text[text.rfind("\n", 0, value.start) + 1 : value.start].partition(":")[0].strip(" *-•").casefold()
+        cents = round(float(value.forms[0]) * 100)
+        if any(abs(cents - each) <= 1 for own in sums.values() for each in own[1:]):
+            found.add(value.start)
     return found
 
 

@@ -23,6 +23,7 @@ from evaluation_assets.core.sections.findings.cues import cues, without
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import ends_run, may_change_state, may_do_anything
 from evaluation_assets.core.sections.findings.finding import Severity
+from evaluation_assets.core.suites.calls import CUT_OFF
 from evaluation_assets.core.traces.trajectories.calls import call_key
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.traces.trajectories.words import takes_from, words
@@ -91,9 +92,10 @@ def _unresolved(course: Course) -> dict[str, int]:
 
 
 def _ends_with(trajectory: Trajectory, failed: PlacedStep) -> bool:
-    """Whether the last call of a run ends it, or the answer that only the run has takes its failure up."""
+    """Whether the last call of a run ends it, as a limit does, or the answer that only the run has takes it up."""
     answer = trajectory.final_answer or ""
-    return ends_run(failed.call) or (bool(answer) and _takes_up(_read(answer), failed, is_last=True))
+    is_stopped = not answer and not CUT_OFF.isdisjoint(trajectory.flags)
+    return is_stopped or ends_run(failed.call) or (bool(answer) and _takes_up(_read(answer), failed, is_last=True))
 
 
 def _found(kind: str, failed: PlacedStep, severity: Severity | None = None) -> Detected:

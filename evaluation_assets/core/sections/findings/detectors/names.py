@@ -11,6 +11,7 @@ import orjson
 from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.handed_on import HandedOn
 
 _NAME = re.compile(
     r"(?<=[a-zà-ÿа-яё,] )[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,}(?: (?:of |de |von |и )?[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,})+"
@@ -21,9 +22,11 @@ _LONGEST_READ = 2_000_000
 
 def _detect(course: Course) -> Iterator[Detected | Claim]:
     given: set[str] = set()
+    handed_on = HandedOn(course)
     has_result = False
 
     def add(text: str) -> None:
+        handed_on.add(text)
         given.update(word.casefold() for word in _WORD.findall(text[:_LONGEST_READ]))
 
     add(course.trajectory.task)
@@ -34,7 +37,8 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 add(message)
                 add(knowledge)
             case Message(text=text):
-                if has_result and (found := _first_new_name(text, given)) is not None:
+                is_claim = has_result and not handed_on.is_handed_on(event)
+                if is_claim and (found := _first_new_name(text, given)) is not None:
                     start, end = found
                     place, said = event.place(start, end), text[start:end]
                     yield Detected(kind="unsupported_answer", place=place, evidence=said, severity="LOW")
@@ -58,4 +62,4 @@ def _first_new_name(text: str, given: Set[str]) -> tuple[int, int] | None:
     return None
 
 
-DETECTOR = Detector(name="names", version="1", kinds=("unsupported_answer",), detect=_detect)
+DETECTOR = Detector(name="names", version="2", kinds=("unsupported_answer",), detect=_detect)

@@ -6,7 +6,7 @@ import pytest
 from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detectors.answers import DETECTOR
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
-from evaluation_assets_tests.core.sections.sessions.making import call
+from evaluation_assets_tests.core.sections.sessions.making import call, part, session, turn
 
 RESULT = '{"order_id": "W2378156", "price": 241.0, "fee": 33, "sent": "2024-05-20", "at": "18:00:00"}'
 LONG = '{"cents": 129900, "seconds": 1800, "points": 1249.87}'
@@ -101,6 +101,10 @@ def test_figures_that_only_support_each_other_are_unsupported() -> None:
     assert said("With the fee it is $274, for three of them $822.") == []
 
 
+def test_a_sentence_with_several_wrong_values_is_one_finding_by_the_gravest() -> None:
+    assert said("Founded in 1887, it costs $214 and 950 points.") == ["contradicted_answer"]
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -173,3 +177,20 @@ def test_code_that_prints_what_it_was_given_supports_nothing(code: str, is_wrong
 
 def test_names_of_files_are_no_claims() -> None:
     assert said("I assume that it is `sales_jan2023_final.csv`.") == []
+
+
+def test_what_an_agent_without_recorded_calls_says_of_its_pages_is_not_checked() -> None:
+    looked = part("searcher", None, call("get_order", RESULT))
+    browsed, summed_up = part("browser", PAGE), part("browser", "The total is 59 million, since May 3.")
+    handed = session(turn("Which?", looked, browsed, summed_up))
+    assert found(DETECTOR, handed) == []
+    assert [kind for kind, _ in found(DETECTOR, session(turn("Which?", looked, summed_up)))]
+
+
+def test_a_total_of_the_items_of_a_list_is_supported() -> None:
+    result = '{"a": 3538, "b": 482, "c": 4390, "d": 465, "e": 3024, "f": 630}'
+    pairs = (("3,538", "3,056"), ("4,390", "3,925"), ("3,024", "2,394"))
+    items = "".join(f"* Paid: ${paid}\n  Savings: ${saved}\n" for paid, saved in pairs)
+    assert said(f"{items}\nTotal savings: $9,375", result) == []
+    assert said(f"{items}\nTotal savings: $9,735", result) == ["unsupported_answer"]
+    assert said("- First: $3,538\n- Second: $4,390\n- Third: $3,024\n\nTogether: $10,952", result) == []

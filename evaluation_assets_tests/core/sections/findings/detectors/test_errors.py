@@ -1,5 +1,7 @@
 """Failures that nobody takes up."""
 
+from dataclasses import replace
+
 import pytest
 
 from evaluation_assets.core.sections.findings.detectors.errors import DETECTOR
@@ -29,8 +31,10 @@ def test_a_failure_that_is_admitted_at_the_end_of_a_long_answer_is_not_ignored(c
     assert not ignored(run(asked("Cancel it.", FAILED, answer=answer)))
 
 
-def test_a_failure_at_the_very_end_is_ignored() -> None:
-    assert ignored(run(asked("Cancel it.", FAILED, answer=None)))
+def test_a_failure_at_the_very_end_is_ignored_unless_a_limit_ended_the_run() -> None:
+    ended = run(asked("Cancel it.", FAILED, answer=None))
+    assert ignored(ended)
+    assert not ignored(replace(ended, flags=("step_limit",)))
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def of_failing_tests(size: int) -> Trajectory:
 def work(detector: Detector, trajectory: Trajectory) -> int:
     """How many lines of Python are executed, each turn of a loop counted."""
     counted = 0
-    for each in (of_many_turns(1), of_failing_tests(1)):  # reads cues, once in a process
+    for each in (of_many_turns(20), of_failing_tests(20)):  # reads cues, once in a process
         list(detector.findings(Course(each)))
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
