@@ -37,11 +37,8 @@ from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
-REGRESSION_VERSION = "4"
+REGRESSION_VERSION = "5"
 """Increment when the same scores would give a different comparison."""
-
-LEADERBOARD_VERSION = "5"
-"""Increment when the same metrics would give other ranks."""
 
 _LINKED = 10
 """Fallen tasks that a failed gate links to; the report lists all."""
@@ -240,7 +237,7 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
 
 @dg.asset(
     group_name=groups.OVERVIEW,
-    code_version=LEADERBOARD_VERSION,
+    code_version=REGRESSION_VERSION,
     deps=["task_metrics", "score_history"],
     kinds={"parquet"},
     io_manager_key=TABLES_IO,
