@@ -30,6 +30,8 @@ from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.system.configuration import Section, validated
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.meant import did_you_mean
+from evaluation_assets.core.traces.formats.registry import FORMATS
 from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
 
 
@@ -152,7 +154,10 @@ class _Suite:
 
 
 def _looked_at(source: str | Path, one_drop: bool, format_name: str | None) -> Drop:
-    """The drop where it lies; nothing is copied yet."""
+    """The drop where it lies; nothing is copied yet, and no format noted."""
+    if format_name is not None and format_name not in FORMATS:
+        hint = did_you_mean(format_name, FORMATS, "`evaluation-assets formats` lists the names")
+        raise UnusableInput(f"there is no format {format_name!r}; {hint}")
     drop = only_drop(source, one_drop=one_drop)
     return drop if format_name is None else replace(drop, forced_format=format_name)
 

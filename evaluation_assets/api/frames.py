@@ -17,6 +17,9 @@ _NULLABLE: dict[pa.DataType, pd.api.extensions.ExtensionDtype] = {
 """Types of pandas for columns in which NumPy has no missing value: it would make numbers and objects of them."""
 
 
+_DROP = "drop"
+
+
 def table_named(name: str) -> Table:
     """The table of a name.
 
@@ -36,6 +39,19 @@ def frame_of(stored: Iterable[Stored], table: Table, columns: Sequence[str] | No
         UnknownName: the table has no column of a name.
     """
     return _as_frame([arrow_of(stored, table, columns)])
+
+
+def rows_of(drop: str, stored: Iterable[Stored], table: Table, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """The rows of a drop in a table that has those of all drops.
+
+    Raises:
+        UnknownName: the table has no column of a name, or none that says of which drop a row is.
+    """
+    if _DROP not in table.schema.names:
+        raise UnknownName(f"the rows of {table.name} are about several drops; read it from the home, without a drop")
+    names = table.schema.names if columns is None else list(columns)
+    found = frame_of(stored, table, list(dict.fromkeys([*names, _DROP])))
+    return found.loc[found[_DROP] == drop, names].reset_index(drop=True)
 
 
 def labelled_frame(tables: Iterable[tuple[str, pa.Table]], label: str) -> pd.DataFrame:

@@ -87,5 +87,5 @@ def _lines(floor: NoiseFloor) -> Iterator[str]:
 def _figure(figure: Figure) -> str:
     if figure.value is None:
         return "not known"
-    interval = "" if figure.low is None or figure.high is None else f" (95% CI {figure.low:.3f} to {figure.high:.3f})"
-    return f"{figure.value:.3f}{interval}"
+    interval = "" if figure.low is None or figure.high is None else f" (95% CI {figure.low:z.3f} to {figure.high:z.3f})"
+    return f"{figure.value:z.3f}{interval}"

@@ -4,6 +4,7 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -74,6 +75,9 @@ SHOWN = {
     "drift": ("suite", "metric", "night", "z", "cusum", "e_value", "alarm"),
 }
 """Columns on the terminal; JSON has all."""
+
+_LEAST = 1e-9
+"""Above it a value is no rounding error, and not shown as 0: a verdict often costs less than a tenth of a cent."""
 
 _EMPTY = {
     "judge_cards": "no run is labelled; `review DROP` labels runs",
@@ -181,4 +185,7 @@ def _cell(value: Any) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.3f}" if isinstance(value, float) else plain(str(value))
+    if not isinstance(value, float):
+        return plain(str(value))
+    is_small = _LEAST < abs(value) < 0.0005
+    return f"{Decimal(f'{value:.2g}'):f}" if is_small else f"{value:z.3f}"

@@ -134,7 +134,7 @@ def test_settings_that_only_dagster_refuses_are_unusable(tmp_path: Path) -> None
         ({"source": "none.jsonl"}, "there is no file or folder at none.jsonl"),
         ({"panel": "none.yaml"}, "there is no panel file at none.yaml"),
         ({"panel": {"judges": [{"name": "a", "provider": "acme"}]}}, "unknown provider 'acme'"),
-        ({"format": "acme"}, "unknown format 'acme'; choose one of"),
+        ({"format": "acme"}, "there is no format 'acme'; `evaluation-assets formats` lists the names"),
         ({"name": "a...b"}, "must be printable"),
         ({"suite": ""}, "there is no suite at ''"),
         ({"budget": float("nan")}, "budget: must be a number"),
@@ -151,6 +151,7 @@ def test_what_cannot_be_used_is_said_before_anything_runs(tmp_path: Path, argume
         evaluate: Any = ea.evaluate
         evaluate(**{"source": tmp_path / "d.jsonl", "home": tmp_path / "home"} | arguments)
     assert ea.load_home(tmp_path / "home").drops == []
+    assert not list((tmp_path / "home" / "drops").iterdir()), "no drop keeps what cannot be used"
 
 
 def test_a_folder_of_several_drops_and_a_name_that_is_taken_are_explained(evaluated: Evaluated, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def find(root: UPath, key: str) -> Drop:
     """
     found = _drops(files_below(root, None if key == root.name else key), root)
     if key not in found.drops:
-        raise InvalidDrop(f"no drop {key!r} in {root}. " + " ".join(found.problems))
+        raise InvalidDrop(" ".join([f"no drop {key!r} in {root}.", *found.problems]))
     return found.drops[key]
 
 

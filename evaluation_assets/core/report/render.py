@@ -135,14 +135,14 @@ def _with_dash(written: Callable[[float], str]) -> Callable[[float | None], str]
 
 def _score(value: float | None) -> str:
     """A score with two decimals; a dash for `None`."""
-    return "–" if value is None else f"{value:.2f}"
+    return "–" if value is None else f"{value:z.2f}"
 
 
 def _interval(figures: _Interval) -> str:
     """A 95% interval with two decimals; empty if there is none."""
     if figures.ci_low is None or figures.ci_high is None:
         return ""
-    return f"[{figures.ci_low:.2f}, {figures.ci_high:.2f}]"
+    return f"[{figures.ci_low:z.2f}, {figures.ci_high:z.2f}]"
 
 
 def precise(value: float | None) -> str:

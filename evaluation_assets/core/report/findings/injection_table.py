@@ -44,8 +44,8 @@ def _line(name: str, own: Discrimination | None, unfit: int, runs: int) -> str:
         reason = f"fits none of {runs} runs" if unfit == runs else "not scored"
         return f"    {name:<20}{0:>6}  {reason}"
     net = own.net
-    interval = "-" if net.low is None or net.high is None else f"{net.low:+.2f} to {net.high:+.2f}"
-    shares = f"{own.falls.value:>7.2f}{own.rises.value:>7.2f}{net.value:>+7.2f}  {interval:<14}"
+    interval = "-" if net.low is None or net.high is None else f"{net.low:+z.2f} to {net.high:+z.2f}"
+    shares = f"{own.falls.value:>7.2f}{own.rises.value:>7.2f}{net.value:>+z7.2f}  {interval:<14}"
     return f"    {name:<20}{own.pairs:>6}{shares}{_share(own.found):>6}{_share(own.recall):>7}".rstrip()
 
 

@@ -48,7 +48,8 @@ def test_labels_of_runs_that_were_not_evaluated_are_named() -> None:
 
 
 def test_judges_that_may_not_gate_are_named() -> None:
-    assert may_gate([{"judge": "a", "may_gate": False, "kappa": -0.001}], 0.6).description.endswith(": a 0.00.")
+    nearly = may_gate([{"judge": "a", "may_gate": False, "kappa": -0.001}], 0.6)
+    assert str(nearly.description).endswith(": a 0.00.")
     rows = [{"judge": "a", "may_gate": False, "kappa": 0.2}, {"judge": "b", "may_gate": None, "kappa": None}]
     found = may_gate(rows, 0.6)
     assert (found.passed, found.metadata) == (False, {"kappa_a": 0.2})
