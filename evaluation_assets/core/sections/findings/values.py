@@ -25,12 +25,10 @@ _MONTHS = (
 )
 _MONTH = re.compile("|".join(f"(?P<m{number}>{names})" for number, names in enumerate(_MONTHS, 1)), re.IGNORECASE)
 _ANY_MONTH = "|".join(_MONTHS)
-_ENGLISH_MONTH = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    "|nov(?:ember)?|dec(?:ember)?"
-)
-"""Only English has the month before the day; what others call months are words of English too: set, out, ago."""
+_WORDS = {"set", "out", "ago", "mag", "gen"}
+"""Months elsewhere, words in English: before a number they are no month, `set 20 alarms`."""
 
+_MONTH_BEFORE = "|".join(name for names in _MONTHS for name in names.split("|") if name not in _WORDS)
 _UNSPACED = "\u0e00-\u0eff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Letters of scripts that write a number without a space after a word: Thai, Lao, Japanese, Chinese, Korean."""
 
@@ -40,7 +38,7 @@ _VALUE = re.compile(
     r"(?P<iso>(?<!\d)(?P<y>[12]\d{3})(?P<sep>[-/.])(?P<mo>\d{1,2})(?P=sep)(?P<d>\d{1,2})(?!\d))"
     r"|(?P<numeric>(?<![\d.,])(?P<a>\d{1,2})(?P<sep2>[-/.])(?P<b>\d{1,2})(?P=sep2)(?P<y2>\d{4}|\d{2})(?![\d.,]*\d))"
     r"|(?P<cjk>(?:(?P<y3>\d{4})\s?[年년]\s?)?(?P<mo3>\d{1,2})\s?[月월]\s?(?P<d3>\d{1,2})\s?[日일号])"
-    rf"|(?P<before>\b(?P<name4>{_ENGLISH_MONTH})\b\.?[ \t](?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
+    rf"|(?P<before>\b(?P<name4>{_MONTH_BEFORE})\b\.?[ \t](?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
     r"(?:,?\s(?P<y4>[12]\d{3}))?)"
     rf"|(?P<after>(?<![\w.,-])(?P<d5>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?(?:\s(?:de|of))?\s(?P<name5>{_ANY_MONTH})\b(?!\sof\b)"
     r"\.?(?:,?\s(?:de\s)?(?P<y5>[12]\d{3}))?)"

@@ -88,6 +88,7 @@ def test_words_with_digits_that_are_no_codes_have_no_value() -> None:
         ("the whole set\n6 of them", ["number"]),
         ("am 3 set 2026, 12 out 2026", ["date", "date"]),
         ("5 de agosto de 2026 and Sept. 3", ["date", "date"]),
+        ("Mayo 25, agosto 7", ["date", "date"]),
     ],
 )
 def test_words_of_english_that_are_months_elsewhere_make_no_date(text: str, kinds: list[str]) -> None:
