@@ -36,8 +36,8 @@ def outcome_lines(
     known = (
         "unchanged since its last evaluation" if again else "evaluated again, with the same report" if is_same else ""
     )
-    yield Line("")
     if outcome.status != "unreadable":
+        yield Line("")
         yield Line(": ".join(filter(None, (outcome.drop.key, known))))
     if outcome.message:
         yield Line(f"{outcome.drop.key}: {outcome.message}", is_warning=True)
