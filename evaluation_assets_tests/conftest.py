@@ -89,8 +89,8 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Four workers more than cores: many tests wait for processes that they started."""
-    return (os.cpu_count() or 1) + 4
+    """Two workers more than cores: many tests wait for processes that they started."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
