@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -10,6 +11,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,9 +26,12 @@ Found = TypeVar("Found")
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nothing uses, below those that the system gives to servers of other tests in the meantime."""
+    while True:
+        with socket.socket() as probe, suppress(OSError):
+            port = random.SystemRandom().randrange(20_000, 32_000)
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_for(what: Callable[[], Found | None], seconds: float) -> Found:
