@@ -62,7 +62,7 @@ settings.register_profile(
     deadline=None,
     database=None,
     derandomize="CI" in os.environ,
-    max_examples=25,
+    max_examples=10,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("thorough", settings.get_profile("fast"), max_examples=100)

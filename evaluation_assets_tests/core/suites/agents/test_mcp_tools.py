@@ -21,6 +21,7 @@ from evaluation_assets_tests.model_server import ModelServer
 from evaluation_assets_tests.started_mcp_server import COMMAND, ROOT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_tools_of_an_mcp_server(running: Running, server: ModelServer, mcp: dict, protocol: str) -> None:
