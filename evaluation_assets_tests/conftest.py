@@ -27,9 +27,8 @@ KEY = "sk-secret-key-for-tests"
 SAMPLE = Path(__file__).parent.parent / "examples" / "drops" / "assistants.jsonl"
 
 LONGEST = (
-    "test_killed_services.py",
-    "test_killed_machines.py",
     "test_many_machines.py",
+    "test_killed_services.py",
     "test_ui.py",
     "test_model_judges.py",
     "test_terminal.py",

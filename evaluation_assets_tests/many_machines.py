@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -27,11 +26,8 @@ import yaml
 from upath import UPath
 
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.resources.heartbeat import heartbeat_of
 from evaluation_assets_tests import postgres
 from evaluation_assets_tests.conftest import KEY
-from evaluation_assets_tests.model_judging import judge
-from evaluation_assets_tests.model_server import ModelServer, model_server
 from evaluation_assets_tests.test_ui import free_port, wait_for
 
 TEMPLATE = "dagster.celery.yaml"
@@ -39,12 +35,6 @@ PACKAGES = {"dagster_celery": "dagster-celery", "dagster_postgres": "dagster-pos
 PACKAGES |= {"s3fs": "s3fs", "moto": "moto", "flask_cors": "flask-cors"}
 ROOT = Path(__file__).parent.parent
 _START_SECONDS = 120.0
-
-IN_FLIGHT = 2
-CLIPS_PER_PART = 60
-
-JUDGED = {"scored", "abstained"}
-"""What the model answered: now and then it scores no criterion of a subject."""
 
 
 @dataclass(slots=True)
@@ -258,55 +248,3 @@ def _answers(url: str) -> bool | None:
     except OSError:
         return None
     return True
-
-
-@dataclass(frozen=True)
-class Installed:
-    """An installation on several machines, its Dagster instance, and the model that its judge calls."""
-
-    at: Machines
-    instance: dg.DagsterInstance
-    server: ModelServer
-
-    def need_workers(self) -> None:
-        """Have two workers, with new ones in place of those that ended."""
-        while sum(worker.running.poll() is None for worker in self.at.workers) < 2:
-            self.at.add_worker()
-
-    def runs(self, drop: str) -> list[dg.DagsterRun]:
-        return list(self.instance.get_runs(dg.RunsFilter(tags={"dagster/partition": drop})))
-
-    def evaluated(self, drop: str) -> bool | None:
-        """Whether a run of the drop has succeeded."""
-        return any(run.status == dg.DagsterRunStatus.SUCCESS for run in self.runs(drop)) or None
-
-    def at_work(self, drop: str) -> tuple[Service, int]:
-        """The worker that evaluates a drop, and the process it started for that."""
-
-        def found() -> tuple[Service, int] | None:
-            for run in self.runs(drop):
-                if (heart := heartbeat_of(self.instance, run.run_id)) is not None:
-                    group = os.getpgid(heart.process.pid)
-                    return next(each for each in self.at.workers if each.running.pid == group), heart.process.pid
-            return None
-
-        return wait_for(found, 120)
-
-    def answered(self) -> int:
-        """Requests that the model has answered."""
-        return sum(asked.status == 200 for asked in self.server.requests(bodies=False))
-
-    def outcomes(self, drop: str) -> Counter[str]:
-        """The verdicts of a drop, by outcome."""
-        tables = ("clip_verdicts", "category_verdicts", "trajectory_verdicts")
-        return Counter(row["outcome"] for name in tables for row in self.at.home.table(drop, name, "one").rows())
-
-
-@contextmanager
-def installed_on_machines() -> Iterator[Installed]:
-    """Several machines with a judge of a slow model, and with small parts of big drops."""
-    with model_server(latency=0.3) as server:
-        panel = {"judges": [judge(server, max_concurrency=IN_FLIGHT)]}
-        with machines(panel) as at, at.instance() as instance:
-            at.home.gate_file.write_text(json.dumps({"big_drops": {"clips_per_part": CLIPS_PER_PART}}))
-            yield Installed(at, instance, server)
