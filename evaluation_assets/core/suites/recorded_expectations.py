@@ -11,6 +11,7 @@ from evaluation_assets.core.suites.comparison import shown
 from evaluation_assets.core.suites.matching import align, effects
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, ReferenceAnswer
 from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.traces.formats.untyped import at, list_in
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.words import are_comparable, words
 
@@ -54,20 +55,16 @@ def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
 
 def _failed_tests(labels: Mapping[str, Any]) -> Iterator[Issue]:
     """The tests of the task that a run fails, as its source counts and names them."""
-    counts, names = labels.get("tests"), labels.get("failed_tests")
     if labels.get("patch_applied") is False:
         yield issue_of("wrong_answer", "the patch cannot be applied")
     for kind, which in _TESTS.items():
-        known = counts.get(kind) if isinstance(counts, dict) else None
-        failed = known.get("failure") if isinstance(known, dict) else None
-        if isinstance(known, dict) and isinstance(failed, int) and failed:
-            named = names.get(kind, [])[:_NAMED] if isinstance(names, dict) else []
+        counts = at(labels.get("tests"), kind)
+        failed, passed = (count if isinstance(count := at(counts, name), int) else 0 for name in ("failure", "success"))
+        if failed:
+            named = [str(name) for name in list_in(at(labels.get("failed_tests"), kind))[:_NAMED]]
             more = f" and {failed - len(named):,} more" if 0 < len(named) < failed else ""
-            tests = counted(failed + known.get("success", 0), "test")
-            fail = "fails" if failed == 1 else "fail"
-            yield issue_of(
-                "failing_tests", f"{failed:,} of {tests} {which} {fail}: {', '.join(named)}{more}".rstrip(": ")
-            )
+            said = f"{failed:,} of {counted(failed + passed, 'test')} {which} {'fails' if failed == 1 else 'fail'}"
+            yield issue_of("failing_tests", f"{said}: {', '.join(named)}{more}" if named else said)
 
 
 def _wrong_answer(trajectory: Trajectory) -> Iterator[Issue]:

@@ -142,6 +142,13 @@ def test_labels_of_another_meaning_say_nothing_of_tests(tests: Any) -> None:
     assert of_patch(tests=tests) == []
 
 
+def test_labels_that_are_wrong_in_part_are_read_as_far_as_they_go() -> None:
+    counts = {"verifier": {"failure": 2, "success": "x"}}
+    for names in (5, {"verifier": 5}, {"verifier": {"a": 1}}):
+        assert of_patch(tests=counts, failed_tests=names) == [("failing_tests", "2 of 2 tests of the task fail")]
+    assert of_patch(tests=counts, failed_tests={"verifier": [7]})[0][1].endswith("fail: 7 and 1 more")
+
+
 def test_failed_patches_of_swe_bench_have_the_tests_that_they_fail() -> None:
     folder = data("mini-swe-agent")
     files = [UPath(path) for path in sorted(folder.rglob("*.json"))]

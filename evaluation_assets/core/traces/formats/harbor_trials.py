@@ -9,12 +9,11 @@ import posixpath
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.context import success_of
-from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.records import first_object
 from evaluation_assets.core.traces.formats.task_tests import labels_of_tests
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, objects_in
@@ -60,12 +59,12 @@ class Trials:
         self._jobs: dict[str, int] = {}
         for file in files:
             folder, name = posixpath.split(file.source)
-            if name == _RESULT and (data := _first_object(file)) is not None:
+            if name == _RESULT and (data := first_object(file)) is not None:
                 self._add(folder, data, unmapped)
         for file in files:
             trial = self._trials.get(file.source.removesuffix(_TESTS).rstrip("/"))
             if trial is not None and file.source.endswith(_TESTS):
-                self._trials[trial.folder] = replace(trial, tests=_tests(_first_object(file)))
+                self._trials[trial.folder] = replace(trial, tests=_tests(first_object(file)))
         held = Counter(posixpath.dirname(folder) for folder in self._trials)
         for folder, total in self._jobs.items():
             unmapped.stated.compare("trial", total, held[folder])
@@ -95,11 +94,6 @@ class Trials:
                 self._jobs[folder] = total
             elif is_trial(data):
                 self._trials[folder] = _trial(folder, fields)
-
-
-def _first_object(file: DropFile) -> JsonObject | None:
-    first = next(islice(read_records(file), 1), None)
-    return first.data if isinstance(first, Record) and isinstance(first.data, dict) else None
 
 
 def _tests(report: Any) -> JsonObject:

@@ -35,6 +35,7 @@ from evaluation_assets.core.traces.formats.files.lenient import (
 )
 from evaluation_assets.core.traces.formats.files.opening import damaged, offset_in, opened
 from evaluation_assets.core.traces.formats.files.unpacking import LARGEST_RECORD, TooLarge
+from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _LINES = {".jsonl", ".ndjson"}
 _PRINTED = re.compile(rb'(?:\{[ \t\r]*\n\s*"|\[[ \t\r]*\n)')
@@ -50,6 +51,12 @@ def read_records(file: DropFile) -> Iterator[Record | Rejection]:
         UnreadableDrop: the file as a whole is damaged: cut compression, broken parquet.
     """
     return file.watch.over(_records(file.path, file.source))
+
+
+def first_object(file: DropFile) -> JsonObject | None:
+    """The first record of a file, if it is an object."""
+    first = next(read_records(file), None)
+    return first.data if isinstance(first, Record) and isinstance(first.data, dict) else None
 
 
 def _records(path: UPath, source: str) -> Iterator[Record | Rejection]:

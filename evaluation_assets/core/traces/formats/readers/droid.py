@@ -5,14 +5,13 @@ The model and the tokens of a session are in `<session>.settings.json` beside `<
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from evaluation_assets.core.text.nullable import sum_of
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, add_time
-from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.records import first_object
 from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -36,9 +35,9 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
     """Yield one trajectory per file of lines, with what the settings beside it state of the session."""
     about: dict[str, JsonObject] = {}
     for file in (file for file in files if file.source.endswith(_SETTINGS)):
-        first = next(islice(read_records(file), 1), None)
-        if isinstance(first, Record) and isinstance(at(first.data, "tokenUsage"), dict):
-            about[file.source] = first.data
+        data = first_object(file)
+        if data is not None and isinstance(data.get("tokenUsage"), dict):
+            about[file.source] = data
     for item in _LOG.read([file for file in files if file.source not in about], unmapped):
         source = None if isinstance(item, Rejection) or item.source is None else item.source.file
         known = None if source is None else about.get(f"{source.removesuffix('.jsonl')}{_SETTINGS}")

@@ -7,13 +7,12 @@ Tokens are not stated: Kiro is paid in credits.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog
-from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.records import first_object
 from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text
@@ -36,9 +35,9 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
     """Yield one trajectory per session or conversation, with what a file beside it states of a session."""
     about: dict[str, JsonObject] = {}
     for file in files:
-        first = next(islice(read_records(file), 1), None) if file.source.endswith(".json") else None
-        if isinstance(first, Record) and _is_about(first.data):
-            about[file.source] = first.data
+        data = first_object(file) if file.source.endswith(".json") else None
+        if data is not None and _is_about(data):
+            about[file.source] = data
     for item in _LOG.read([file for file in files if file.source not in about], unmapped):
         known = None if isinstance(item, Rejection) or item.source is None else about.get(_beside(item.source.file))
         yield item if isinstance(item, Rejection) or known is None else _known(item, known)
