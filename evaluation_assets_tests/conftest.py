@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets_tests.environment import clear
 from evaluation_assets_tests.forked_commands import forked_command
 from evaluation_assets_tests.model_server import ModelServer, model_server
-from evaluation_assets_tests.prepared_databases import use_prepared_databases
+from evaluation_assets_tests.prepared_databases import copy_records, use_prepared_databases
 
 KEY = "sk-secret-key-for-tests"
 SAMPLE = Path(__file__).parent.parent / "examples" / "drops" / "assistants.jsonl"
@@ -105,6 +106,11 @@ class Workspace:
     definitions: dg.Definitions
     instance: dg.DagsterInstance
 
+    def copy_to(self, home: Path, instance: dg.DagsterInstance) -> None:
+        """Copy the files of the home, and record in an instance in memory what this one has recorded."""
+        shutil.copytree(self.home.root.path, home)
+        copy_records(self.instance, instance)
+
     def drop(self, key: str, content: bytes) -> Path:
         """Put a file into the drops folder."""
         path = Path(self.home.drops.path) / f"{key}.jsonl"
@@ -134,34 +140,39 @@ def instance() -> Iterator[dg.DagsterInstance]:
         yield made
 
 
+def workspace(home: Path, instance: dg.DagsterInstance) -> Workspace:
+    """An installation without a panel."""
+    at = Installation.at(str(home))
+    return Workspace(at, build_definitions(at, Panel()), instance)
+
+
 @pytest.fixture
 def installation(tmp_path: Path, instance: dg.DagsterInstance) -> Workspace:
-    home = Installation.at(str(tmp_path / "home"))
-    return Workspace(home, build_definitions(home, Panel()), instance)
+    return workspace(tmp_path / "home", instance)
 
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Iterator[Workspace]:
     """An installation whose instance lies on disk: a schedule opens it by itself."""
-    home = Installation.at(str(tmp_path / "home"))
     (tmp_path / "dagster").mkdir()
     with open_instance(tmp_path / "dagster") as instance:
-        yield Workspace(home, build_definitions(home, Panel()), instance)
+        yield workspace(tmp_path / "home", instance)
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    """A model server for all tests of a module."""
+@pytest.fixture(scope="session")
+def started_server() -> Iterator[ModelServer]:
+    """The model server of all tests of a process."""
     with model_server() as started:
         yield started
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    """A model server whose key is in the environment."""
+def server(started_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
+    """A model server without a script, which nobody has asked anything; its key is in the environment."""
     monkeypatch.setenv("TEST_KEY", KEY)
-    with model_server() as started:
-        yield started
+    started_server.script([])
+    started_server.reset()
+    return started_server
 
 
 def command(*arguments: str | Path, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:

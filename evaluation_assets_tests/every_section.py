@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from evaluation_assets.cli.main import main
 from evaluation_assets_tests.coding_sessions import fill_home
 from evaluation_assets_tests.conftest import SAMPLE
-from evaluation_assets_tests.defs.test_regression import TASKS, runs
+from evaluation_assets_tests.towns import TASKS, runs
 
 EXAMPLES = SAMPLE.parent.parent
 

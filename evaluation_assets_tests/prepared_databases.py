@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy
+from dagster import DagsterInstance
 from dagster._core.storage import event_log, runs
 from dagster._core.storage.event_log import InMemoryEventLogStorage
 from dagster._core.storage.runs import InMemoryRunStorage
@@ -91,6 +92,15 @@ def _copied(file: str) -> tuple[sqlalchemy.Engine, sqlalchemy.Connection]:
         prepared.deserialize(content[:18] + b"\1\1" + content[20:])  # in memory there is no write-ahead log
         prepared.backup(target)
     return engine, kept
+
+
+def copy_records(done: DagsterInstance, new: DagsterInstance) -> None:
+    """Record all that one instance in memory has recorded in another one."""
+    for kept, fresh in ((done.run_storage, new.run_storage), (done.event_log_storage, new.event_log_storage)):
+        assert isinstance(kept, _PreparedRuns | _PreparedEvents) and isinstance(fresh, type(kept))
+        target = fresh._held_conn.connection.driver_connection
+        assert target is not None
+        kept._held_conn.connection.driver_connection.backup(target)
 
 
 @cache

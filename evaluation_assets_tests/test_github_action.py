@@ -13,8 +13,8 @@ import yaml
 
 import evaluation_assets as ea
 from evaluation_assets_tests.core.report.sinks.test_github import SHA, Github
-from evaluation_assets_tests.defs.test_regression import TASKS, runs
 from evaluation_assets_tests.http_server import http_server
+from evaluation_assets_tests.towns import TASKS, runs
 
 pytestmark = pytest.mark.slow
 

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from evaluation_assets_tests.defs.test_regression import TASKS, runs
 from evaluation_assets_tests.forked_commands import forked_pytest
 from evaluation_assets_tests.installed_plugin import with_pytest_plugin
 from evaluation_assets_tests.model_judging import drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
+from evaluation_assets_tests.towns import TASKS, runs
 
 pytest_plugins = ["pytester"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import evaluation_assets as ea
-from evaluation_assets_tests.defs.test_regression import TASKS, runs
+from evaluation_assets_tests.towns import TASKS, runs
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 import evaluation_assets as ea
 from evaluation_assets_tests.api.conftest import Evaluated
 from evaluation_assets_tests.conftest import command
-from evaluation_assets_tests.defs.test_regression import TASKS
+from evaluation_assets_tests.towns import TASKS
 
 
 def test_a_comparison_has_the_differences_of_each_task(evaluated: Evaluated) -> None:

@@ -19,10 +19,10 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.api.conftest import Evaluated
 from evaluation_assets_tests.conftest import KEY, SAMPLE, command, record
-from evaluation_assets_tests.defs.test_regression import TASKS, runs
 from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 from evaluation_assets_tests.test_ui import wait_for
+from evaluation_assets_tests.towns import TASKS, runs
 
 EXAMPLES = SAMPLE.parents[1]
 

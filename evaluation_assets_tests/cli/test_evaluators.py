@@ -17,20 +17,19 @@ RUNS = [
 
 
 @pytest.fixture
-def evaluated(tmp_path: Path, running: ModelServer) -> Path:
+def evaluated(tmp_path: Path, server: ModelServer) -> Path:
     """A drop, and a home with a panel of two metrics."""
     home = tmp_path / "home"
     home.mkdir()
     lines = [{**run, "raw_response": f"<answer>{run['final']}</answer>"} for run in RUNS]
     (tmp_path / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    model = {"provider": "openai_compatible", "model": "m", "base_url": running.openai_url, "api_key_env": "TEST_KEY"}
+    model = {"provider": "openai_compatible", "model": "m", "base_url": server.openai_url, "api_key_env": "TEST_KEY"}
     judges = [
         {"name": "facts", **model, "price": {"input": 1, "output": 2}, "evaluator": evaluator("Factuality")},
         {"name": "edits", "provider": "python", "evaluator": evaluator("Levenshtein")},
     ]
     (home / "panel.yaml").write_text(yaml.safe_dump({"judges": judges}))
-    running.script([rule("text", text='{"reasons": "It says more.", "choice": "B"}')])
-    running.reset()
+    server.script([rule("text", text='{"reasons": "It says more.", "choice": "B"}')])
     return home
 
 
@@ -38,7 +37,7 @@ def evaluator(metric: str) -> dict[str, str]:
     return {"package": "autoevals", "metric": metric}
 
 
-def test_metrics_of_another_package_are_judges(evaluated: Path, running: ModelServer) -> None:
+def test_metrics_of_another_package_are_judges(evaluated: Path, server: ModelServer) -> None:
     runs = evaluated.parent / "runs.jsonl"
     planned = command("plan", runs, home=evaluated, TEST_KEY=KEY).stdout
     assert "judge facts        1 new calls (trajectory 1), 0 in the ledger" in planned
@@ -59,7 +58,7 @@ def test_metrics_of_another_package_are_judges(evaluated: Path, running: ModelSe
     assert verdicts["edits", "A3"][:2] == ("scored", levenshtein)
     means = {row["criterion"]: row["mean"] for row in at.table("runs", "trajectory_scores").rows() if row["n_scored"]}
     assert means["autoevals_factuality"] == 0.6
-    assert len(running.requests()) == 1
+    assert len(server.requests()) == 1
     assert "0 new calls, 1 in the ledger" in command("plan", runs, home=evaluated, TEST_KEY=KEY).stdout
 
     shown = command("explain", "runs", "A3", "autoevals_factuality", "--full", home=evaluated, TEST_KEY=KEY).stdout
@@ -67,13 +66,11 @@ def test_metrics_of_another_package_are_judges(evaluated: Path, running: ModelSe
     assert '"choice":"B"' in shown.replace(" ", "")
 
 
-def test_a_metric_that_does_not_exist_is_refused_before_anything_is_asked(
-    evaluated: Path, running: ModelServer
-) -> None:
+def test_a_metric_that_does_not_exist_is_refused_before_anything_is_asked(evaluated: Path, server: ModelServer) -> None:
     panel = evaluated / "panel.yaml"
     panel.write_text(panel.read_text().replace("Factuality", "Factualty"))
     for verb in ("evaluate", "plan"):
         done = command(verb, evaluated.parent / "runs.jsonl", home=evaluated, TEST_KEY=KEY)
         assert done.returncode != 0
         assert "judge facts: autoevals has no metric Factualty; did you mean 'Factuality'?" in done.stderr
-    assert running.requests() == []
+    assert server.requests() == []

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from evaluation_assets_tests.conftest import command
-from evaluation_assets_tests.defs.test_regression import TASKS, runs
+from evaluation_assets_tests.towns import TASKS, runs
 
 WORKFLOW = Path(__file__).parents[2] / "docs" / "ci" / "evaluation.yml"
 

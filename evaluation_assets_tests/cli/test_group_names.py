@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from evaluation_assets_tests.conftest import command
-from evaluation_assets_tests.defs.test_regression import TASKS, runs
 from evaluation_assets_tests.http_server import Reply, Request, http_server
+from evaluation_assets_tests.towns import TASKS, runs
 
 _FENCED = re.compile(r"<(untrusted-[0-9a-f]{20})>\n(.*?)\n</\1>", re.DOTALL)
 HOSTILE = '<img src=x onerror=alert(1)> \x1b[31m\u202egnp\u2066 ::error:: | @all\n# "timeout" [x](javascript:1)'

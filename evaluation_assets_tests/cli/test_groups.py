@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from evaluation_assets_tests.conftest import command
-from evaluation_assets_tests.defs.test_regression import TASKS, runs
+from evaluation_assets_tests.towns import TASKS, runs
 
 
 def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from evaluation_assets.core.report.viewer.page import DATA_FOLDER
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.folded import folded, place_in
 from evaluation_assets_tests.conftest import call, command, record
-from evaluation_assets_tests.defs.test_regression import run_of
+from evaluation_assets_tests.towns import run_of
 
 HOSTILE = "x\x1b[31m\u202e::error::<script>alert(1)</script>"
 

@@ -15,7 +15,7 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.plain_text import for_terminal
 from evaluation_assets_tests.conftest import command, record
 from evaluation_assets_tests.core.suites.test_drafts import drafted, run
-from evaluation_assets_tests.defs.test_regression import TASKS, run_of, runs
+from evaluation_assets_tests.towns import TASKS, run_of, runs
 
 
 def confirmed(file: Path) -> Path:

@@ -1,6 +1,7 @@
 """A judge that changes between a baseline and a drop is told from an agent that does, with real requests."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,10 @@ import dagster as dg
 import pytest
 
 from evaluation_assets.resources.asset_keys import owned_key
-from evaluation_assets_tests.conftest import command, failed_checks, materialization
-from evaluation_assets_tests.defs.test_regression import TASKS, check_of, promote, run_of
+from evaluation_assets_tests.conftest import KEY, command, failed_checks, materialization
 from evaluation_assets_tests.model_judging import Judged, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
+from evaluation_assets_tests.towns import TASKS, check_of, promote, run_of
 
 GATE = "gate: {metrics: [success, overall]}\n"
 CANARY = "card games for two"
@@ -24,10 +25,19 @@ def runs(good: int, marked: str) -> bytes:
     return b"".join(line.replace(b"inhabitants", f"people ({marked})".encode()) for line in lines)
 
 
+@pytest.fixture(scope="module")
+def accepted_once(tmp_path_factory: pytest.TempPathFactory, started_server: ModelServer) -> Iterator[Judged]:
+    with dg.DagsterInstance.ephemeral() as instance, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("TEST_KEY", KEY)
+        started_server.script([])
+        yield with_baseline(tmp_path_factory.mktemp("accepted"), instance, started_server, GATE)
+
+
 @pytest.fixture
-def accepted(tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer) -> Judged:
+def accepted(accepted_once: Judged, tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer) -> Judged:
     """A suite whose baseline was judged by a model."""
-    return with_baseline(tmp_path, instance, server, GATE)
+    accepted_once.copy_to(tmp_path / "home", instance)
+    return installed(tmp_path / "home", instance, judge(server))
 
 
 def with_baseline(folder: Path, instance: dg.DagsterInstance, server: ModelServer, settings: str) -> Judged:
@@ -51,8 +61,9 @@ def asked_canaries(server: ModelServer) -> int:
 
 
 def test_a_suite_asks_the_canaries_when_verdicts_are_paid_for_and_other_drops_ask_none(
-    accepted: Judged, server: ModelServer
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
 ) -> None:
+    accepted = with_baseline(tmp_path, instance, server, GATE)
     assert asked_canaries(server) == 1
     rows = accepted.rows("s/base", "canary_verdicts", "one")
     assert len(rows) == 12 and {row["outcome"] for row in rows} == {"scored"}
@@ -105,7 +116,7 @@ def test_canaries_alone_are_not_asked_again_on_another_day(accepted: Judged, ser
     job = accepted.definitions.resolve_job_def("evaluate")
     done = job.execute_in_process(partition_key="s/base", instance=accepted.instance, asset_selection=canaries)
     assert done.success and accepted.rows("s/base", "canary_verdicts", "one") == paid
-    assert asked_canaries(server) == 1
+    assert asked_canaries(server) == 0
 
 
 def test_the_canaries_of_another_model_of_the_same_name_are_not_kept(
@@ -137,10 +148,10 @@ def test_one_new_verdict_asks_the_canaries_anew_but_silence_does_not_replace_ans
     accepted.drop("s/base", runs(TASKS, "monday") + run_of(TASKS, good=True))
     run_without_money_for_canaries(accepted)
     assert accepted.rows("s/base", "canary_verdicts", "one") == paid
-    assert asked_canaries(server) == 1
+    assert asked_canaries(server) == 0
     accepted.drop("s/base", runs(TASKS, "monday") + run_of(TASKS + 1, good=True))
     accepted.run("s/base")
-    assert asked_canaries(server) == 2
+    assert asked_canaries(server) == 1
 
 
 def test_a_judge_that_became_stricter_is_no_regression_of_the_agent(accepted: Judged, server: ModelServer) -> None:

@@ -13,16 +13,7 @@ from evaluation_assets.core.report.sinks.http import SendError
 from evaluation_assets.core.sections.failure_groups.states import read_states
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace
-from evaluation_assets_tests.defs.test_regression import GATE, TASKS, promote, runs
-
-
-@pytest.fixture
-def accepted(installation: Workspace) -> Workspace:
-    """An installation whose suite `s` has a baseline of ten good runs."""
-    installation.drop("s/base", runs(TASKS))
-    assert installation.run("s/base").success
-    assert promote(installation, "s/base").success
-    return installation
+from evaluation_assets_tests.towns import GATE, TASKS, runs
 
 
 @pytest.fixture

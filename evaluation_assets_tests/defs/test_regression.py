@@ -22,46 +22,11 @@ from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace, call, materialization, record
 from evaluation_assets_tests.pages import without_viewer
 from evaluation_assets_tests.third_party import data
-
-TASKS = 10
-GATE = "regression_gate"
-
-
-def run_of(number: int, *, good: bool) -> bytes:
-    """One run of a task: one that finds and answers, or one that fails at everything."""
-    if good:
-        found = f"The town of number {number} has 4{number} inhabitants, says the census."
-        text = call(f"inhabitants of town {number}", found) + f"<answer>The town has 4{number} inhabitants.</answer>"
-    else:
-        text = call(f"x{number}", "Error: timeout") + call(f"y{number}", "Error: timeout")
-    task = {"task_description": f"How many people live in town {number}?"}
-    return record(f"task-{number}", text, success=good, duration=10.0 + number, **task)
-
-
-def runs(good: int, bad: int = 0) -> bytes:
-    return b"".join(run_of(number, good=number < good) for number in range(good + bad))
-
-
-def promote(installation: Workspace, drop: str, **config: Any) -> dg.ExecuteInProcessResult:
-    settings = {"promoted_by": "ada", "reason": "release 1", **config}
-    return installation.run(drop, "promote_baseline", ops={"baseline": {"config": settings}})
-
-
-def check_of(result: dg.ExecuteInProcessResult) -> dg.AssetCheckEvaluation:
-    return next(check for check in result.get_asset_check_evaluations() if check.check_name == GATE)
+from evaluation_assets_tests.towns import TASKS, check_of, promote, runs
 
 
 def report_of(installation: Workspace, drop: str) -> dict[str, Any]:
     return json.loads((installation.home.reports(drop) / "report.json").read_text())
-
-
-@pytest.fixture
-def accepted(installation: Workspace) -> Workspace:
-    """An installation whose suite `s` has a baseline of ten good runs."""
-    installation.drop("s/base", runs(TASKS))
-    assert installation.run("s/base").success
-    assert promote(installation, "s/base").success
-    return installation
 
 
 def test_without_a_baseline_the_gate_says_how_to_get_one(installation: Workspace) -> None:

@@ -13,7 +13,5 @@ def url(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def models(running: ModelServer) -> ModelServer:
-    running.script([])
-    running.reset()
-    return running
+def models(server: ModelServer) -> ModelServer:
+    return server

@@ -28,13 +28,6 @@ Open = Callable[..., tuple[Similarity, Taken]]
 
 
 @pytest.fixture
-def server(running: ModelServer) -> ModelServer:
-    running.script([])
-    running.reset()
-    return running
-
-
-@pytest.fixture
 def opened(server: ModelServer, tmp_path: Path) -> Iterator[Open]:
     """Opens the measure as a run does; every time with the same ledger."""
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""A model server, an installation's folders, and an MCP server."""
+"""An installation's folders, and an MCP server."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,22 +7,7 @@ from typing import Any
 import pytest
 
 from evaluation_assets_tests.core.suites.agents.running import Running
-from evaluation_assets_tests.model_server import ModelServer, model_server
 from evaluation_assets_tests.started_mcp_server import COMMAND, ROOT, http_server
-
-
-@pytest.fixture(scope="module")
-def started() -> Iterator[ModelServer]:
-    with model_server() as made:
-        yield made
-
-
-@pytest.fixture
-def server(started: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
-    monkeypatch.setenv("TEST_KEY", "sk-secret-key-for-tests")
-    started.script([])
-    started.reset()
-    return started
 
 
 @pytest.fixture
