@@ -97,10 +97,14 @@ def _copied(file: str) -> tuple[sqlalchemy.Engine, sqlalchemy.Connection]:
 def copy_records(done: DagsterInstance, new: DagsterInstance) -> None:
     """Record all that one instance in memory has recorded in another one."""
     for kept, fresh in ((done.run_storage, new.run_storage), (done.event_log_storage, new.event_log_storage)):
-        assert isinstance(kept, _PreparedRuns | _PreparedEvents) and isinstance(fresh, type(kept))
-        target = fresh._held_conn.connection.driver_connection
-        assert target is not None
-        kept._held_conn.connection.driver_connection.backup(target)
+        _database(kept).backup(_database(fresh))
+
+
+def _database(storage: object) -> sqlite3.Connection:
+    assert isinstance(storage, _PreparedRuns | _PreparedEvents)
+    found = storage._held_conn.connection.driver_connection
+    assert isinstance(found, sqlite3.Connection)
+    return found
 
 
 @cache
