@@ -3,12 +3,10 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from statistics import fmean
 from typing import Any
 
 import orjson
-import yaml
 from pydantic import Field
 
 from evaluation_assets.core.intake.clips.segmentation import clips_of
@@ -16,6 +14,7 @@ from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.subjects import Subject, clip_chain
 from evaluation_assets.core.system.configuration import Section
+from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 from evaluation_assets.core.traces.formats.base import Record
 from evaluation_assets.core.traces.formats.readers.tagged import trajectory_of
 from evaluation_assets.core.traces.trajectories.identity import digest
@@ -47,7 +46,7 @@ class CanarySettings(Section):
 @cache
 def canaries() -> tuple[Trajectory, ...]:
     """The canary clips, each a trajectory of one clip; its id holds the version of the set."""
-    about = yaml.safe_load(files("evaluation_assets.core.judging").joinpath("canaries.yaml").read_text("utf-8"))
+    about = shipped_yaml("evaluation_assets.core.judging", "canaries.yaml")
     return tuple(
         trajectory_of(
             _record(task_id=f"{clip['id']}@{about['version']}", task_description=clip["task"], text=clip["text"])

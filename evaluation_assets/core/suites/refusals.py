@@ -8,13 +8,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 from typing import Literal
 
-import yaml
-
 from evaluation_assets.core.text.pattern_sets import PatternSet
+from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
 _HEAD, _TAIL = 400, 250
 _CAVEAT = 450
@@ -69,7 +67,7 @@ def _sentences(parts: Iterable[str]) -> Iterator[str]:
 @cache
 def _listed(kind: str) -> tuple[str, ...]:
     """The patterns of a kind in every language."""
-    patterns = yaml.safe_load(files("evaluation_assets.core.suites").joinpath("refusals.yaml").read_text("utf-8"))
+    patterns = shipped_yaml("evaluation_assets.core.suites", "refusals.yaml")
     return tuple(
         pattern.replace("<processing>", patterns["processing"]).replace("<task>", patterns["task"])
         for language in patterns[kind].values()

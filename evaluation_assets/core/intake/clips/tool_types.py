@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.resources import files
 
-import yaml
 from pydantic import BaseModel, ConfigDict
 from upath import UPath
 
 from evaluation_assets.core.system.configuration import InvalidConfiguration, read_settings
+from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 from evaluation_assets.core.traces.trajectories.model import ToolCall
 
 FINAL = "final"
@@ -85,5 +84,4 @@ def shipped_tool_types() -> ToolTypes:
 
 @cache
 def _shipped() -> ToolTypesFile:
-    text = (files("evaluation_assets.core.intake.clips") / "tool_types.yaml").read_text("utf-8")
-    return ToolTypesFile.model_validate(yaml.safe_load(text))
+    return ToolTypesFile.model_validate(shipped_yaml("evaluation_assets.core.intake.clips", "tool_types.yaml"))

@@ -6,12 +6,12 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, Literal, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from upath import UPath
 
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Share, read_settings
 from evaluation_assets.core.system.own_files import files_below
+from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
 Level = Literal["clip", "category", "trajectory", "answer", "turn", "interaction", "session"]
 SESSION_LEVELS: tuple[Level, ...] = ("interaction", "turn", "session")
@@ -314,13 +314,9 @@ def _check_that_subjects_have_one_each(rubrics: list[tuple[str, Rubric]]) -> Non
             raise InvalidRubric(f"no {level} rubric applies to other tool types; one needs applies_to: ['{ANY}']")
 
 
-_SHIPPED_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""PyYAML in C, where it was built with libyaml: ten times as fast."""
-
-
 @cache
 def _shipped() -> list[Rubric]:
-    here = files("evaluation_assets.core.judging.rubrics")
-    paths = [path for folder in here.iterdir() if folder.is_dir() for path in folder.iterdir()]
-    texts = [path.read_text("utf-8") for path in paths if path.name.endswith(".yaml")]
-    return [Rubric.model_validate(yaml.load(text, _SHIPPED_LOADER)) for text in texts]  # noqa: S506  (a SafeLoader)
+    package = "evaluation_assets.core.judging.rubrics"
+    paths = [(folder, path) for folder in files(package).iterdir() if folder.is_dir() for path in folder.iterdir()]
+    names = [f"{folder.name}/{path.name}" for folder, path in paths if path.name.endswith(".yaml")]
+    return [Rubric.model_validate(shipped_yaml(package, name)) for name in names]

@@ -4,12 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-
-import yaml
 
 from evaluation_assets.core.sections.findings.cues import document
 from evaluation_assets.core.text.pattern_sets import PatternSet
+from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +28,8 @@ class Action:
 @cache
 def actions() -> tuple[Action, ...]:
     """All actions of `actions.yaml`."""
-    text = files("evaluation_assets.core.sections.findings").joinpath("actions.yaml").read_text("utf-8")
-    return tuple(_action(name, entry["tools"], entry["done"]) for name, entry in yaml.safe_load(text).items())
+    entries = shipped_yaml("evaluation_assets.core.sections.findings", "actions.yaml")
+    return tuple(_action(name, entry["tools"], entry["done"]) for name, entry in entries.items())
 
 
 def _action(name: str, tools: list[str], done: Mapping[str, str]) -> Action:

@@ -2,11 +2,9 @@
 
 import re
 from functools import cache
-from importlib.resources import files
-
-import yaml
 
 from evaluation_assets.core.text.pattern_sets import PatternSet
+from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
 
 @cache
@@ -25,8 +23,6 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{cue})" for found in document()[name].values() for cue in found), re.IGNORECASE)
 
 
-@cache
 def document() -> dict[str, dict[str, list[str]]]:
     """All cues by name and language."""
-    text = files("evaluation_assets.core.sections.findings").joinpath("cues.yaml").read_text("utf-8")
-    return yaml.safe_load(text)
+    return shipped_yaml("evaluation_assets.core.sections.findings", "cues.yaml")

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.sections.findings.finding import Severity
+from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
 AgentRxCategory = Literal[
     "plan_adherence_failure",
@@ -52,5 +51,5 @@ class Kind(BaseModel):
 @cache
 def kinds() -> Mapping[str, Kind]:
     """All kinds by name, in the order of the file."""
-    text = files("evaluation_assets.core.sections.findings").joinpath("kinds.yaml").read_text("utf-8")
-    return {name: Kind.model_validate(kind) for name, kind in yaml.safe_load(text).items()}
+    entries = shipped_yaml("evaluation_assets.core.sections.findings", "kinds.yaml")
+    return {name: Kind.model_validate(kind) for name, kind in entries.items()}

@@ -8,15 +8,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from math import fsum, log1p
 
 import numpy as np
 import scipy
-import yaml
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, interactions_of
+from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 TRAITS = ("first", "second", "third", "order", "brief", "length", "call", "failed", "new_figures", "new_agent")
@@ -68,8 +67,7 @@ class DecisiveStep:
 @cache
 def decisive_weights() -> DecisiveWeights:
     """The weights that ship with the project."""
-    text = files("evaluation_assets.core.sections.sessions").joinpath("decisive.yaml").read_text("utf-8")
-    return DecisiveWeights.model_validate(yaml.safe_load(text))
+    return DecisiveWeights.model_validate(shipped_yaml("evaluation_assets.core.sections.sessions", "decisive.yaml"))
 
 
 def decisive_step(trajectory: Trajectory) -> DecisiveStep | None:

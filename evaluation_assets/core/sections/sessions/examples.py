@@ -3,14 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Literal
 
 import numpy as np
-import yaml
 
 from evaluation_assets.core.sections.sessions.similarity import Similarity
+from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
 Dissatisfaction = Literal["incomprehension", "correction", "complaint"]
 
@@ -34,11 +32,8 @@ class Resemblance:
     margin: float
 
 
-@cache
 def _examples() -> dict[str, list[str]]:
-    return yaml.safe_load(
-        files("evaluation_assets.core.sections.sessions").joinpath("examples.yaml").read_text("utf-8")
-    )
+    return shipped_yaml("evaluation_assets.core.sections.sessions", "examples.yaml")
 
 
 def resemblances(messages: Sequence[str], measure: Similarity) -> list[Resemblance | None]:

@@ -3,16 +3,14 @@
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Literal
-
-import yaml
 
 from evaluation_assets.core.sections.sessions.examples import DISSATISFIED, Dissatisfaction, Resemblance
 from evaluation_assets.core.sections.sessions.handoffs import particulars
 from evaluation_assets.core.sections.sessions.similarity import Similarity
 from evaluation_assets.core.suites import refusals
 from evaluation_assets.core.text.pattern_sets import PatternSet
+from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
 ReactionKind = Dissatisfaction | Literal["re_ask", "thanks", "none"]
 _READ = 1000
@@ -21,8 +19,7 @@ _READ = 1000
 @cache
 def cues(kind: str) -> tuple[str, ...]:
     """The cues of a kind in every language, each a regular expression."""
-    document = files("evaluation_assets.core.sections.sessions").joinpath("cues.yaml").read_text("utf-8")
-    by_language: dict[str, list[str]] = yaml.safe_load(document)[kind]
+    by_language: dict[str, list[str]] = shipped_yaml("evaluation_assets.core.sections.sessions", "cues.yaml")[kind]
     return tuple(cue for found in by_language.values() for cue in found)
 
 
