@@ -93,7 +93,7 @@ def _failed(kind: FailureKind, error: str, criterion: str) -> Verdict:
 def _traceback(problem: Exception, file: str) -> str:
     """The traceback from the check on, without the frames that called it."""
     frames = traceback.extract_tb(problem.__traceback__)
-    first = next((at for at, frame in enumerate(frames) if frame.filename == file), 0)
+    first = next((at for at, frame in enumerate(frames) if frame.filename == file), len(frames))
     own = frames[first:]
     told = "".join([*traceback.format_list(own), *traceback.format_exception_only(problem)]).strip()
     last = f"{type(problem).__name__}: {problem}"
