@@ -24,7 +24,7 @@ from dagster.components.scaffold.scaffold import NoParams, get_scaffolder
 
 import evaluation_assets
 from evaluation_assets.component import EvaluationComponent, EvaluationScaffolder
-from evaluation_assets.core.intake.drops import InvalidDrop
+from evaluation_assets.core.intake.drops import InvalidDrop, find
 from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.system.installation import Installation
@@ -286,6 +286,15 @@ def test_missing_values_of_a_table_are_null(tmp_path: Path) -> None:
     write_drop(Installation.at(str(tmp_path)), "rows", pd.DataFrame(rows))
     (_, last) = (tmp_path / "drops" / "rows.jsonl").read_text().splitlines()
     assert json.loads(last) == {"task_id": "t2", "at": None, "success": None}
+
+
+def test_records_replace_the_file_that_the_asset_gave_before_and_a_file_the_records(tmp_path: Path) -> None:
+    home = Installation.at(str(tmp_path / "home"))
+    (tmp_path / "runs.json").write_text(json.dumps(RECORDS[0]))
+    for given in (tmp_path / "runs.json", RECORDS, tmp_path / "runs.json"):
+        assert write_drop(home, "runs", given) == "runs"
+        (file,) = find(home.drops, "runs").files
+        assert file.suffix == (".jsonl" if given is RECORDS else ".json")
 
 
 @pytest.mark.parametrize("partition", ["../../elsewhere", ".hidden", "a//b"])

@@ -4,6 +4,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -44,7 +45,6 @@ class Evaluation:
     status: int = 0
     contents: dict[Drop, str] = field(default_factory=dict)
     _before: dict[str, bytes | None] = field(default_factory=dict)
-    _of_one_run: int = 0
 
     @property
     def drops(self) -> list[Drop]:
@@ -72,10 +72,7 @@ class Evaluation:
             self.last.keep(outcome, self.contents[outcome.drop], self._lines_again)
 
     def end(self) -> NoReturn:
-        """Exit with the status, and say before how files of one run each are evaluated together."""
-        asked = self.asked
-        if self._of_one_run >= _MANY and not (asked.one_drop or asked.quiet) and any(map(Path.is_dir, asked.inputs)):
-            warn(f"{self._of_one_run} drops have one run each; --one-drop makes one drop of all files of a folder")
+        """Exit with the status."""
         sys.exit(self.status)
 
     def _lines_again(self, outcome: RunOutcome, *, verbose: bool = False) -> Iterator[Line]:
@@ -87,7 +84,6 @@ class Evaluation:
 
     def _print(self, outcome: RunOutcome, lines: Iterable[Line]) -> None:
         self.status = max(self.status, EXIT_STATUS[outcome.status])
-        self._of_one_run += outcome.metadata.get("preprocessed_trajectories", {}).get("records_total") == 1
         print_lines(lines)
         if self.asked.output is not None:
             _copy_files(self.asked.home, outcome.drop, self.asked.output)
@@ -122,6 +118,7 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
             _check_unchanged(asked, drops)
             evaluation.status = 2 * left_out
             evaluation.add(drops)
+            _warn_of_single_runs(asked, evaluation.drops)
     except (InvalidDrop, InvalidPanel, InvalidSelection, InvalidSuite, LedgerError) as problem:
         refuse(str(problem))
     return evaluation
@@ -267,6 +264,26 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
     if notes:
         drops = [annotate(asked.home, drop, **notes) for drop in drops]
     return drops, bool(left_out)
+
+
+def _warn_of_single_runs(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None:
+    """Say how files of one run each are evaluated together, before many of them are evaluated one by one."""
+    if asked.one_drop or asked.quiet or len(drops) < _MANY or not any(map(Path.is_dir, asked.inputs)):
+        return
+    if all(map(_has_one_run, drops[:_MANY])):
+        told = f"the first {_MANY} of {len(drops)} drops have one run each"
+        warn(f"{told}; --one-drop makes one drop of all files of a folder")
+
+
+def _has_one_run(drop: Drop) -> bool:
+    from evaluation_assets.core.traces.formats.base import UnreadableDrop
+    from evaluation_assets.core.traces.formats.registry import read_trajectories
+    from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+
+    try:
+        return len(list(islice(read_trajectories(drop.sources, UnmappedFields(), drop.sidecar().format), 2))) == 1
+    except UnreadableDrop:
+        return False
 
 
 def _confirmed(conflict: Conflict) -> bool:

@@ -137,6 +137,8 @@ def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> Non
 def updated_groups(home: Installation, panel: Panel) -> list[dict[str, Any]]:
     """Rows of `failure_groups`, made again from all drops if one of them or groups.yaml has changed."""
     if not home.drops_with("findings"):
+        if home.drops_with("task_metrics"):
+            refuse(f"no drop of {home.root} has findings yet. Evaluate them again: {home.command('evaluate', '--all')}")
         refuse(f"no drop has been evaluated in {home.root}. Evaluate one: {home.command('evaluate', 'FILE')}")
     if not are_current(home):
         _make_groups(home, panel)

@@ -76,6 +76,9 @@ SHOWN = {
 }
 """Columns on the terminal; JSON has all."""
 
+_WIDEST = 60
+"""Characters of a cell: one long name would push all columns of its table off the screen. JSON has it whole."""
+
 _LEAST = 1e-9
 """Above it a value is no rounding error, and not shown as 0: a verdict often costs less than a tenth of a cent."""
 
@@ -186,6 +189,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if not isinstance(value, float):
-        return plain(str(value))
+        text = plain(str(value))
+        return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
     is_small = _LEAST < abs(value) < 0.0005
     return f"{Decimal(f'{value:.2g}'):f}" if is_small else f"{value:z.3f}"

@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import dagster as dg
@@ -86,11 +87,17 @@ def write_drop(home: Installation, name: str, trajectories: Any) -> str:
     """
     _check_name(name)
     if isinstance(trajectories, str | PathLike):
-        (drop,) = take_in(home, [Path(trajectories)], one_drop=True, name=name, may_replace=lambda _: True)
-        return drop.key
+        return _take_in(home, name, Path(trajectories))
     lines = [orjson.dumps(record, default=_plain, option=_LINE) for record in _records(name, trajectories)]
-    publish_bytes(home.drops / f"{name}.jsonl", b"".join(lines))
-    return name
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "records.jsonl"
+        publish_bytes(UPath(file), b"".join(lines))
+        return _take_in(home, name, file)
+
+
+def _take_in(home: Installation, name: str, file: Path) -> str:
+    (drop,) = take_in(home, [file], one_drop=True, name=name, may_replace=lambda _: True)
+    return drop.key
 
 
 def _records(name: str, trajectories: Any) -> Sequence[Mapping[Any, Any]]:

@@ -41,7 +41,7 @@ _NEW_FIRST = {"dagster/priority": "1"}
     description="Evaluates new and changed files in the drops folder once they have stopped changing.",
 )
 def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.SensorResult | dg.SkipReason:
-    """Look at the drops folder.
+    """Look at the drops folder. The partition of a drop that was evaluated is there as long as its file is.
 
     Dagster stores the cursor with every tick, so it holds only the drops that the last tick asked to be run, and is
     written into the instance's storage by the next one. Runs that a tick did not get to launch are asked for again:
@@ -61,6 +61,9 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         ask_tomorrow(instance, memory, now := datetime.now(UTC), home.key_prefix)
         left = left_usd(instance, home.home, limit, now)
     seen = memory.read(found.drops)
+    known = instance.get_dynamic_partitions(DROPS.name or "")
+    if removed := {key for key, each in seen.items() if each.scored_stamp}.difference(known):
+        add_partitions(instance, DROPS, removed)
     size = drops_per_run(list(past_evaluations(instance)), DROPS_PER_RUN)
     asked, most = pending(instance, {SENSOR_TAG: NEW_DROPS}), runs_at_a_time(instance) + RUNS_AHEAD
     room = max(0, min(MAX_RUNS_PER_TICK, most - asked))

@@ -62,6 +62,15 @@ def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:
     assert yaml.safe_load((home / "groups.yaml").read_text())[worst["group_id"]]["state"] == "acknowledged"
 
 
+def test_a_drop_of_a_version_without_findings_is_to_be_evaluated_again(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(runs(1))
+    home = tmp_path / "home"
+    assert command("evaluate", tmp_path / "a.jsonl", "--quiet", home=home).returncode == 0
+    (home / "lake" / "findings" / "a.parquet").unlink()
+    refused = command("groups", "list", home=home)
+    assert refused.returncode == 2 and "evaluate --all" in refused.stderr
+
+
 def test_a_damaged_table_is_named_whenever_its_runs_are_missing(tmp_path: Path) -> None:
     """Its runs were left out of the counts in silence."""
     home = tmp_path / "home"

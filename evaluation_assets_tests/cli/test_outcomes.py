@@ -79,10 +79,9 @@ def test_a_folder_of_files_with_one_run_each_is_told_of_one_drop(tmp_path: Path)
     (tmp_path / "in").mkdir()
     for number in range(3):
         (tmp_path / "in" / f"{number}.jsonl").write_bytes(lines(good(f"run{number}")))
-    said = "3 drops have one run each; --one-drop makes one drop of all files of a folder"
+    said = "the first 3 of 3 drops have one run each; --one-drop makes one drop of all files of a folder"
     asked = ("evaluate", tmp_path / "in")
-    assert said in command(*asked, home=tmp_path / "home").stderr
-    assert said in command(*asked, home=tmp_path / "home").stderr, "nothing has changed"
+    assert said in command(*asked, home=tmp_path / "home").stderr.splitlines()[0], "before any is evaluated"
     for each in ((*asked, "--quiet"), (*asked, "--one-drop"), ("evaluate", *(tmp_path / "in").iterdir())):
         assert "--one-drop" not in command(*each, home=tmp_path / "home").stderr
 

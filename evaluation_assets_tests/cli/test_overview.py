@@ -96,6 +96,15 @@ def test_rows_of_the_leaderboard_without_a_name_can_be_told_apart(tmp_path: Path
     ]
 
 
+def test_a_long_name_of_an_agent_is_cut_in_the_table(tmp_path: Path) -> None:
+    drop_at(tmp_path, "one", "first")
+    (tmp_path / "drops" / "support" / "one.drop.yaml").write_text(f"{{suite: support, agent: {'L' * 300}}}")
+    assert command("evaluate", tmp_path / "drops" / "support", "--quiet", home=tmp_path).returncode == 0
+    done = command("leaderboard", home=tmp_path)
+    assert f"{'L' * 59}…  " in done.stdout and "L" * 60 not in done.stdout
+    assert "L" * 300 in command("leaderboard", "--format", "json", home=tmp_path).stdout
+
+
 def test_what_fails_all_tables_is_said_of_the_first_ones(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with small_disk(lake, "5m"):

@@ -159,6 +159,16 @@ def test_a_drop_evaluated_by_the_command_line_is_not_run_again(installation: Wor
     assert ticker.settle() == ["a"]
 
 
+def test_a_partition_that_was_removed_while_its_file_stays_is_added_again(
+    installation: Workspace, ticker: Ticker
+) -> None:
+    installation.drop("a", record())
+    assert ticker.settle() == ["a"]
+    installation.instance.delete_dynamic_partition("drops", "a")
+    assert ticker.tick() == []
+    assert installation.instance.get_dynamic_partitions("drops") == ["a"]
+
+
 def test_names_that_clash_do_not_stop_the_others(installation: Workspace, ticker: Ticker) -> None:
     installation.drop("a", record())
     (Path(installation.home.drops.path) / "a.json").write_bytes(record("other"))

@@ -205,7 +205,7 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
         values = metrics.setdefault(row["metric"], {})
         if row["value"] is not None:
             # Tables written before `worst` existed are read until their drops are evaluated again.
-            worst = row.get("worst", row["value"])
+            worst = row["value"] if row["worst"] is None else row["worst"]
             value = TaskValue(row["value"], row["best"], worst, row["n_known"])
             values[task] = known.setdefault(value, value)
     return replace(without_tasks(drop, stored), n_runs=sum(runs.values()), tasks=tasks, metrics=metrics)

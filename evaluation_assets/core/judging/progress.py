@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.text.counted import to_a_hundredth_cent
+from evaluation_assets.core.text.nullable import sum_of
 
 LOG = logging.getLogger("evaluation_assets.judging")
 """Each record's `judged` is a `Judged`. Nobody listens unless a terminal does."""
@@ -28,6 +29,7 @@ class Judged:
     done: int = 0
     failed: int = 0
     from_ledger: int = 0
+    unpriced: int = 0
     cost_usd: float | None = None
     input_tokens: int = 0
     cached_tokens: int = 0
@@ -47,8 +49,9 @@ class Judged:
         self.from_ledger += verdict.from_ledger
         self.input_tokens += verdict.usage.input_tokens or 0
         self.cached_tokens += verdict.usage.cached_tokens or 0
-        if verdict.usage.cost_usd is not None and not verdict.from_ledger:
-            self.cost_usd = (self.cost_usd or 0.0) + verdict.usage.cost_usd
+        if not verdict.from_ledger:
+            self.unpriced += verdict.attempts > 0 and verdict.usage.cost_usd is None
+            self.cost_usd = sum_of((self.cost_usd, verdict.usage.cost_usd))
         now = time.monotonic()
         if now - self._shown > SHOW_SECONDS:
             self._shown = now
@@ -75,7 +78,7 @@ class Judged:
         if self.failed:
             parts.append(f"{self.failed} failed")
         if self._asks_model:
-            is_unknown = self.cost_usd is None and self.done > self.from_ledger
+            is_unknown = self.cost_usd is None and self.unpriced
             parts.append("cost unknown" if is_unknown else to_a_hundredth_cent(self.cost_usd or 0))
             if self.input_tokens:
                 parts.append(f"{self.cached_tokens / self.input_tokens:.0%} of the input cached")

@@ -79,13 +79,20 @@ class Stored:
         return self.path.exists()
 
     def batches(self, columns: Sequence[str] | None = None, batch_size: int = 256) -> Iterator[pa.RecordBatch]:
-        """The rows in stored order, as record batches of the named columns. None spans row groups, to spare memory."""
+        """The rows in stored order, as record batches of the named columns. None spans row groups, to spare memory.
+
+        Another version may have written the file: a column that it lacks is null, one that the table lacks is left out.
+        """
         if not self.exists:
             return
         with self.path.open("rb") as source, self._named():
             parquet = pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=True)
+            stored = set(parquet.schema_arrow.names)
+            wanted = [column for column in self.table.schema if columns is None or column.name in columns]
+            names = [column.name for column in wanted if column.name in stored]
             for group in range(parquet.num_row_groups):
-                yield from parquet.iter_batches(batch_size, [group], columns, use_threads=False)  # a quarter less CPU
+                for batch in parquet.iter_batches(batch_size, [group], names, use_threads=False):  # a quarter less CPU
+                    yield batch if len(names) == len(wanted) else _with_missing(batch, wanted)
 
     def rows(self, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """The rows in stored order, as dictionaries. Maps come as dictionaries too."""
@@ -122,6 +129,16 @@ class Stored:
         except (pa.ArrowInvalid, UnicodeDecodeError, OSError) as problem:
             why = " ".join(str(problem).split()).rstrip(". ")
             raise DamagedTable(f"{self.path} is damaged: {why}. Delete it and evaluate the drop again.") from problem
+
+
+def _with_missing(batch: pa.RecordBatch, wanted: Sequence[pa.Field]) -> pa.RecordBatch:
+    """The batch with the missing ones of the wanted columns, as nulls."""
+    there = set(batch.schema.names)
+    columns = [
+        batch.column(column.name) if column.name in there else pa.nulls(batch.num_rows, column.type)
+        for column in wanted
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=[column.name for column in wanted])
 
 
 def batched(rows: Iterable[Row], table: Table) -> Iterator[pa.RecordBatch]:

@@ -160,7 +160,8 @@ class Client:
                 continue
             except ProviderError as problem:
                 attempt += 1
-                cost.add_failed(most_of(request, self._pricing), is_billed=problem.is_billed)
+                if problem.is_sent:
+                    cost.add_failed(most_of(request, self._pricing), is_billed=problem.is_billed)
                 too_many = problem.kind == "rate_limit"
                 failures += not too_many
                 if problem.kind in REFUSED_FOR_ALL:

@@ -29,8 +29,9 @@ class ProviderError(Exception):
 
     `retryable`: the same request may succeed later. `retry_after`: seconds to wait, as requested by the provider.
     `endpoint_failed`: the endpoint failed, not this request. `refuses`: the feature that the endpoint does not take;
-    `unclear` where it gave no reason that is known. `is_billed`: there was a reply, which could not be read. The
-    message may end with the server's own reason, short, without keys and control characters.
+    `unclear` where it gave no reason that is known. `is_billed`: there was a reply, which could not be read. `is_sent`:
+    the endpoint may have got the request: there was a connection, or it is unknown whether there was one. The message
+    may end with the server's own reason, short, without keys and control characters.
     """
 
     def __init__(
@@ -43,12 +44,14 @@ class ProviderError(Exception):
         endpoint_failed: bool = False,
         refuses: Feature | Literal["unclear"] | None = None,
         is_billed: bool = False,
+        is_sent: bool = True,
     ) -> None:
         super().__init__(message)
         self.kind: ErrorKind = kind
         self.retryable = retryable
         self.retry_after = retry_after
         self.is_billed = is_billed
+        self.is_sent = is_sent
         self.endpoint_failed = endpoint_failed
         self.refuses: Feature | Literal["unclear"] | None = refuses
 

@@ -2,9 +2,38 @@
 
 import asyncio
 import contextlib
+import inspect
 import threading
 from collections.abc import Callable
 from typing import Any
+
+
+async def called(function: Callable[[Any], Any], argument: Any) -> Any:
+    """The result of a plain function, run in a thread, or of an asynchronous one, run in the event loop.
+
+    What it raises is an `Exception`, whatever that was; but a cancellation of the task that waits stays one.
+    """
+    if not any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None)))):  # noqa: B004
+        returned = await in_thread(lambda: function(argument))
+        if not inspect.isawaitable(returned):
+            return returned
+    else:
+        returned = function(argument)
+    try:
+        return await returned
+    except BaseException as problem:
+        if (task := asyncio.current_task()) is not None and task.cancelling():
+            raise
+        raise _reportable(problem) from problem
+
+
+def _reportable(problem: BaseException) -> Exception:
+    """The problem, or one in its place where it would end more than the function, or has no message."""
+    if isinstance(problem, Exception) and not isinstance(problem, StopIteration):
+        with contextlib.suppress(Exception):
+            str(problem)
+            return problem
+    return RuntimeError(f"the function raised {type(problem).__name__}")
 
 
 async def in_thread(function: Callable[[], Any]) -> Any:
@@ -17,10 +46,8 @@ async def in_thread(function: Callable[[], Any]) -> Any:
             return
         if problem is None:
             done.set_result(result)
-        elif isinstance(problem, Exception) and not isinstance(problem, StopIteration):
-            done.set_exception(problem)
         else:
-            done.set_exception(RuntimeError(f"the function raised {type(problem).__name__}"))
+            done.set_exception(_reportable(problem))
 
     def run() -> None:
         result, problem = None, None

@@ -411,7 +411,8 @@ def test_tables_without_distributions_are_read(tmp_path: Path) -> None:
     older = pa.Table.from_batches([batch]).drop_columns(["distributions", "entropies"])
     pq.write_table(older, str(path))
     columns = ["drop", "scores", "distributions", "entropies"]
-    assert list(Stored(CLIP_VERDICTS, path).rows(columns)) == [{"drop": "d", "scores": {"c": 1.0}}]
+    read = {"drop": "d", "scores": {"c": 1.0}, "distributions": None, "entropies": None}
+    assert list(Stored(CLIP_VERDICTS, path).rows(columns)) == [read]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

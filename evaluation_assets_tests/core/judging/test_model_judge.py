@@ -5,6 +5,7 @@ import json
 import logging
 import multiprocessing
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -98,6 +99,17 @@ def test_a_dead_endpoint_costs_a_handful_of_requests_in_all(url: str, answer) ->
         (stopped,) = {(each.error_kind, each.error) for each in found if each.outcome == "not_run"}
         assert stopped[0] == "unavailable"
         assert "http://127.0.0.1:" in str(stopped[1]) and "check that it runs" in str(stopped[1])
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [("http://127.0.0.1:9/v1", "connection refused"), ("http://no-such-host.invalid/v1", "not known|name resolution")],
+)
+def test_a_request_that_reached_nobody_is_no_call_and_has_a_reason(url: str, address: str, reason: str) -> None:
+    found = asyncio.run(verdicts(judge_at(address, url, timeouts={"first_backoff_s": 0.02}), chains(3)))
+    assert {verdict.attempts for verdict in found} == {0}
+    failed = next(verdict for verdict in found if verdict.outcome == "failed")
+    assert re.search(rf"^no connection \(.*({reason})\)$", str(failed.error))
 
 
 @pytest.mark.slow

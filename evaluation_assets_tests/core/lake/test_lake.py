@@ -81,6 +81,17 @@ def test_columns_can_be_chosen(path: UPath) -> None:
     ]
 
 
+def test_a_table_of_another_version_has_the_columns_of_this_one(path: UPath) -> None:
+    name, _, text, scores = THINGS.columns
+    stored_by_another = Table("things", "a thing", (name, text, scores, Column("colour", pa.string(), "Its colour.")))
+    row = {"name": "a", "text": "t", "scores": {}, "colour": "red"}
+    write(path, Stream(stored_by_another, batched([row], stored_by_another)))
+    rows = list(Stored(THINGS, path).rows())
+    assert rows == [{"name": "a", "size": None, "text": "t", "scores": {}}]
+    assert list(batched(rows, THINGS)) == list(Stored(THINGS, path).batches())
+    assert list(Stored(THINGS, path).rows(["size"])) == [{"size": None}]
+
+
 def test_facts_round_trip(path: UPath) -> None:
     save(path, [thing()], content="äbc", stamp="")
     assert Stored(THINGS, path).facts == {"content": "äbc", "stamp": ""}

@@ -83,12 +83,10 @@ def take_in(
 
 def _check_names(keys: Sequence[str], name: str | None) -> None:
     if name is not None and len(keys) != 1:
-        raise InvalidDrop(f"--as {name!r}: it can name only one drop, not {len(keys)}")
+        raise InvalidDrop(f"the name {name!r} can be that of one drop, not of {len(keys)}")
     for key in keys:
         if (reason := why_unusable(key)) is not None:
-            raise InvalidDrop(
-                f"{key}: {reason}; choose another with --as NAME" if name is None else f"--as {name!r}: {reason}"
-            )
+            raise InvalidDrop(f"{key!r}: {reason}; choose another with --as NAME, in Python with name=NAME")
 
 
 def taken_in(home: Installation, inputs: list[Path], *, one_drop: bool, name: str | None = None) -> list[Drop] | None:

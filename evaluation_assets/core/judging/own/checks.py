@@ -82,7 +82,9 @@ def scores_of(returned: object, criterion: str) -> list[Score]:
 
 def _score(given: object, criterion: str) -> Score:
     score = given if isinstance(given, Score) else Score(given)  # type: ignore[arg-type]  # checked below
-    value: object = score.value
+    value: Any = score.value
+    if getattr(value, "shape", None) == ():  # of numpy, or of another package of arrays
+        value = value.item()
     named = score.criterion or criterion
     if named in METRIC_NAMES:
         raise InvalidResult(f"a metric has the name {named}; give the check or its score another criterion")

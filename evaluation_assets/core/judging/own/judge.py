@@ -1,23 +1,21 @@
 """A function of the user's own as a judge of the panel."""
 
 import asyncio
-import inspect
 import time
 import traceback
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from evaluation_assets.core.judging.defects import CREDENTIALS
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.own.checks import InvalidResult, scores_of, settings_of
-from evaluation_assets.core.judging.own.view import SubjectView, view_of
+from evaluation_assets.core.judging.own.view import view_of
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.system.daemon_threads import in_thread
+from evaluation_assets.core.system.daemon_threads import called
 from evaluation_assets.core.system.own_code import OwnFunction
 from evaluation_assets.core.text.masking import MASKED, environment_mask
 from evaluation_assets.core.traces.trajectories.identity import digest
@@ -69,7 +67,7 @@ class OwnJudge:
         criterion = settings_of(self.own.function).criterion
         started = time.monotonic()
         try:
-            returned = await asyncio.wait_for(_called(self.own, view_of(subject)), self.timeout_s)
+            returned = await asyncio.wait_for(called(self.own.function, view_of(subject)), self.timeout_s)
             scores = scores_of(returned, criterion)
         except InvalidResult as problem:
             return _failed("out_of_range", str(problem), criterion)
@@ -88,14 +86,6 @@ class OwnJudge:
         )
 
 
-async def _called(own: OwnFunction, view: SubjectView) -> Any:
-    function = own.function
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
-        return await function(view)
-    returned = await in_thread(lambda: function(view))
-    return await returned if inspect.isawaitable(returned) else returned
-
-
 def _failed(kind: FailureKind, error: str, criterion: str) -> Verdict:
     return Verdict(outcome="failed", scores={criterion: None}, error_kind=kind, error=_masked(error))
 
@@ -103,7 +93,7 @@ def _failed(kind: FailureKind, error: str, criterion: str) -> Verdict:
 def _traceback(problem: Exception, file: str) -> str:
     """The traceback from the check on, without the frames that called it."""
     frames = traceback.extract_tb(problem.__traceback__)
-    first = next((at for at, frame in enumerate(frames) if frame.filename == file), 0)
+    first = next((at for at, frame in enumerate(frames) if frame.filename == file), len(frames))
     own = frames[first:]
     told = "".join([*traceback.format_list(own), *traceback.format_exception_only(problem)]).strip()
     last = f"{type(problem).__name__}: {problem}"

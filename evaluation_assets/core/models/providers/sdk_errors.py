@@ -1,11 +1,13 @@
 """Translate SDK errors. A message ends with the server's own reason, short and without keys."""
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from socket import gaierror
 from typing import Any
 
 from evaluation_assets.core.models.errors import ErrorKind, ProviderError, unreadable
@@ -44,6 +46,9 @@ _NAMED = (
     (re.compile(r"server_error|internal|api_error", re.IGNORECASE), 500),
 )
 """The statuses of errors by their names, the first that is found."""
+
+_UNREACHED = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
+"""Errors of the system before there is a connection on which something could be sent."""
 
 _REPLIES = ("choices", "content", "data", "answers")
 """Where the protocols have what was asked for."""
@@ -155,18 +160,25 @@ def connection_error(problem: Exception, *, timed_out: bool) -> ProviderError:
     refused = _refused(problem)
     if timed_out and refused is None:
         return ProviderError("timeout", "no response in time", retryable=True, endpoint_failed=True)
-    cause = refused or type(problem.__cause__ or problem).__name__
-    return ProviderError("server", f"no connection ({cause})", retryable=True, endpoint_failed=True)
+    cause = type(problem.__cause__ or problem).__name__ if refused is None else _reason(refused)
+    is_sent = not isinstance(refused, gaierror) and (refused is None or refused.errno not in _UNREACHED)
+    return ProviderError("server", f"no connection ({cause})", retryable=True, endpoint_failed=True, is_sent=is_sent)
 
 
-def _refused(problem: BaseException) -> str | None:
-    """Why no connection was made: HTTP clients call that a timeout too."""
-    cause: BaseException | None = problem
+def _refused(problem: BaseException) -> OSError | None:
+    """The error of the system for which no connection was made: HTTP clients call that a timeout too."""
+    first, cause = None, problem
     while cause is not None:
         if isinstance(cause, OSError) and not isinstance(cause, TimeoutError):
-            return os.strerror(cause.errno).lower() if cause.errno else type(cause).__name__
+            first = cause  # what HTTP clients raise in its place may be errors of the system too
         cause = cause.__cause__ or cause.__context__
-    return None
+    return first
+
+
+def _reason(refused: OSError) -> str:
+    if isinstance(refused, gaierror):  # its numbers are of another table
+        return (refused.strerror or "unknown host").lower()
+    return os.strerror(refused.errno).lower() if refused.errno else type(refused).__name__
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -5,7 +5,6 @@ The task is an object with `task`, `messages`, `case` (the ID) and `trial`. The 
 """
 
 import asyncio
-import inspect
 import os
 import time
 from typing import Any
@@ -17,8 +16,7 @@ from evaluation_assets.core.models.json_text import dumped, loads
 from evaluation_assets.core.suites.agents.command_process import TooMuchOutput, run_command
 from evaluation_assets.core.suites.agents.conversation import Attempt, Ended
 from evaluation_assets.core.suites.agents.settings import COMMAND, AgentSettings
-from evaluation_assets.core.system.daemon_threads import in_thread
-from evaluation_assets.core.system.own_code import OwnFunction
+from evaluation_assets.core.system.daemon_threads import called
 from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.text.masking import environment_mask
 from evaluation_assets.core.text.well_formed import well_formed_json
@@ -28,9 +26,10 @@ from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
 MOST_OUTPUT = 16 * 1024 * 1024
-"""Bytes that a command may write to its standard output."""
+"""Bytes that a command may write to its standard output, and that a function may return, as JSON."""
 
 _LONGEST_ERROR = 2000
+_REMEDY = "Return a text, or an object with answer, messages and usage."
 _INHERITED = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ")
 """Variables that every command is given; all others are named by `env` and `env_from`."""
 
@@ -88,14 +87,10 @@ def _task(attempt: Attempt) -> JsonObject:
 
 def _take(agent: AgentSettings, attempt: Attempt, returned: object) -> Ended:
     """Record what the agent returned."""
-    returned = well_formed_json(returned)
     try:
         told = _Answer.model_validate({"answer": returned} if isinstance(returned, str) else returned)
     except ValidationError as problem:
-        raise AgentFailed(
-            f"the agent returned {type(returned).__name__}: {faults_of(problem)[0]}. Return a text, or an "
-            "object with answer, messages and usage."
-        ) from None
+        raise AgentFailed(f"the agent returned {type(returned).__name__}: {faults_of(problem)[0]}. {_REMEDY}") from None
     with UnmappedFields().reading({"messages": told.messages}) as fields:
         events = list(events_of(fields.objects("messages"), agent.name))
     if any(isinstance(event, Asked) for event in events):
@@ -119,14 +114,18 @@ def _take(agent: AgentSettings, attempt: Attempt, returned: object) -> Ended:
 
 
 async def _by_function(agent: AgentSettings, task: JsonObject) -> object:
-    own: OwnFunction = agent.own_function()
+    function = agent.own_function().function
     try:
-        if inspect.iscoroutinefunction(own.function):
-            return await own.function(task)
-        returned = await in_thread(lambda: own.function(task))
-        return await returned if inspect.isawaitable(returned) else returned
+        returned = await called(function, task)
     except Exception as problem:
         raise AgentFailed(f"{type(problem).__name__}: {problem}") from problem
+    try:
+        output = dumped(well_formed_json(returned))
+    except (TypeError, ValueError, RecursionError):
+        raise AgentFailed(f"the agent returned {type(returned).__name__}, which is not JSON. {_REMEDY}") from None
+    if len(output) > MOST_OUTPUT:
+        raise AgentFailed(f"the agent returned more than {MOST_OUTPUT:,} bytes")
+    return loads(output)
 
 
 async def _by_command(agent: AgentSettings, task: JsonObject) -> object:

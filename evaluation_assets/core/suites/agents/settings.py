@@ -152,7 +152,7 @@ class AgentSettings(EndpointSettings):
     def _own_code(self) -> str:
         """Digest of the function's file, or of the files that the command names."""
         if self.provider == PYTHON:
-            return self.own_function().digest
+            return digest(self.function or "", self.own_function().digest)
         files = (Path(self.folder or ".") / part for part in self.command)
         return digest(*self.command, *filter(None, map(_digest_of, files)))
 

@@ -15,6 +15,7 @@ from evaluation_assets.core.intake.sources.settings import BucketSettings, Folde
 from evaluation_assets.core.intake.sources.store import StoreError, Trace
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.core.intake.sources.memory_store import at
+from evaluation_assets_tests.s3_server import s3_server
 
 YEAR = timedelta(days=365)
 
@@ -128,6 +129,19 @@ def test_a_bucket_without_credentials_is_one_sentence(monkeypatch: pytest.Monkey
     fsspec.get_filesystem_class("s3").clear_instance_cache()
     with pytest.raises(StoreError, match=r"^s3://logs/x cannot be listed: Unable to locate credentials$"):
         found(BucketSettings(type="bucket", url="s3://logs/x"))
+
+
+def test_a_bucket_that_does_not_exist_is_named_and_an_empty_one_has_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    with s3_server() as port:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.setenv(name, "any")
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
+        UPath("s3://logs").fs.mkdir("logs")
+        assert found(BucketSettings(type="bucket", url="s3://logs/2026")) == []
+        with pytest.raises(StoreError, match=r"^there is no bucket lgos; correct `url` in sources\.yaml$"):
+            found(BucketSettings(type="bucket", url="s3://lgos/2026"))
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
 
 
 @pytest.mark.skipif(find_spec("s3fs") is not None, reason="the package is installed")

@@ -80,6 +80,9 @@ def test_the_example_judges_trajectories_and_answers() -> None:
         ("return False", "scored", {"check": 0.0}),
         ("return 0.25", "scored", {"check": 0.25}),
         ("return None", "abstained", {"check": None}),
+        ("import numpy; return numpy.bool_(True)", "scored", {"check": 1.0}),
+        ("import numpy; return Score(numpy.float32(0.25))", "scored", {"check": 0.25}),
+        ("import numpy; return numpy.ones(2)", "failed", {"check": None}),
         ("return Score(0.5, 'half')", "scored", {"check": 0.5}),
         ("return [Score(1, criterion='a'), Score(None, criterion='b')]", "scored", {"a": 1.0, "b": None}),
         ("return 7", "failed", {"check": None}),
@@ -120,6 +123,11 @@ def test_an_exception_is_a_failure_with_a_masked_traceback(tmp_path: Path, monke
     assert found.error.startswith(f'File "{tmp_path / "my_checks.py"}", line 8, in check')
     assert found.error.endswith("LookupError: refused: [masked]")
     assert KEY not in found.error
+
+
+def test_the_error_of_a_check_that_exits_has_no_frames_of_others(tmp_path: Path) -> None:
+    found = verdict(tmp_path, "def check(run): raise SystemExit")
+    assert (found.error_kind, found.error) == ("internal", "RuntimeError: the function raised SystemExit")
 
 
 def test_a_long_message_is_cut(tmp_path: Path) -> None:

@@ -121,6 +121,8 @@ def test_outcomes_for_pull_requests_and_webhooks_have_a_line_a_kind(report: Drop
         "Findings in 3 of 16 runs, grave ones in 1 of 3 failed runs: Cut off (1 run), Loop (1 run), "
         "Unsupported answer (1 run), 1 other kind"
     )
+    without_findings = drop_outcome(report.model_copy(update={"findings": None}), ReportAddress())
+    assert without_findings.markdown and without_findings.data["findings"] == []
     unsafe = drop_outcome(hostile(report), ReportAddress()).markdown
     assert "<script" not in unsafe and "](javascript" not in unsafe and "**b**" not in unsafe
 

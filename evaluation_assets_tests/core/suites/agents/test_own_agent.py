@@ -123,10 +123,22 @@ def test_an_agent_returns_a_trajectory(tmp_path: Path, running: Running, kind: A
         ("return 42", "the agent returned int"),
         ("return {'reply': 'x'}", "the agent returned dict: reply"),
         ("return ''", "the agent returned no answer"),
+        ("return object()", "the agent returned object, which is not JSON"),
+        (
+            "deep = []\n    for _ in range(10**5): deep = [deep]\n    return deep",
+            "the agent returned list, which is not",
+        ),
+        (f"return 'x' * {MOST_OUTPUT + 1}", "the agent returned more than"),
+        ("raise SystemExit('bye')", "RuntimeError: the function raised SystemExit"),
+        ("raise __import__('asyncio').CancelledError", "RuntimeError: the function raised CancelledError"),
+        ("raise type('Mute', (Exception,), {'__str__': None})", "RuntimeError: the function raised Mute"),
     ],
 )
-def test_a_function_that_fails_is_a_failed_attempt(tmp_path: Path, running: Running, body: str, error: str) -> None:
-    found = ran(running, function(tmp_path, f"def run(task):\n    {body}"))
+@pytest.mark.parametrize("define", ["def", "async def"])
+def test_a_function_that_fails_is_a_failed_attempt(
+    tmp_path: Path, running: Running, define: str, body: str, error: str
+) -> None:
+    found = ran(running, function(tmp_path, f"{define} run(task):\n    {body}"))
     assert found.extra["ended"] == "failed"
     assert found.extra["error"].startswith(error)
 
@@ -215,6 +227,12 @@ def test_changed_code_is_another_version(tmp_path: Path, kind: Any) -> None:
     first, again = kind(tmp_path, source).identity, kind(tmp_path, source).identity
     assert first == again
     assert kind(tmp_path, source.replace("'a'", "'b'")).identity != first
+
+
+def test_another_function_of_the_same_file_is_another_version(tmp_path: Path) -> None:
+    source = "def run(task): ...\ndef other(task): ..."
+    other = written(tmp_path, source, provider="python", function="my_agent:other")
+    assert load_agent(UPath(other)).version_name != function(tmp_path, source).version_name
 
 
 def test_a_program_in_the_command_itself_is_run(tmp_path: Path, running: Running) -> None:

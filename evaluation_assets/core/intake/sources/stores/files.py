@@ -1,6 +1,6 @@
 """Files in a folder or a bucket. A file ends when it was last changed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatch
 from functools import cached_property
@@ -66,9 +66,9 @@ class FileStore:
     @cached_property
     def _traces(self) -> list[Trace]:
         try:
-            files = as_one(self._root).files
-        except InvalidDrop:
-            return []
+            files = self._files()
+        except StoreError:
+            raise
         except ImportError as problem:
             extra = _EXTRAS.get(self._root.protocol)
             how = f"pip install 'evaluation-assets[{extra}]'" if extra else str(problem)
@@ -80,6 +80,15 @@ class FileStore:
             raise StoreError(f"{without_credentials(str(self._root))} cannot be listed: {why}") from problem
         found = [self._trace(path) for path in files if not _is_in(path, self._home)]
         return sorted((trace for trace in found if trace is not None), key=attrgetter("ended_at", "id"))
+
+    def _files(self) -> Sequence[UPath]:
+        try:
+            return as_one(self._root).files
+        except InvalidDrop:  # there are none, and a store lists as little of a bucket that it does not have
+            bucket = self._root.path.strip("/").split("/", 1)[0]
+            if self._root.protocol in _EXTRAS and not self._root.fs.exists(bucket):
+                raise StoreError(f"there is no bucket {bucket}; correct `url` in sources.yaml") from None
+            return []
 
     def _trace(self, path: UPath) -> Trace | None:
         name = path.path.removeprefix(self._root.path).strip("/")
