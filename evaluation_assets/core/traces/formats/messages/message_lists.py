@@ -5,6 +5,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.messages.glaive import glaive_record, is_of_glaive
+from evaluation_assets.core.traces.formats.messages.rollouts import is_rollout, rollout_record
 from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -47,6 +48,8 @@ def with_messages(data: JsonObject) -> JsonObject:
         return data if messages is data[name] else {**data, name: messages}
     if is_of_glaive(data):
         return glaive_record(data)
+    if is_rollout(data):
+        return rollout_record(data)
     if any(at(message, "object") == _THREAD for message in list_in(data.get("data"))):
         return {**{key: value for key, value in data.items() if key != "data"}, LISTS[0]: in_order(data["data"])}
     for name in _STORES:
