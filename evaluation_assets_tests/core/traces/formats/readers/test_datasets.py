@@ -444,3 +444,12 @@ def test_a_rollout_of_verl_without_names_of_roles_is_a_prompt_and_its_answer(tmp
     record = {"input": "User: 2 + 2? Assistant:", "output": "4", "score": 0.0, "step": 7}
     (run,) = trajectories(written(tmp_path, record))
     assert (run.task, run.final_answer, run.success) == ("User: 2 + 2? Assistant:", "4", False)
+
+
+def test_answers_of_xlam_are_calls_that_nobody_ran(tmp_path: Path) -> None:
+    answers = [{"name": "look_up", "arguments": {"order": number}} for number in (17, 18)]
+    record = {"id": 0, "query": "Are 17 and 18 paid?", "answers": json.dumps(answers), "tools": json.dumps(TOOLS)}
+    (run,) = trajectories(written(tmp_path, record))
+    assert (run.id, run.task, run.final_answer) == ("0", "Are 17 and 18 paid?", None)
+    assert calls_of(run) == [("look_up", {"order": 17}, None), ("look_up", {"order": 18}, None)]
+    assert [tool.name for tool in run.agents[0].tools or ()] == ["look_up"]

@@ -291,3 +291,18 @@ def test_a_call_without_the_name_of_its_tool_makes_the_reading_doubtful(tmp_path
     del messages[2]["content"][1]["tool_name"]
     summary = summary_of(written(tmp_path, {"messages": messages}))
     assert (summary.trust, summary.doubts) == ("doubtful", ("1 call whose tool has no name",))
+
+
+def test_each_chat_of_a_store_of_llama_index_is_a_run(tmp_path: Path) -> None:
+    """`SimpleChatStore.persist` and `ChatMemoryBuffer.to_dict` of llama-index-core 0.14."""
+    asked = llama("user", {"block_type": "text", "text": ASKED})
+    store = {
+        "store": {"ann": [asked, *LLAMA_ANSWER], "bob": [asked, LLAMA_ANSWER[-1]]},
+        "class_name": "SimpleChatStore",
+    }
+    for record in (store, {"token_limit": 3000, "chat_store": store, "chat_store_key": "ann"}):
+        ann, bob = trajectories(written(tmp_path, record))
+        assert [(run.id, run.task, run.final_answer) for run in (ann, bob)] == [
+            ("ann", ASKED, SAID),
+            ("bob", ASKED, SAID),
+        ]
