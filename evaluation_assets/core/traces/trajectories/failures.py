@@ -68,8 +68,8 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
         exceptions = _EXCEPTION.findall(text, max(start, end - _TAIL), end)
         return exceptions[-1].strip()[:200] if exceptions else "Traceback"
     found = _LEADING.match(head)
-    if found is not None:
-        return _line(text, start, end, 0)
+    if found is not None and not _states_no_error(text[start:end]):
+        return _told_in(text[start:end]) or _line(text, start, end, 0)
     for hint, pattern in _INSIDE:
         if hint in head and (found := pattern.search(head)) is not None:
             if _OF_A_THING.match(found[0]) and _is_well(text[start:end]):
@@ -100,6 +100,13 @@ def _is_well(text: str) -> bool:
     if isinstance(status, str):
         return not status.lower().startswith(("fail", "error"))
     return True in (result.get("success"), result.get("ok")) or status in _FINE
+
+
+def _states_no_error(text: str) -> bool:
+    """Whether a JSON object has a field for errors that says there is none, such as 0 or "none"."""
+    result = _object_in(text) or {}
+    error = result.get("error", True)
+    return not error or (isinstance(error, str) and error.strip().lower() in _NO_ERRORS)
 
 
 def _told_in(text: str) -> str | None:

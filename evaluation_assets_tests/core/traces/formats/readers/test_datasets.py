@@ -215,6 +215,33 @@ def test_a_text_that_is_a_call_is_one_if_a_tool_answers(tmp_path: Path) -> None:
     assert (run.calls, run.final_answer) == ([], written_call["content"])
 
 
+def test_calls_in_brackets_are_calls_with_a_result_each(tmp_path: Path) -> None:
+    """As ToolACE has them: the result of several calls is one message, and the last call has none."""
+    shown = json.dumps([{"name": "Look Up", "results": {"paid": True}}, {"name": "stock", "results": {"error": "no"}}])
+    messages = [
+        ("user", "Is order 17 paid?"),
+        ("assistant", '[Look Up(order=17), stock(items=["a), b", "c"])]'),
+        ("tool", shown),
+        ("assistant", "It is paid."),
+        ("user", "And 18?"),
+        ("assistant", "[Look Up(order=18)]"),
+    ]
+    path = written(tmp_path, {"system": "s", "conversations": [{"from": who, "value": what} for who, what in messages]})
+    (run,) = trajectories(path)
+    assert calls_of(run) == [
+        ("Look Up", {"order": 17}, '{"paid": true}'),
+        ("stock", {"items": ["a), b", "c"]}, '{"error": "no"}'),
+        ("Look Up", {"order": 18}, None),
+    ]
+    assert [step.result and step.result.error for step in run.calls] == [None, "no", None]
+
+
+@pytest.mark.parametrize("said", ["[note]", "[see f(x=1)] and more", "[f(x=y)]", "[f()]", "[f(1)]", "[f(x=1)", "[]"])
+def test_other_brackets_are_text(tmp_path: Path, said: str) -> None:
+    (run,) = trajectories(written(tmp_path, {"messages": [*ASKED, {"role": "assistant", "content": said}]}))
+    assert (run.calls, run.final_answer) == ([], said)
+
+
 def test_elements_in_parts_of_text_are_calls_and_results(tmp_path: Path) -> None:
     call = '<tool_call>\n{"name": "look_up", "arguments": {"order": 17}}\n</tool_call>'
     said = [("assistant", call), ("user", "<tool_response>\npaid\n</tool_response>"), ("assistant", "It is paid.")]
