@@ -137,7 +137,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             ),
             system=system_of(messages) or request.text("system", "system_prompt"),
             tools=tools_of(request, *_TOOLS) or tools_of(request.object("model_parameters"), *_TOOLS),
-            usage=None if response is fields else usage_of(fields.object("usage")),
+            usage=None if response is fields else usage_of(fields.object("usage", "usage_details")),
         )
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
         fields.set_aside(*_COSTS)
