@@ -12,12 +12,13 @@ _LEADING = re.compile(
     r"(?![\"']?\s*:\s*(?:null|none|false|\"\"|''|\[\]|\{\}))"
     r"|错误|失败|异常|超时|执行失败|工具执行失败"
     r"|\w*(?:error|exception)\s*:"
-    r"|no executable action"
+    r"|no executable action|an error occurred while (?:running the tool|parsing tool arguments)\b"
     r"|no replacement was performed\b|invalid `\w+` parameter\b|parameter `\w+` is required for command\b"
     r"|the path \S+ (?:does not exist\. please provide|is not an absolute path|is a directory and only)"
     r"|file already exists at: \S+ cannot overwrite|your proposed edit has introduced new syntax error)"
 )
-"""How results begin that are nothing but a failure, also of the editors of SWE-agent and Anthropic.
+"""How results begin that are nothing but a failure, also of the OpenAI Agents SDK and the editors of SWE-agent and
+Anthropic.
 
 A field `error` with nothing in it is none.
 """

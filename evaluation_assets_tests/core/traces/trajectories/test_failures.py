@@ -20,6 +20,14 @@ def failure(text: str) -> str | None:
         ("Timed out after 30 s", "Timed out after 30 s"),
         ("执行失败: 参数", "执行失败: 参数"),
         ("ValueError: bad", "ValueError: bad"),
+        (
+            "An error occurred while running the tool. Please try again.",
+            "An error occurred while running the tool. Please try again.",
+        ),
+        (
+            "An error occurred while parsing tool arguments. Error: x",
+            "An error occurred while parsing tool arguments. Error: x",
+        ),
         ('{"ok": 1, "success": false}', '"success": false}'),
         ('{"status": "error", "n": 1}', '"status": "error", "n": 1}'),
         ('{"status": 503}', '"status": 503}'),
