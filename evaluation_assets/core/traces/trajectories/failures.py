@@ -10,15 +10,19 @@ _SEEN = 400
 _LEADING = re.compile(
     r"\W*(?:(?:error|exception|fatal|failed|failure|time(?:d )?out)\b"
     r"(?![\"']?\s*:\s*(?:null|none|false|\"\"|''|\[\]|\{\}))"
+    r"(?!:?\s+0\b|\s+set\s+to\b|[\s-]+(?:handl\w+(?!.*:[ \t]*\S)|rates?(?! limit)|modes?|analysis|tolerance)\b)"
     r"|错误|失败|异常|超时|执行失败|工具执行失败"
     r"|\w*(?:error|exception)\s*:"
     r"|no executable action|an error occurred while (?:running the tool|parsing tool arguments)\b"
+    r"|an (?:unexpected )?error occurred[^.\n]{0,60}:|tool (?:execution|call) failed\b|unknown tool:|mcp error -?\d+:"
+    r"|encountered error:|i encountered an error\b|tool_use_error>"
+    r"|you tried to use the tool \S+, but it doesn't exist"
     r"|no replacement was performed\b|invalid `\w+` parameter\b|parameter `\w+` is required for command\b"
     r"|the path \S+ (?:does not exist\. please provide|is not an absolute path|is a directory and only)"
     r"|file already exists at: \S+ cannot overwrite|your proposed edit has introduced new syntax error)"
 )
-"""How results begin that are nothing but a failure, also of the OpenAI Agents SDK and the editors of SWE-agent and
-Anthropic.
+"""How results begin that are nothing but a failure, also of the OpenAI Agents SDK, CrewAI, LlamaIndex, MCP, Claude Code
+and the editors of SWE-agent and Anthropic.
 
 A field `error` with nothing in it is none.
 """

@@ -93,6 +93,31 @@ def test_results_that_talk_about_failures_are_none(text: str) -> None:
     assert failure(text) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I encountered an error while trying to use the tool. This was the error: no stock.",  # CrewAI
+        "You tried to use the tool find, but it doesn't exist. You must use one of the following tools: look.",
+        "Encountered error: no stock",  # LlamaIndex
+        "MCP error -32602: Invalid params",
+        "Unknown tool: find",
+        "<tool_use_error>File has not been read yet.</tool_use_error>",  # Claude Code
+        "An unexpected error occurred: no stock",
+        "Error handling request: no stock",
+    ],
+)
+def test_what_frameworks_tell_a_model_of_a_failed_tool_is_a_failure(text: str) -> None:
+    assert failure(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Failed: 0, passed: 5", "Error handling in Go", "Error rate: 2%", "Failure modes of pumps", "Timeout set to 30 s"],
+)
+def test_results_that_begin_with_such_a_word_may_be_none(text: str) -> None:
+    assert failure(text) is None
+
+
 def test_only_the_span_of_the_result_is_searched() -> None:
     text = "fine. Error: later"
     assert failure_in(text, (0, 5)) is None
