@@ -110,10 +110,8 @@ def census_of(data: Any) -> Census:
             if _is_tool_span(value):
                 tool_spans.add(_span_id(value))
         for key, inner in value.items():
-            if (key == "call" and value.get("event") == "model") or (key == "calls" and "messages" in value):
-                continue  # Inspect keeps the provider's request beside the messages; its calls may have no IDs
-            if key == "error_retries" and "epoch" in value:
-                continue  # attempts that Inspect repeated, of which it keeps the ends
+            if _is_other(key, value):
+                continue
             if key == "events" and isinstance(inner, list):
                 inner = _without_scorers(inner)
             if isinstance(inner, _CONTAINERS):
@@ -126,6 +124,20 @@ def census_of(data: Any) -> Census:
 def may_hold_calls(raw: bytes) -> bool:
     """Whether the bytes of a record have a word that only calls have: a cheap look before `census_of`."""
     return any(hint in raw for hint in _HINTS_IN_BYTES)
+
+
+def _is_other(key: str, holder: dict[str, Any]) -> bool:
+    """Whether a field holds calls of something else than the run.
+
+    Inspect keeps the provider's request beside the messages, whose calls may have no IDs, and the ends of attempts that
+    it repeated; Google ADK what it compares a run with.
+    """
+    return (
+        (key == "call" and holder.get("event") == "model")
+        or (key == "calls" and "messages" in holder)
+        or (key == "error_retries" and "epoch" in holder)
+        or key in ("expected_invocation", "expectedInvocation")
+    )
 
 
 def _without_scorers(events: list[Any]) -> list[Any]:

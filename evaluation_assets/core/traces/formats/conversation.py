@@ -147,13 +147,20 @@ def each_conversation(
     belongs: Callable[[Any, Any], bool],
     trajectory_of: Callable[[Sequence[Any]], Trajectory],
     name_of: Callable[[Any], str | None] = lambda _: None,
+    runs_in: Callable[[Any], Sequence[Any]] = lambda _: (),
 ) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory or rejection per conversation. `trajectory_of` takes the data of its records."""
+    """Yield one trajectory or rejection per conversation. `trajectory_of` takes the data of its records.
+
+    `runs_in` gives the records of several conversations that are one record of a file.
+    """
     for group in grouped(files, belongs, name_of):
         if isinstance(group, Rejection):
             yield group
             continue
-        yield usable(joined(group), lambda record: trajectory_of(record.data), is_whole=len(group) == 1)
+        whole = joined(group)
+        runs = [[run] for run in runs_in(group[0].data)] or [whole.data]
+        for run in runs:
+            yield usable(whole, lambda _, run=run: trajectory_of(run), is_whole=len(group) == len(runs) == 1)
 
 
 def goes_on(earlier: Sequence[Any], later: Sequence[Any]) -> bool:

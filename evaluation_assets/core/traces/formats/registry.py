@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
 from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
+from evaluation_assets.core.traces.formats.envelopes.crewai import CREWAI
 from evaluation_assets.core.traces.formats.envelopes.dspy_react import DSPY_REACT
 from evaluation_assets.core.traces.formats.envelopes.elevenlabs import ELEVENLABS
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
@@ -170,6 +171,7 @@ _SHIPPED: dict[str, Format] = {
             CHATGPT,
             CLAUDE_AI,
             CONTINUE,
+            CREWAI,
             DSPY_REACT,
             ELEVENLABS,
             N8N,

@@ -5,6 +5,7 @@ from itertools import product
 
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.stated import Comparisons
+from evaluation_assets.core.traces.formats.transcript import total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.prices import list_price_of
 from evaluation_assets.core.traces.token_usage import TokenUsage
@@ -12,6 +13,12 @@ from evaluation_assets.core.traces.trajectories.model import Usage
 
 _FOR_5_MINUTES, _FOR_AN_HOUR = "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"
 """Anthropic's names of tokens written to its cache, by the time that they are kept for."""
+
+_INPUT = ("prompt_tokens", "input_tokens", "promptTokens", "inputTokens", "input_token_count", "inputTokenCount")
+_OUTPUT = (
+    "completion_tokens", "output_tokens", "completionTokens", "outputTokens", "output_token_count", "outputTokenCount",
+)  # fmt: skip
+"""The last two are those of Microsoft's frameworks for agents."""
 
 ESTIMATED = "is_estimate"
 """Field of a usage whose tokens its source only estimates, which an envelope sets."""
@@ -30,8 +37,8 @@ def usage_of(fields: Fields) -> Usage | None:
         return None
     if fields.flag(ESTIMATED):
         fields.note_estimate()
-    given = _tokens(fields, "prompt_tokens", "input_tokens", "promptTokens", "inputTokens")
-    written = _tokens(fields, "completion_tokens", "output_tokens", "completionTokens", "outputTokens")
+    given = _tokens(fields, *_INPUT)
+    written = _tokens(fields, *_OUTPUT)
     details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")
     cached = _tokens(details, "cached_tokens", "cache_read", "cacheReadTokens")
     if cached is None:
@@ -67,15 +74,26 @@ def usage_of(fields: Fields) -> Usage | None:
     lifetimes.set_aside(_FOR_5_MINUTES)
     details.set_aside("audio_tokens", "text_tokens", "image_tokens", "noCacheTokens")
     fields.set_aside("service_tier", "inference_geo", "prompt_cache_miss_tokens")
-    total = _tokens(fields, "total_tokens", "totalTokens")
+    stated = _tokens(fields, "total_tokens", "totalTokens", "total_token_count", "totalTokenCount")
     of_bedrock = "cacheReadInputTokens" in fields or "cacheWriteInputTokens" in fields
     counts = settled(
         fields.stated,
-        None if of_bedrock else total,  # which leaves the cached tokens out
+        None if of_bedrock else stated,  # which leaves the cached tokens out
         Count(given, (cached or 0) + (to_cache or 0), is_beside or (cached or 0) > (given or 0)),
         Count(written, reasoning or 0),
     )
-    return usage(*counts, fields.number("cost", "total_cost"), cached, within, for_an_hour)
+    own = usage(*counts, fields.number("cost", "total_cost"), cached, within, for_an_hour)
+    return total([own, *_compactions(fields)]) if fields.is_list("iterations") else own
+
+
+def _compactions(fields: Fields) -> list[Usage | None]:
+    """The usage of summaries that Anthropic made of a long conversation before it answered, and does not add to it."""
+    found: list[Usage | None] = []
+    for request in fields.objects("iterations"):
+        if request.text("type") == "compaction":
+            found.append(usage_of(request))
+        request.rest()
+    return found
 
 
 @dataclass(frozen=True, slots=True)

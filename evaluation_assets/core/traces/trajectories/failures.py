@@ -10,14 +10,19 @@ _SEEN = 400
 _LEADING = re.compile(
     r"\W*(?:(?:error|exception|fatal|failed|failure|time(?:d )?out)\b"
     r"(?![\"']?\s*:\s*(?:null|none|false|\"\"|''|\[\]|\{\}))"
+    r"(?!:?\s+0\b|\s+set\s+to\b|[\s-]+(?:handl\w+(?!.*:[ \t]*\S)|rates?(?! limit)|modes?|analysis|tolerance)\b)"
     r"|错误|失败|异常|超时|执行失败|工具执行失败"
     r"|\w*(?:error|exception)\s*:"
-    r"|no executable action"
+    r"|no executable action|an error occurred while (?:running the tool|parsing tool arguments)\b"
+    r"|an (?:unexpected )?error occurred[^.\n]{0,60}:|tool (?:execution|call) failed\b|unknown tool:|mcp error -?\d+:"
+    r"|encountered error:|i encountered an error\b|tool_use_error>"
+    r"|you tried to use the tool \S+, but it doesn't exist"
     r"|no replacement was performed\b|invalid `\w+` parameter\b|parameter `\w+` is required for command\b"
     r"|the path \S+ (?:does not exist\. please provide|is not an absolute path|is a directory and only)"
     r"|file already exists at: \S+ cannot overwrite|your proposed edit has introduced new syntax error)"
 )
-"""How results begin that are nothing but a failure, also of the editors of SWE-agent and Anthropic.
+"""How results begin that are nothing but a failure, also of the OpenAI Agents SDK, CrewAI, LlamaIndex, MCP, Claude Code
+and the editors of SWE-agent and Anthropic.
 
 A field `error` with nothing in it is none.
 """
@@ -68,8 +73,8 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
         exceptions = _EXCEPTION.findall(text, max(start, end - _TAIL), end)
         return exceptions[-1].strip()[:200] if exceptions else "Traceback"
     found = _LEADING.match(head)
-    if found is not None:
-        return _line(text, start, end, 0)
+    if found is not None and not _states_no_error(text[start:end]):
+        return _told_in(text[start:end]) or _line(text, start, end, 0)
     for hint, pattern in _INSIDE:
         if hint in head and (found := pattern.search(head)) is not None:
             if _OF_A_THING.match(found[0]) and _is_well(text[start:end]):
@@ -100,6 +105,13 @@ def _is_well(text: str) -> bool:
     if isinstance(status, str):
         return not status.lower().startswith(("fail", "error"))
     return True in (result.get("success"), result.get("ok")) or status in _FINE
+
+
+def _states_no_error(text: str) -> bool:
+    """Whether a JSON object has a field for errors that says there is none, such as 0 or "none"."""
+    result = _object_in(text) or {}
+    error = result.get("error", True)
+    return not error or (isinstance(error, str) and error.strip().lower() in _NO_ERRORS)
 
 
 def _told_in(text: str) -> str | None:

@@ -20,11 +20,21 @@ def failure(text: str) -> str | None:
         ("Timed out after 30 s", "Timed out after 30 s"),
         ("执行失败: 参数", "执行失败: 参数"),
         ("ValueError: bad", "ValueError: bad"),
+        (
+            "An error occurred while running the tool. Please try again.",
+            "An error occurred while running the tool. Please try again.",
+        ),
+        (
+            "An error occurred while parsing tool arguments. Error: x",
+            "An error occurred while parsing tool arguments. Error: x",
+        ),
         ('{"ok": 1, "success": false}', '"success": false}'),
         ('{"status": "error", "n": 1}', '"status": "error", "n": 1}'),
         ('{"status": 503}', '"status": 503}'),
         ('{\n  "status": "error",\n  "error_message": "no stock"\n}', "no stock"),
         ('{"success": false, "message": "no stock"}', "no stock"),
+        ('{\n  "error": "no stock"\n}', "no stock"),
+        ('{"error": 5}', '{"error": 5}'),
         ('{"status": "failed", "error": {"message": "no stock"}}', "no stock"),
         ('{"is_error": true}', '"is_error": true}'),
         ('{"success": true, "result": {"status": "error"}}', '"status": "error"}}'),
@@ -64,6 +74,8 @@ def test_failures_are_told_in_the_words_of_the_result(text: str, said: str) -> N
         '{"success": true, "error": "none of them"}',
         '{"result": 4, "error": "None"}',
         '{"rows": [1], "errors": []}',
+        '{"error": 0, "rows": [1]}',
+        '{"error": "none", "rows": [1]}',
         '{"data": {"rows": [1]}, "errors": [{"message": "one page is missing"}]}',
         '{"log": {"error": "of another program"}}',
         '{"found": 3, "error": 0.02}',
@@ -78,6 +90,31 @@ def test_failures_are_told_in_the_words_of_the_result(text: str, said: str) -> N
     ],
 )
 def test_results_that_talk_about_failures_are_none(text: str) -> None:
+    assert failure(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I encountered an error while trying to use the tool. This was the error: no stock.",  # CrewAI
+        "You tried to use the tool find, but it doesn't exist. You must use one of the following tools: look.",
+        "Encountered error: no stock",  # LlamaIndex
+        "MCP error -32602: Invalid params",
+        "Unknown tool: find",
+        "<tool_use_error>File has not been read yet.</tool_use_error>",  # Claude Code
+        "An unexpected error occurred: no stock",
+        "Error handling request: no stock",
+    ],
+)
+def test_what_frameworks_tell_a_model_of_a_failed_tool_is_a_failure(text: str) -> None:
+    assert failure(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Failed: 0, passed: 5", "Error handling in Go", "Error rate: 2%", "Failure modes of pumps", "Timeout set to 30 s"],
+)
+def test_results_that_begin_with_such_a_word_may_be_none(text: str) -> None:
     assert failure(text) is None
 
 

@@ -152,7 +152,7 @@ def said_of(
     said = Said(
         agent_id=message.text("name") or agent,
         thought="\n\n".join(piece for piece in (reasoning, thought) if piece and piece.strip()) or None,
-        message=text if text.strip() else refusal,
+        message=text if text.strip() else refusal or message.object("audio").text("transcript"),
         calls=tuple(calls_of(message)),
         latency_ms=latency_ms,
         usage=usage or own_usage,

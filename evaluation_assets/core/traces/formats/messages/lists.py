@@ -28,7 +28,7 @@ from evaluation_assets.core.traces.formats.transcript import Event
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at
 from evaluation_assets.core.traces.formats.usage import usage_of
-from evaluation_assets.core.traces.trajectories.model import Tool, Trajectory, Usage
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Trajectory, Usage
 
 Path = tuple[str, ...]
 """Names of nested objects, the last the name of a value."""
@@ -43,8 +43,8 @@ class MessageShape:
     the messages of a request, the answers (a message or a list of them), their usage, and why the model stopped;
     `stopped` says that where the last message does, and `failed` what broke where the agent is not to blame. `ended`
     says how the run ended, by the record and the events in it, where the record says so in words of its own.
-    `unwrapped` gives what a record wraps. `continues` says whether the second of two messages on lines of their own
-    belongs to the conversation of the first.
+    `unwrapped` gives what a record wraps, `runs` the records of several runs in one. `continues` says whether the
+    second of two messages on lines of their own belongs to the conversation of the first.
     """
 
     name: str
@@ -63,6 +63,7 @@ class MessageShape:
     model: Callable[[Fields, Sequence[Fields]], str | None] = lambda *_: None
     usage: Callable[[Fields], Usage | None] = usage_of
     unwrapped: Callable[[Any], Any] = lambda data: data
+    runs: Callable[[Any], Sequence[JsonObject]] = lambda _: ()
     continues: Callable[[Any, Any], bool] = lambda *_: True
 
     def detects(self, sample: Sample) -> bool:
@@ -71,6 +72,8 @@ class MessageShape:
 
     def recognises(self, record: Any) -> bool:
         """Whether a value is a message, a list of messages, or holds either, with something typical of this shape."""
+        if runs := self.runs(record):
+            return any(map(self.recognises, runs))
         record = self.unwrapped(record)
         if self.is_message(record):
             return self.is_typical(record)
@@ -79,7 +82,7 @@ class MessageShape:
 
     def read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         """Yield one trajectory or rejection per conversation."""
-        return each_conversation(files, self._belongs, partial(self._trajectory, unmapped))
+        return each_conversation(files, self._belongs, partial(self._trajectory, unmapped), runs_in=self.runs)
 
     def read_as_one(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         """Yield the trajectory or rejection of one conversation whose messages are in files of their own."""

@@ -5,7 +5,8 @@ from typing import Any
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.messages.glaive import glaive_record, is_of_glaive
-from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in
+from evaluation_assets.core.traces.formats.messages.rollouts import is_rollout, rollout_record
+from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 LISTS = ("messages", "traj", "conversation", "conversations", "trajectory")
@@ -15,6 +16,7 @@ _ASKED_AND_SAID = (("prompt", "completion"), ("query", "response"))
 _STORES = ("chat_message_store_state", "storeState")
 """Fields of a thread of Microsoft Agent Framework that hold its messages."""
 _STEPS, _CALLS = "intermediate_steps", "tool_calls"
+_QUERY, _ANSWERS = "query", "answers"
 
 
 _THREAD = "thread.message"
@@ -47,6 +49,11 @@ def with_messages(data: JsonObject) -> JsonObject:
         return data if messages is data[name] else {**data, name: messages}
     if is_of_glaive(data):
         return glaive_record(data)
+    if is_rollout(data):
+        return rollout_record(data)
+    if (calls := _calls_for(data)) is not None:
+        messages = [{"role": "user", "content": data[_QUERY]}, {"role": "assistant", "content": "", _CALLS: calls}]
+        return {**{key: value for key, value in data.items() if key not in (_QUERY, _ANSWERS)}, LISTS[0]: messages}
     if any(at(message, "object") == _THREAD for message in list_in(data.get("data"))):
         return {**{key: value for key, value in data.items() if key != "data"}, LISTS[0]: in_order(data["data"])}
     for name in _STORES:
@@ -60,6 +67,20 @@ def with_messages(data: JsonObject) -> JsonObject:
         if any(map(role_of, asked)) and any(map(role_of, said)):
             return {**{key: value for key, value in data.items() if key not in names}, LISTS[0]: [*asked, *said]}
     return data
+
+
+def chats_in(data: Any) -> list[JsonObject]:
+    """The conversations of a chat store or a memory of LlamaIndex, each as a record; empty for any other record."""
+    stored = object_in(at(object_in(at(data, "chat_store")) or data, "store"))
+    chats = {name: messages for name, messages in stored.items() if any(map(is_of_framework, list_in(messages)))}
+    return [{"id": name, LISTS[0]: messages} for name, messages in chats.items()]
+
+
+def _calls_for(data: JsonObject) -> list[Any] | None:
+    """The calls that answer a query, as xLAM's data set of function calls has them; `None` for any other record."""
+    calls = list_in(decoded(data.get(_ANSWERS)))
+    are_calls = all(isinstance(at(call, "name"), str) and "arguments" in call for call in calls)
+    return calls if calls and are_calls and isinstance(data.get(_QUERY), str) and "tools" in data else None
 
 
 def _with_calls(message: Any) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.bare_calls import bare_calls, results_of
 from evaluation_assets.core.traces.formats.messages.chat import role_of, split_thought
 from evaluation_assets.core.traces.formats.messages.elements import element_in, elements_in
 from evaluation_assets.core.traces.formats.messages.function_elements import (
@@ -24,7 +25,7 @@ from evaluation_assets.core.traces.formats.messages.function_elements import (
 from evaluation_assets.core.traces.formats.messages.smolagents_messages import is_of_smolagents, with_calls
 from evaluation_assets.core.traces.formats.messages.token_calls import has_token_calls, unread_in, with_token_calls
 from evaluation_assets.core.traces.formats.transcript import as_text
-from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, first_text, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _CALLERS = ("function_call", "tool_call", "function-call")
@@ -84,20 +85,21 @@ def with_written_calls(messages: list[Any]) -> WrittenMessages:
 
 
 def _with_bare_calls(messages: list[Any]) -> Iterator[Any]:
-    """The messages, in which a text that is all of a call, as Llama writes it, is one if a tool answers it."""
+    """The messages. A text that consists of calls is calls if a tool answers it; in brackets, also the last one."""
     is_parsed = any(at(message, "tool_calls") for message in messages)
+    waiting: list[JsonObject] = []
     for message, after in zip(messages, [*messages[1:], None], strict=False):
-        found = as_object(_text(message)[1]) if role_of(message) == "assistant" and role_of(after) == "tool" else None
-        if (
-            is_parsed
-            or found is None
-            or not found.keys() & {"parameters", "arguments"}
-            or not first_text(found, "name")
-        ):
-            yield message
+        if waiting and (results := results_of(waiting, _text(message)[1])):
+            yield from ({**_without_text(message), **result} for result in results)
+            waiting = []
+            continue
+        text = _text(message)[1] if role_of(message) == "assistant" and not is_parsed else ""
+        is_last = after is None and "=" in text and text.startswith("[")
+        waiting = bare_calls(text) if is_last or role_of(after) == "tool" else []
+        if waiting:
+            yield {**_without_text(message), "role": "assistant", "content": "", "tool_calls": waiting}
         else:
-            call = {"name": found["name"], "arguments": found.get("arguments", found.get("parameters"))}
-            yield {**_without_text(message), "role": "assistant", "content": "", "tool_calls": [call]}
+            yield message
 
 
 def _text(message: Any) -> tuple[str, str]:

@@ -50,6 +50,8 @@ _BLOCKS = frozenset(
     )
 )  # fmt: skip
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+_SUMMARY = "compaction"
+"""What the API put in place of earlier messages: nobody said it."""
 
 
 def is_anthropic(data: Any) -> bool:
@@ -171,6 +173,8 @@ def _answer(blocks: Sequence[str | Fields], usage: Usage | None) -> Iterator[Eve
         if isinstance(block, Fields) and kind.endswith("tool_result"):
             yield from gathered.told()
             yield _result(block)
+            continue
+        if kind == _SUMMARY:
             continue
         if gathered.calls:
             yield from gathered.told()

@@ -32,6 +32,9 @@ _EVENTS = (
 _CONTEXT = ("SystemMessage", "AssistantMessage", "FunctionExecutionResultMessage")
 """Messages that an agent sends to its model, as its saved state has them."""
 
+_SPOKEN = ("UserMessage", "AssistantMessage")
+"""Of these, which name who spoke; those of other frameworks do not."""
+
 _NOT_SAID = ("ModelClientStreamingChunkEvent", "UserInputRequestedEvent", "MemoryQueryEvent", "SelectSpeakerEvent")
 _KNOWN = (*_TEXTS, *_EVENTS, *_CONTEXT, *_NOT_SAID, "HandoffMessage")
 _LIMITS = ("Maximum number of ", "Token usage limit reached", "Timeout of ", "Max rounds reached")
@@ -44,7 +47,7 @@ _CODE = "code_execution"
 def _is_message(data: Any) -> bool:
     kind = at(data, "type")
     return isinstance(kind, str) and (
-        kind in _KNOWN
+        (kind in _KNOWN and (kind not in _SPOKEN or "source" in data))
         or ("source" in data and kind.partition("[")[0].endswith(("Event", "Message")) and "content" in data)
     )
 

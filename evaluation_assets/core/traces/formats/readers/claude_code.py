@@ -16,6 +16,7 @@ from evaluation_assets.core.traces.formats.base import (
     Sample,
     UnusableRecord,
 )
+from evaluation_assets.core.traces.formats.coding.agent_sdk_messages import as_line
 from evaluation_assets.core.traces.formats.coding.claude_code_files import SubAgents, own_records, session_files
 from evaluation_assets.core.traces.formats.coding.claude_code_lines import Chain, Reply, SessionLines
 from evaluation_assets.core.traces.formats.coding.claude_code_totals import at_least, confirm_printed
@@ -51,7 +52,7 @@ _ENTRIES = ("user", "assistant", "system", "result")
 
 def detect(sample: Sample) -> bool:
     """Whether a sample of records is in this format."""
-    return any(map(_is_entry, sample.records)) and not any(map(is_cursor_line, sample.records))
+    return any(map(_is_entry, map(as_line, sample.records))) and not any(map(is_cursor_line, sample.records))
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:

@@ -1,9 +1,12 @@
-"""Sessions of Google's Agent Development Kit: events with Gemini contents, as one object or one event per line."""
+"""Sessions of Google's Agent Development Kit: events with Gemini contents, as one object or one event per line, or in
+the results of evaluations and in eval sets.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.context import is_limit, is_refusal
+from evaluation_assets.core.traces.formats.messages.adk_evals import sessions_in
 from evaluation_assets.core.traces.formats.messages.gemini_contents import Pairs, merged, pieces_of, usage_of_gemini
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape
 from evaluation_assets.core.traces.formats.messages.pieces import agent_events, user_events
@@ -12,10 +15,15 @@ from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 NAME = "google_adk"
-DESCRIPTION = "Google ADK sessions: events with author, content and actions, as a session or one event per line"
-DETECTION = "events with author, content or actions, and invocationId (or invocation_id)"
+DESCRIPTION = "Google ADK: sessions, or their events as lines; results of `adk eval`, eval sets"
+DETECTION = (
+    "events with author, content or actions, and invocationId (or invocation_id); eval_case_results or eval_cases with "
+    "a conversation"
+)
 
 _CONTENT = ("content", "actions", "errorCode", "error_code")
+_TRANSCRIPTIONS = (("inputTranscription", "input_transcription"), ("outputTranscription", "output_transcription"))
+"""What was said aloud; such events have no content."""
 _USUAL_END = "STOP"
 _PLUMBING = (
     "id", "timestamp", "invocationId", "invocation_id", "actions", "branch", "partial", "turnComplete", "turn_complete",
@@ -42,7 +50,8 @@ def _events(events: Sequence[Fields], _: Mapping[int, Usage]) -> Iterator[Event]
         used = usage_of_gemini(event.object("usageMetadata", "usage_metadata"))
         content = event.object("content")
         content.set_aside("role")
-        pieces = list(merged(pieces_of(content, pairs)))
+        heard = [text for names in _TRANSCRIPTIONS if (text := _transcribed(event.object(*names)))]
+        pieces = list(merged(pieces_of(content, pairs))) or heard
         if is_partial:
             continue
         if author == "user" or (pieces and all(isinstance(piece, Result) for piece in pieces)):
@@ -50,6 +59,11 @@ def _events(events: Sequence[Fields], _: Mapping[int, Usage]) -> Iterator[Event]
         else:
             problem = _problem(event)
             yield from agent_events([*pieces, *([f"[{problem}]"] if problem else [])], author, used)
+
+
+def _transcribed(transcription: Fields) -> str | None:
+    transcription.set_aside("finished")
+    return transcription.text("text")
 
 
 def _model(_: Fields, events: Sequence[Fields]) -> str | None:
@@ -84,5 +98,6 @@ _SHAPE = MessageShape(
     stopped=_stopped,
     failed=_failed,
     model=_model,
+    runs=sessions_in,
 )
 detect, read = _SHAPE.detects, _SHAPE.read

@@ -33,7 +33,7 @@ from evaluation_assets.core.traces.formats.messages.chat import (
     system_of,
 )
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
-from evaluation_assets.core.traces.formats.messages.message_lists import LISTS, messages_in, with_messages
+from evaluation_assets.core.traces.formats.messages.message_lists import LISTS, chats_in, messages_in, with_messages
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import WrittenMessages, with_written_calls
 from evaluation_assets.core.traces.formats.readers.ag_ui import is_event
@@ -81,7 +81,7 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per conversation."""
-    return each_conversation(files, _belongs, partial(trajectory_of, unmapped), _conversation_of)
+    return each_conversation(files, _belongs, partial(trajectory_of, unmapped), _conversation_of, chats_in)
 
 
 def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Context = NOTHING_KNOWN) -> Trajectory:
@@ -137,7 +137,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             ),
             system=system_of(messages) or request.text("system", "system_prompt"),
             tools=tools_of(request, *_TOOLS) or tools_of(request.object("model_parameters"), *_TOOLS),
-            usage=None if response is fields else usage_of(fields.object("usage")),
+            usage=None if response is fields else usage_of(fields.object("usage", "usage_details")),
         )
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
         fields.set_aside(*_COSTS)
@@ -217,6 +217,8 @@ def _belongs(earlier: Any, later: Any) -> bool:
 def _holds_messages(record: Any) -> bool:
     if isinstance(record, list):
         return _are_messages(as_chat_messages(record))
+    if chats_in(record):
+        return True
     record = with_messages(object_in(record))
     if not isinstance(record, dict) or any(key in record for key in _OTHERS) or is_anthropic(record):
         return False

@@ -121,6 +121,10 @@ class PendingEvents:
                 count += 1
         return steps
 
+    def result_at(self, place: Place) -> Result | None:
+        """The result of the call at this position."""
+        return self._entries[place[0]].results[place[1]]
+
     def call_at(self, place: Place) -> Call:
         """The call at this position."""
         event = self._entries[place[0]].event

@@ -12,7 +12,7 @@ from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import Rejection, UnusableRecord
 from evaluation_assets.core.traces.formats.context import ended_by
 from evaluation_assets.core.traces.formats.isolation import usable
-from evaluation_assets.core.traces.formats.spans.attributes import kind_of
+from evaluation_assets.core.traces.formats.spans.attributes import hand_off_in, kind_of
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
 from evaluation_assets.core.traces.formats.spans.langfuse_observations import read_sdk_attributes
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool, trace_in
@@ -82,7 +82,9 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
     spans = list(trace.walk())
     item = next((found for span in spans for found in _dataset_items(span.logs)), {})
     task = telling.task or next((turn.user_message for turn in turns if turn.user_message), "")
-    answer = telling.answer or final_submission(text, turns) or final_message(turns)
+    last = final_message(turns)
+    said = None if last is None or _is_said_in_tool(last, spans, telling) else last
+    answer = telling.answer or final_submission(text, turns) or said
     starts = [span.start_s for span in spans if span.start_s is not None]
     names = list(dict.fromkeys(span.trace_id for span in spans))
     broken = failure(trace)
@@ -126,6 +128,25 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
         labels={"verdicts": verdicts} if verdicts else {},
         extra={key: value for key, value in about.items() if value},
     )
+
+
+def _is_said_in_tool(last: str, spans: Sequence[Span], telling: Telling) -> bool:
+    """Whether the last message is that of an agent within a tool, whose result, if there is one, does not have it.
+
+    The model that called the tool did not answer any more: it was cut off, or the tool failed.
+    """
+    models = {
+        span.id: telling.places[span.id] for span in spans if kind_of(span) == "model" and span.id in telling.places
+    }
+    speaker = max(models, key=lambda name: models[name], default=None)
+    for tool in (span for span in spans if kind_of(span) == "tool" and hand_off_in(span) is None):
+        place = telling.places.get(tool.id)
+        inside = {span.id for span in tool.walk()}
+        asked = {entry for name, (entry, _) in models.items() if name not in inside}
+        if place is not None and place[0] in asked and speaker in inside:
+            result = telling.events.result_at(place)
+            return result is None or last.strip() not in result.content
+    return False
 
 
 def _spans_of(spans: Iterable[Span], trace_id: str) -> list[Span]:

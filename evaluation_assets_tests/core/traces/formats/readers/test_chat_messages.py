@@ -13,6 +13,7 @@ from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.messages.chat import split_thought
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
+from evaluation_assets_tests.core.traces.formats.readers.summaries import written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, read, trajectories
 from evaluation_assets_tests.third_party import data
 
@@ -51,7 +52,7 @@ def test_each_of_several_calls_stands_before_its_own_result() -> None:
         "Lima is the capital of Peru.",
         '{"error": "unknown country"}',
     ]
-    assert errors_of(run) == ['{"error": "unknown country"}']
+    assert errors_of(run) == ["unknown country"]
     assert [clip.tool_type for clip in clips_of(run)] == ["search", "atlas", "final"]
 
 
@@ -397,3 +398,10 @@ def test_a_request_of_litellm_that_failed_says_why(tmp_path: Path) -> None:
     record = {"messages": messages, "response": {}, "status": "failure", "error_str": "RateLimitError: slow down"}
     (run,) = trajectories(saved(tmp_path, [record]))
     assert (run.flags, run.extra["error"]) == (("failed",), "RateLimitError: slow down")
+
+
+def test_an_answer_that_was_spoken_is_its_transcript(tmp_path: Path) -> None:
+    audio = {"id": "audio_1", "data": "UklG", "expires_at": 1754000000, "transcript": "It is paid."}
+    messages = [{"role": "user", "content": "Paid?"}, {"role": "assistant", "content": None, "audio": audio}]
+    (run,) = trajectories(written(tmp_path, {"messages": messages}))
+    assert run.final_answer == "It is paid."

@@ -523,3 +523,41 @@ def test_cache_writes_are_input_wherever_they_are_counted(tmp_path: Path, writte
     (run,) = trajectories(written(tmp_path / "s.jsonl", lines))
     assert run.usage is not None
     assert (run.usage.input_tokens, run.usage.cache_write_tokens) == (60, 50)
+
+
+def sdk_message(number: int, content: Any, **more: Any) -> dict[str, Any]:
+    """A message of claude-agent-sdk 0.1 as `dataclasses.asdict` gives it."""
+    return {"content": content, "uuid": f"u{number}", "parent_tool_use_id": None, **more}
+
+
+def sdk_reply(number: int, block: dict[str, Any], **more: Any) -> dict[str, Any]:
+    known = {"model": "claude-sonnet-4-5", "message_id": f"m{number}", "session_id": "s-1", "stop_reason": None}
+    return sdk_message(number, [block], **known, usage={"input_tokens": 10, "output_tokens": 5}, **more)
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_messages_of_the_agent_sdk_are_read_as_the_lines_they_were_made_of(tmp_path: Path, is_named: bool) -> None:
+    init = {"type": "system", "subtype": "init", "session_id": "s-1", "cwd": "/p", "tools": ["Read", "Task"]}
+    counts = {"num_turns": 4, "duration_ms": 5000, "is_error": False, "total_cost_usd": 0.05}
+    task = {"id": "t2", "name": "Task", "input": {"prompt": "Look.", "subagent_type": "scout"}}
+    messages = [
+        ("SystemMessage", {"subtype": "init", "data": init}),
+        ("AssistantMessage", sdk_reply(1, {"thinking": "Which file?", "signature": "x"})),
+        ("AssistantMessage", sdk_reply(2, {"id": "t1", "name": "Read", "input": {"file_path": "a"}})),
+        ("UserMessage", sdk_message(3, [{"tool_use_id": "t1", "content": "no file", "is_error": True}])),
+        ("AssistantMessage", sdk_reply(4, task)),
+        ("UserMessage", {**sdk_message(5, "Look."), "parent_tool_use_id": "t2"}),
+        ("AssistantMessage", {**sdk_reply(6, {"text": "Nothing."}), "parent_tool_use_id": "t2"}),
+        ("UserMessage", sdk_message(7, [{"tool_use_id": "t2", "content": [{"type": "text", "text": "Nothing."}]}])),
+        ("AssistantMessage", sdk_reply(8, {"text": "There is none."})),
+        ("ResultMessage", {"subtype": "success", "session_id": "s-1", "result": "There is none.", **counts}),
+    ]
+    lines = [{"type": kind, **message} if is_named else message for kind, message in messages]
+    (run,) = trajectories(written(tmp_path / "messages.jsonl", lines))
+    assert (run.id, run.format, run.final_answer) == ("s-1", "claude_code", "There is none.")
+    assert speaking(run) == ["claude-code", "scout", "claude-code"]
+    assert [(step.call.name, step.result and step.result.error) for step in run.calls if step.call] == [
+        ("Read", "no file"),
+        ("Task", None),
+    ]
+    assert run.usage == Usage(input_tokens=50, output_tokens=25, cost_usd=0.05)

@@ -50,6 +50,27 @@ def test_tools_on_the_server_are_calls_with_their_results() -> None:
     assert [step.result and step.result.error for step in run.calls] == [None, None, "max_uses_exceeded"]
 
 
+def test_a_summary_of_earlier_messages_is_not_said_and_its_tokens_count(tmp_path: Path) -> None:
+    """`compact_20260112`: the usage of a response leaves out what the summary took."""
+    iterations = [
+        {"type": "compaction", "input_tokens": 1000, "output_tokens": 50},
+        {"type": "message", "input_tokens": 30, "output_tokens": 4},
+    ]
+    response = {
+        "type": "message",
+        "role": "assistant",
+        "stop_reason": "end_turn",
+        "content": [{"type": "compaction", "content": "Summary: fruit."}, {"type": "text", "text": "Apples."}],
+        "usage": {"input_tokens": 30, "output_tokens": 4, "iterations": iterations},
+    }
+    request = {"system": "You are a clerk.", "messages": [{"role": "user", "content": "Which?"}]}
+    path = written(tmp_path, {"request": request, "response": response})
+    (run,) = trajectories(path)
+    assert (run.final_answer, "Summary" in run.text) == ("Apples.", False)
+    assert run.usage == Usage(input_tokens=1030, output_tokens=54)
+    assert summary_of(path).trust == "complete"
+
+
 def test_nothing_of_these_fixtures_is_lost() -> None:
     unmapped = UnmappedFields()
     trajectories(ANTHROPIC, unmapped=unmapped)

@@ -215,6 +215,33 @@ def test_a_text_that_is_a_call_is_one_if_a_tool_answers(tmp_path: Path) -> None:
     assert (run.calls, run.final_answer) == ([], written_call["content"])
 
 
+def test_calls_in_brackets_are_calls_with_a_result_each(tmp_path: Path) -> None:
+    """As ToolACE has them: the result of several calls is one message, and the last call has none."""
+    shown = json.dumps([{"name": "Look Up", "results": {"paid": True}}, {"name": "stock", "results": {"error": "no"}}])
+    messages = [
+        ("user", "Is order 17 paid?"),
+        ("assistant", '[Look Up(order=17), stock(items=["a), b", "c"])]'),
+        ("tool", shown),
+        ("assistant", "It is paid."),
+        ("user", "And 18?"),
+        ("assistant", "[Look Up(order=18)]"),
+    ]
+    path = written(tmp_path, {"system": "s", "conversations": [{"from": who, "value": what} for who, what in messages]})
+    (run,) = trajectories(path)
+    assert calls_of(run) == [
+        ("Look Up", {"order": 17}, '{"paid": true}'),
+        ("stock", {"items": ["a), b", "c"]}, '{"error": "no"}'),
+        ("Look Up", {"order": 18}, None),
+    ]
+    assert [step.result and step.result.error for step in run.calls] == [None, "no", None]
+
+
+@pytest.mark.parametrize("said", ["[note]", "[see f(x=1)] and more", "[f(x=y)]", "[f()]", "[f(1)]", "[f(x=1)", "[]"])
+def test_other_brackets_are_text(tmp_path: Path, said: str) -> None:
+    (run,) = trajectories(written(tmp_path, {"messages": [*ASKED, {"role": "assistant", "content": said}]}))
+    assert (run.calls, run.final_answer) == ([], said)
+
+
 def test_elements_in_parts_of_text_are_calls_and_results(tmp_path: Path) -> None:
     call = '<tool_call>\n{"name": "look_up", "arguments": {"order": 17}}\n</tool_call>'
     said = [("assistant", call), ("user", "<tool_response>\npaid\n</tool_response>"), ("assistant", "It is paid.")]
@@ -407,3 +434,49 @@ def test_toolbench_answers_are_the_way_that_was_chosen() -> None:
     assert [tool.name for tool in run.agents[0].tools or ()] == ["search_for_images"]
     summary = summary_of(path)
     assert (summary.trust, summary.gaps) == ("partial", ("3 requests stated by the source, 2 read",))
+
+
+CLERK = (
+    "system\nYou are a clerk.\n\n<tools>\n" + json.dumps(TOOLS[0]) + "\n</tools>\nuser\nIs order 17 paid?\nassistant\n"
+)
+LOOKED = 'I look.\n<tool_call>\n{"name": "look_up", "arguments": {"order": 17}}\n</tool_call>'
+
+
+@pytest.mark.parametrize("line_break", ["", "\n"])
+def test_a_rollout_of_verl_is_split_where_its_template_named_the_roles(tmp_path: Path, line_break: str) -> None:
+    shown = f"{line_break}user\n<tool_response>\npaid\n</tool_response>\nassistant\n"
+    record = {"input": CLERK, "output": f"{LOOKED}{shown}It is paid.", "gts": "paid", "score": 1.0, "step": 7}
+    path = written(tmp_path, record)
+    (run,) = trajectories(path)
+    assert (run.task, run.final_answer, len(run.turns)) == ("Is order 17 paid?", "It is paid.", 1)
+    assert calls_of(run) == CALLS
+    assert [tool.name for tool in run.agents[0].tools or ()] == ["look_up"]
+    assert (run.success, run.reference_answer, run.labels) == (True, "paid", {"reward": 1.0})
+    assert summary_of(path).trust == "complete"
+
+
+def test_what_a_user_answers_in_a_rollout_of_verl_is_a_turn_and_its_score_no_outcome_beside_acc(tmp_path: Path) -> None:
+    record = {"input": "user\n2 + 2?\nassistant\n", "step": 7, "score": -1.0, "acc": True}
+    said = "Ask the user\nor not: 5.\nuser\nTry again.\nassistant\n4, as an\nassistant\nsays."
+    (run,) = trajectories(written(tmp_path, {**record, "output": said}))
+    assert [turn.user_message for turn in run.turns] == ["2 + 2?", "Try again."]
+    assert [turn.interactions[0].response for turn in run.turns] == [
+        "Ask the user\nor not: 5.",
+        "4, as an\nassistant\nsays.",
+    ]
+    assert (run.success, run.labels) == (True, {"score": -1.0})
+
+
+def test_a_rollout_of_verl_without_names_of_roles_is_a_prompt_and_its_answer(tmp_path: Path) -> None:
+    record = {"input": "User: 2 + 2? Assistant:", "output": "4", "score": 0.0, "step": 7}
+    (run,) = trajectories(written(tmp_path, record))
+    assert (run.task, run.final_answer, run.success) == ("User: 2 + 2? Assistant:", "4", False)
+
+
+def test_answers_of_xlam_are_calls_that_nobody_ran(tmp_path: Path) -> None:
+    answers = [{"name": "look_up", "arguments": {"order": number}} for number in (17, 18)]
+    record = {"id": 0, "query": "Are 17 and 18 paid?", "answers": json.dumps(answers), "tools": json.dumps(TOOLS)}
+    (run,) = trajectories(written(tmp_path, record))
+    assert (run.id, run.task, run.final_answer) == ("0", "Are 17 and 18 paid?", None)
+    assert calls_of(run) == [("look_up", {"order": 17}, None), ("look_up", {"order": 18}, None)]
+    assert [tool.name for tool in run.agents[0].tools or ()] == ["look_up"]

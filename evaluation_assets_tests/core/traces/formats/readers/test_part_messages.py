@@ -264,6 +264,47 @@ def test_an_adk_session_has_its_agents_calls_and_usage(name: str) -> None:
     assert (len(run.turns), run.final_answer) == (1, "Room A is booked.")
 
 
+def test_results_of_adk_are_the_runs_of_their_cases_with_outcome_and_scores(tmp_path: Path) -> None:
+    results = (ADK / "results.evalset_result.json").read_text()
+    (tmp_path / "twice.json").write_text(orjson.dumps(results).decode())  # google-adk before 1.20 encodes them twice
+    for path in (ADK / "results.evalset_result.json", tmp_path / "twice.json"):
+        failed, passed = trajectories(path)
+        assert (failed.id, failed.task_id, failed.success) == ("___eval___1", "noon", False)
+        assert failed.labels["scores"] == {"tool_trajectory_avg_score": 0.0}
+        assert (failed.final_answer, failed.usage) == ("Room B is free.", Usage(input_tokens=50, output_tokens=9))
+        assert (passed.task_id, passed.success, passed.final_answer) == ("night", True, "None is free.")
+        assert (passed.reference_answer, [agent.id for agent in passed.agents]) == ("No room is free.", ["desk"])
+        assert calls_of(failed) == [("rooms", {"hour": 12}, '{\n  "free": [\n    "B"\n  ]\n}')]
+        assert calls_and_errors(passed) == [('{"hour":23}', "closed at 23")]
+
+
+def test_results_of_adk_without_a_session_have_the_calls_of_their_invocations(tmp_path: Path) -> None:
+    results = orjson.loads((ADK / "results.evalset_result.json").read_bytes())
+    noon, _ = trajectories(ADK / "results.evalset_result.json")
+    results["eval_case_results"][0]["session_details"] = None
+    read, _ = trajectories(written(tmp_path, results))
+    assert (calls_of(read), read.final_answer, read.usage) == (calls_of(noon), noon.final_answer, None)
+
+
+def test_an_eval_set_of_adk_has_a_run_for_each_case() -> None:
+    (run,) = trajectories(ADK / "rooms.evalset.json")
+    assert (run.task_id, run.success, len(run.turns)) == ("noon", None, 2)
+    assert [name for name, _, _ in calls_of(run)] == ["rooms", "book"]
+    assert [agent.id for agent in run.agents] == ["desk", "booker"]
+    assert run.text.count("Room A is booked.") == 1
+
+
+def test_what_was_said_aloud_to_an_adk_agent_is_read_from_its_transcription(tmp_path: Path) -> None:
+    def heard(author: str, name: str, text: str, **more: Any) -> dict[str, Any]:
+        return {**_adk_event(author, None, **more), name: {"text": text, "finished": not more}}
+
+    said = heard("user", "inputTranscription", "Is a room free?")
+    part = heard("desk", "outputTranscription", "Room", partial=True)
+    answer = heard("desk", "outputTranscription", "Room A is free.")
+    (run,) = trajectories(written(tmp_path, said, part, answer))
+    assert (run.task, run.final_answer, run.text.count("Room")) == ("Is a room free?", "Room A is free.", 1)
+
+
 @pytest.mark.parametrize("path", files_of_all(BEDROCK, VERCEL, GEMINI, ADK), ids=str)
 def test_the_import_report_has_no_doubts(path: Path) -> None:
     found = summary_of(path)

@@ -181,6 +181,16 @@ def test_a_thread_of_microsoft_agent_framework_has_its_messages_in_a_store(tmp_p
     assert (run.task, calls_of(run), run.final_answer) == (ASKED, [("wind", PLACE, FOUND)], SAID)
 
 
+def test_a_response_of_microsoft_agent_framework_has_its_tokens(tmp_path: Path) -> None:
+    used = {"type": "usage_details", "input_token_count": 50, "output_token_count": 7, "total_token_count": 57}
+    response = {"type": "agent_run_response", "messages": AGENT_FRAMEWORK, "response_id": "r", "usage_details": used}
+    (run,) = trajectories(written(tmp_path, response))
+    assert run.usage == Usage(input_tokens=50, output_tokens=7)
+    in_dotnet = {"messages": EXTENSIONS_AI, "usage": {"inputTokenCount": 50, "outputTokenCount": 7}}
+    (run,) = trajectories(written(tmp_path, in_dotnet))
+    assert run.usage == Usage(input_tokens=50, output_tokens=7)
+
+
 def thread_message(number: int, role: str, text: str) -> JsonObject:
     content = [{"type": "text", "text": {"value": text, "annotations": []}}]
     message = {"id": f"msg_{number}", "object": "thread.message", "created_at": 1754000000 + number, "thread_id": "t"}
@@ -291,3 +301,18 @@ def test_a_call_without_the_name_of_its_tool_makes_the_reading_doubtful(tmp_path
     del messages[2]["content"][1]["tool_name"]
     summary = summary_of(written(tmp_path, {"messages": messages}))
     assert (summary.trust, summary.doubts) == ("doubtful", ("1 call whose tool has no name",))
+
+
+def test_each_chat_of_a_store_of_llama_index_is_a_run(tmp_path: Path) -> None:
+    """`SimpleChatStore.persist` and `ChatMemoryBuffer.to_dict` of llama-index-core 0.14."""
+    asked = llama("user", {"block_type": "text", "text": ASKED})
+    store = {
+        "store": {"ann": [asked, *LLAMA_ANSWER], "bob": [asked, LLAMA_ANSWER[-1]]},
+        "class_name": "SimpleChatStore",
+    }
+    for record in (store, {"token_limit": 3000, "chat_store": store, "chat_store_key": "ann"}):
+        ann, bob = trajectories(written(tmp_path, record))
+        assert [(run.id, run.task, run.final_answer) for run in (ann, bob)] == [
+            ("ann", ASKED, SAID),
+            ("bob", ASKED, SAID),
+        ]

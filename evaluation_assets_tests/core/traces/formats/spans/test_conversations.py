@@ -165,3 +165,28 @@ def test_a_request_that_broke_is_of_the_agent_that_made_it(tmp_path: Path) -> No
         if step.result and step.result.error
     ]
     assert broke == [("manager", "429")]
+
+
+@pytest.mark.parametrize(
+    ("result", "answer"),
+    [({"error": "no trains"}, None), ({}, None), ({"gen_ai.tool.call.result": "There is one at nine."}, "At nine.")],
+)
+def test_the_last_words_of_an_agent_in_a_tool_answer_nobody_but_its_caller(
+    tmp_path: Path, result: dict[str, Any], answer: str | None
+) -> None:
+    """The last result has what the agent said: the tool's result is the answer, as with `return_direct`."""
+    words = answer or "There is one, but"
+    result = {key: value if answer is None else words for key, value in result.items()}
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "ask_rail", "gen_ai.tool.call.id": "c1"}
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "rail"}
+    asked = [said("user", "Plan a trip.")]
+    path = otlp(
+        tmp_path / "trip.jsonl",
+        span("root", {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}, end=9),
+        span("m1", chat(asked, [asked_for("c1", "ask_rail", when="noon")]), start=1, parent="root"),
+        span("tool", {**tool, **result}, start=2, end=8, parent="root", error=result.get("error")),
+        span("sub", agent, start=3, end=7, parent="tool"),
+        span("m2", chat([said("user", "noon")], [said("assistant", words)]), start=4, parent="sub"),
+    )
+    (run,) = trajectories(path)
+    assert (run.final_answer, run.flags) == (answer, () if answer else ("no_answer",))
