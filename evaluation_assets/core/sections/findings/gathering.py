@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "7"
+GATHERING_VERSION = "8"
 
 _OF_CASE, _OF_SOURCE = "tool_use_results", "recorded_expectations"
 ABOUT_OUTCOME = frozenset((_OF_CASE, _OF_SOURCE))
@@ -194,7 +194,6 @@ def _of_coding_work(rows: Sequence[Row]) -> Iterator[Finding]:
         for said in row["correction_quotes"]:
             yield _finding("user_correction", "coding_work", Place(), said)
         told = {
-            "failing_tests": row["last_test_result"] == "failing" and "the last test run failed",
             "undone_edit": row["edits_undone"] and f"edits undone: {row['edits_undone']}",
             "repeated_read": row["repeated_reads"] and f"{row['most_reread']}, repeated reads: {row['repeated_reads']}",
             "user_interruption": row["interruptions"] and f"interruptions: {row['interruptions']}",
