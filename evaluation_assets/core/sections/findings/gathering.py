@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.sections.findings.course import Course
+from evaluation_assets.core.sections.findings.course import Course, quotation
+from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.finding import Finding, Place, Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
@@ -145,11 +146,22 @@ def _of_flags(trajectory: Trajectory) -> Iterator[Finding]:
     if "cut_off" in kinds_of_end.values():
         kinds_of_end.pop("no_answer", None)
     for flag, kind in kinds_of_end.items():
-        error = trajectory.extra.get("error") if flag == "failed" else None
+        is_limit = flag.endswith("_limit")
+        error = trajectory.extra.get("error") if flag == "failed" or is_limit else None
         severity: Severity | None = None
-        if trajectory.final_answer and flag.endswith("_limit") and flag != "context_limit":
+        if trajectory.final_answer and is_limit and flag != "context_limit":
             severity = "LOW" if trajectory.success else "MEDIUM"
-        yield _finding(kind, "flags", Place(), str(error or flag), severity)
+        place, said = (Place(), None) if error or not is_limit else _said_of_limit(trajectory)
+        yield _finding(kind, "flags", place, said or str(error or flag), severity)
+
+
+def _said_of_limit(trajectory: Trajectory) -> tuple[Place, str | None]:
+    """Where the last message of a run says that it ended at a limit, and the words."""
+    for message in Course(trajectory).messages[-1:]:
+        if found := cues("limit").search(message.text):
+            start, end = quotation(message.text, *found.span())
+            return message.place(start, end), message.text[start:end]
+    return Place(), None
 
 
 def _of_session(issues: Sequence[Row]) -> Iterator[Finding]:

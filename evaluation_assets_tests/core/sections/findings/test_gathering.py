@@ -83,6 +83,21 @@ def test_a_limit_is_less_grave_for_a_run_that_succeeded_or_answered(
     assert [(each.kind, each.severity) for each in findings_of(ended)] == [("cut_off", severity)]
 
 
+@pytest.mark.parametrize(
+    ("answer", "fields", "evidence"),
+    [
+        ("I looked.\nAgent stopped due to max iterations.", {}, "Agent stopped due to max iterations."),
+        ("达到最大步数上限。", {}, "达到最大步数上限。"),
+        ("On its way.", {}, "step_limit"),
+        ("On its way.", {"extra": {"error": "Agent reached maximum iteration."}}, "Agent reached maximum iteration."),
+    ],
+)
+def test_what_says_that_a_run_reached_a_limit_is_quoted(answer: str, fields: dict[str, Any], evidence: str) -> None:
+    ended = replace(run(asked("Where?", READ, answer=answer)), flags=("step_limit",), **fields)
+    (finding,) = [each for each in findings_of(ended) if each.kind == "cut_off"]
+    assert finding.evidence == evidence
+
+
 def test_what_was_expected_of_a_run_is_found_at_its_call() -> None:
     issue = {"kind": "wrong_parameter", "tool": "get_order", "parameter": "order_id", "hard": True, "call": 1}
     issue |= {"detail": 'expected "W22", got "W21"'}
