@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.sections.findings.course import Course, quotation
+from evaluation_assets.core.sections.findings.course import LONGEST_QUOTATION, Course, quotation
 from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.finding import Finding, Place, Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.suites.refusals import is_refusal
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 Row = Mapping[str, Any]
@@ -112,6 +113,7 @@ def findings_of(
     gathered = (
         *(detected(trajectory) if detections is None else detections),
         *_of_flags(trajectory),
+        *_of_refusal(trajectory),
         *_of_session(session_issues),
         *_of_case(trajectory, case_issues, _OF_CASE),
         *_of_case(trajectory, unmet, _OF_SOURCE),
@@ -153,6 +155,20 @@ def _of_flags(trajectory: Trajectory) -> Iterator[Finding]:
             severity = "LOW" if trajectory.success else "MEDIUM"
         place, said = (Place(), None) if error or not is_limit else _said_of_limit(trajectory)
         yield _finding(kind, "flags", place, said or str(error or flag), severity)
+
+
+def _of_refusal(trajectory: Trajectory) -> Iterator[Finding]:
+    """A final answer that says that the task was not done, of a run that is not known to have succeeded."""
+    answer = trajectory.final_answer or ""
+    if trajectory.success or "refused" in trajectory.flags or not is_refusal(answer):
+        return
+    severity: Severity = "LOW" if trajectory.success is None else "MEDIUM"
+    last = next(reversed(Course(trajectory).messages), None)
+    if last is None or not is_refusal(last.text):
+        yield _finding("refusal", "flags", Place(), answer[:LONGEST_QUOTATION], severity)
+    else:
+        end = min(len(last.text), LONGEST_QUOTATION)
+        yield _finding("refusal", "flags", last.place(0, end), last.text[:end], severity)
 
 
 def _said_of_limit(trajectory: Trajectory) -> tuple[Place, str | None]:

@@ -84,6 +84,25 @@ def test_a_limit_is_less_grave_for_a_run_that_succeeded_or_answered(
 
 
 @pytest.mark.parametrize(
+    ("answer", "success", "severities"),
+    [
+        ("I am unable to answer this question: the search does not respond.", False, ["MEDIUM"]),
+        ("Ich kann diese Frage leider nicht beantworten.", False, ["MEDIUM"]),
+        ("I am unable to answer this question: the search does not respond.", None, ["LOW"]),
+        ("I am unable to cancel it: the policy does not allow it.", True, []),
+        ("It is on its way.", False, []),
+    ],
+)
+def test_an_answer_that_says_that_the_agent_could_not_do_it_explains_a_failed_run(
+    answer: str, success: bool | None, severities: list[str]
+) -> None:
+    ended = replace(run(asked("Where?", READ, answer=answer)), success=success, final_answer=answer)
+    found = [each for each in findings_of(ended) if each.kind == "refusal"]
+    assert [each.severity for each in found] == severities
+    assert all(each.evidence == answer for each in found)
+
+
+@pytest.mark.parametrize(
     ("answer", "fields", "evidence"),
     [
         ("I looked.\nAgent stopped due to max iterations.", {}, "Agent stopped due to max iterations."),
