@@ -109,7 +109,8 @@ def _answer(task: RecordedTask) -> str | None:
 
 
 def _to_confirm(task: RecordedTask, case: Case) -> Iterator[str]:
-    if case is task.recorded:
+    is_of_source = case is task.recorded or (not task.passing and case.answer is not None)
+    if is_of_source:
         yield "expectations are those that the source recorded"
     elif not task.passing:
         yield f"no run of the task passed{' without the failure' if task.failing else ''}, say what is expected"
@@ -121,7 +122,7 @@ def _to_confirm(task: RecordedTask, case: Case) -> Iterator[str]:
             yield "passing runs have no call in common"
     suite = Suite(name=case.id, cases=(case,))
     unnoticed = sum(evaluate(case, run, suite).passed is True for run in task.failing)
-    if unnoticed and (task.passing or case is task.recorded):
+    if unnoticed and (task.passing or is_of_source):
         yield f"{unnoticed} of {counted(len(task.failing), 'run')} with the failure would pass, say what they lack"
     if task.n_turns > 1 and case.user is None:
         yield f"the conversation had {task.n_turns} turns, the case has only its task"

@@ -92,7 +92,7 @@ def test_the_answer_of_the_source_is_taken_unless_passing_runs_contradict_it() -
     assert stated is not None and stated.value == "12"
     assert drafted(run(answer="a dozen"), reference="12").answer is None
     alone = drafted(reference="12")
-    assert alone.answer is not None and alone.review == "no run of the task passed, say what is expected"
+    assert alone.answer is not None and alone.review == "expectations are those that the source recorded"
 
 
 def test_a_conversation_and_calls_that_differ_are_told() -> None:
