@@ -110,9 +110,10 @@ def findings_of(
     `detections` are those of the detectors, by default without knowledge of other runs of the drop. `unmet` are issues
     by the expectations that the source recorded.
     """
+    own = list(detected(trajectory) if detections is None else detections)
     gathered = (
-        *(detected(trajectory) if detections is None else detections),
-        *_of_flags(trajectory),
+        *own,
+        *_of_flags(trajectory, is_cut_off=any(finding.kind == "cut_off" for finding in own)),
         *_of_refusal(trajectory),
         *_of_session(session_issues),
         *_of_case(trajectory, case_issues, _OF_CASE),
@@ -139,13 +140,13 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-def _of_flags(trajectory: Trajectory) -> Iterator[Finding]:
-    """How the run ended. A run that was cut off has no answer: that is one thing.
+def _of_flags(trajectory: Trajectory, *, is_cut_off: bool) -> Iterator[Finding]:
+    """How the run ended. A run that was cut off, by a detector too, has no answer: that is one thing.
 
     One that reached its limit with its answer lost little by that, and less if it succeeded.
     """
     kinds_of_end = {flag: FLAGS[flag] for flag in trajectory.flags if flag in FLAGS}
-    if "cut_off" in kinds_of_end.values():
+    if is_cut_off or "cut_off" in kinds_of_end.values():
         kinds_of_end.pop("no_answer", None)
     for flag, kind in kinds_of_end.items():
         is_limit = flag.endswith("_limit")

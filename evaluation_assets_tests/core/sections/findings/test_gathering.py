@@ -61,6 +61,9 @@ def test_a_run_that_was_cut_off_has_no_second_finding_for_the_answer_that_is_mis
     for flags, expected in ((("no_answer",), ["missing_answer"]), (("step_limit", "no_answer"), ["cut_off"])):
         found = findings_of(replace(ended, flags=flags))
         assert [each.kind for each in found if each.detector == "flags"] == expected
+    cut_off = next(each for each in findings_of(replace(ended, flags=("step_limit",))) if each.kind == "cut_off")
+    found = findings_of(replace(ended, flags=("no_answer",)), [replace(cut_off, detector="cut_off")])
+    assert [each.kind for each in found] == ["cut_off"]
 
 
 @pytest.mark.parametrize(
