@@ -49,8 +49,8 @@ def draft_from_drop(drop: str, output: Path | None, home: Installation) -> None:
 def draft_from_group(group: str, output: Path | None, home: Installation, panel: Panel) -> None:
     """Draft a test case of each task that a failure group affects.
 
-    What is expected comes from passing runs of the task in all drops. Each case has a field `review` that says what to
-    confirm. Cases are skipped until you remove it.
+    What is expected comes from its source, or from passing runs in all drops. Each case has a field `review` that says
+    what to confirm. Cases are skipped until you remove it.
     """
     row = known_group(updated_groups(home, panel), group)
     members = (each for each in home.whole_table("grouped_findings").rows() if each["group_id"] == row["group_id"])

@@ -11,7 +11,7 @@ from evaluation_assets.defs.stage import stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
-CODING_VERSION = "4"
+CODING_VERSION = "5"
 """Increment when the same sessions would give different figures."""
 
 

@@ -28,7 +28,7 @@ from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
-SESSIONS_VERSION = "9"
+SESSIONS_VERSION = "10"
 """Increment when the same sessions and verdicts would give a different analysis."""
 
 JUDGED = f"At least {sessions.MIN_JUDGED:.0%} of the responses in the sessions that a judge is asked about are judged."

@@ -96,6 +96,39 @@ def test_trials_that_word_a_task_anew_are_one_case(tmp_path: Path) -> None:
     assert case["id"] == "t" and "from 3 passing runs" in case["review"]
 
 
+def test_trials_of_a_benchmark_are_one_case_with_what_it_expects_and_its_user(tmp_path: Path) -> None:
+    """The simulated user begins each trial with other words; no trial succeeds."""
+    action = {"name": "cancel", "kwargs": {"id": "W1"}}
+    info = {"task": {"user_id": "ada", "instruction": "Cancel W1.", "actions": [action], "outputs": []}}
+    said = ["Hello.", "Good morning.", "Please cancel."]
+    trials = [
+        {"task_id": 4, "trial": trial, "reward": 0.0, "info": info | {"reward_info": {}}, "traj": _talk(text)}
+        for trial, text in enumerate(said)
+    ]
+    (tmp_path / "runs.json").write_text(json.dumps(trials))
+    done = command("evaluate", tmp_path / "runs.json", "--quiet", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    (group,) = json.loads(command("groups", "list", "--format", "json", home=tmp_path / "home").stdout)
+    assert group["name"] == "Missing call"
+    printed = command("suite", "from-group", group["group_id"], home=tmp_path / "home").stdout
+    (case,) = yaml.safe_load(printed)["cases"]
+    assert case["review"] == "expectations are those that the source recorded"
+    assert [call["tool"] for call in case["expected_calls"]] == ["cancel"] and case["match"] == "same_effects"
+    assert case["user"] == {"goal": "Cancel W1."}
+    (tmp_path / "suite.yaml").write_text(printed)
+    checked = command("suite", "check", confirmed(tmp_path / "suite.yaml"), home=tmp_path / "home").stdout
+    assert "suite: 1 case" in checked, checked
+
+
+def _talk(text: str) -> list[dict[str, str]]:
+    return [
+        {"role": "system", "content": "Help."},
+        {"role": "user", "content": text},
+        {"role": "assistant", "content": "What is it about?"},
+        {"role": "user", "content": "###STOP###"},
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     ["\x1b[2J\x00", "a\u202egnp.exe", "\u2028::error::x", "2024-01-01", "yes", "=", "<<", "größer 数\n\n - a: b"],

@@ -22,8 +22,8 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 _CODING = (
-    "trajectory_id", "correction_quotes", "last_test_result", "edits_undone", "repeated_reads", "most_reread",
-    "interruptions", "denied_calls",
+    "trajectory_id", "correction_quotes", "edits_undone", "repeated_reads", "most_reread", "interruptions",
+    "denied_calls",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from evaluation_assets.core.sections.outcomes.traits import Traits, traits_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
-OUTCOMES_VERSION = "2"
+OUTCOMES_VERSION = "3"
 """Increment when the same runs would give other predictions."""
 
 MOST_RUNS = 2000

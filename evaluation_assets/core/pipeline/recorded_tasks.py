@@ -12,13 +12,14 @@ from evaluation_assets.core.pipeline.chosen_runs import trajectories_of
 from evaluation_assets.core.pipeline.failure_groups import EvaluatedRuns, evaluated_runs
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.drafts import RecordedTask
+from evaluation_assets.core.suites.recorded_expectations import recorded_case
 from evaluation_assets.core.suites.recorded_runs import RecordedRun
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 _Key = tuple[str, str]
-"""ID of a task, and its suite, else its words: sources number different tasks alike, and trials differ in words."""
+"""ID of a task, and its suite, else words of one of its runs: sources number different tasks alike."""
 
 _IDENTITY = ("trajectory_id", "task_id", "task")
 
@@ -46,15 +47,15 @@ def tasks_of_group(
     for member in members:
         affected[member["drop"]].add(member["trajectory_id"])
     tasks: dict[_Key, RecordedTask] = {}
+    known: dict[_Key, _Key] = {}
 
     def add_affected(drop: str) -> None:
-        _read(home, drop, affected[drop], tasks, _key_in(evaluated_runs(home, drop)), have_passed=False)
+        _read(home, drop, affected[drop], tasks, _key_in(home, drop, known), have_passed=False)
 
     def add_passing(drop: str) -> None:
-        runs = evaluated_runs(home, drop)
-        key, rows = _key_in(runs), home.table(drop, "raw_trajectories").rows(_IDENTITY)
+        key, rows = _key_in(home, drop, known), home.table(drop, "raw_trajectories").rows(_IDENTITY)
         same = {row["trajectory_id"] for row in rows if key(row["task_id"], row["task"]) in tasks} - affected[drop]
-        if passing := same & _passing(runs):
+        if passing := same & _passing(evaluated_runs(home, drop)):
             _read(home, drop, passing, tasks, key, have_passed=True)
 
     list(without_damaged(affected, add_affected, damaged))
@@ -98,13 +99,36 @@ def _read(
     have_passed: bool,
 ) -> None:
     for run in trajectories_of(home, drop, wanted, "raw_trajectories"):
-        task = RecordedTask(id=run.task_id, message=run.task, reference=run.reference_answer, n_turns=len(run.turns))
+        task = RecordedTask(
+            id=run.task_id,
+            message=run.task,
+            reference=run.reference_answer,
+            n_turns=len(run.turns),
+            recorded=recorded_case(run),
+        )
         task = tasks.setdefault(key(run.task_id, run.task), task)
         (task.passing if have_passed else task.failing).append(run_of(run))
 
 
-def _key_in(runs: EvaluatedRuns) -> Callable[[str, str], _Key]:
-    return lambda task_id, task: (task_id, runs.suite or " ".join(task.split()))
+def _key_in(home: Installation, drop: str, known: dict[_Key, _Key]) -> Callable[[str, str], _Key]:
+    """The keys of the tasks of a drop. `known` has those of drops before by the words of their runs, and gets these.
+
+    Runs of one task in a drop may begin with other words each, as simulated users do.
+    """
+    if suite := evaluated_runs(home, drop).suite:
+        return lambda task_id, _: (task_id, suite)
+    worded: dict[str, dict[_Key, None]] = defaultdict(dict)
+    for row in home.table(drop, "raw_trajectories").rows(_IDENTITY):
+        worded[row["task_id"]][_by_words(row["task_id"], row["task"])] = None
+    keys: dict[str, _Key] = {}
+    for task_id, own in worded.items():
+        keys[task_id] = next((known[each] for each in own if each in known), next(iter(own)))
+        known.update(dict.fromkeys(own, keys[task_id]))
+    return lambda task_id, task: keys.get(task_id) or _by_words(task_id, task)
+
+
+def _by_words(task_id: str, task: str) -> _Key:
+    return task_id, " ".join(task.split())
 
 
 def _told_apart(tasks: Mapping[_Key, RecordedTask]) -> list[RecordedTask]:

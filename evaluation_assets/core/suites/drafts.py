@@ -21,13 +21,14 @@ _LONGEST_VALUE = 200
 class RecordedTask:
     """A task that agents were given, its runs that passed, and those with the failure that a case is made for.
 
-    `reference` is the right answer that the source has.
+    `reference` is the right answer that the source has, `recorded` the calls and keywords that it expects.
     """
 
     id: str
     message: str
     reference: str | None
     n_turns: int
+    recorded: Case | None = None
     passing: list[Run] = field(default_factory=list)
     failing: list[Run] = field(default_factory=list)
 
@@ -35,9 +36,12 @@ class RecordedTask:
 def draft_case(task: RecordedTask) -> Case:
     """A case that every passing run of the task passes; `review` says what a person has to confirm or to add.
 
-    Expected are the calls that all of them made and that did not fail, with the values in which they agree; other
-    calls are allowed. The answer is the reference, or the one that all of them give.
+    Expected is what the source recorded that it expects; else the calls that all of them made and that did not fail,
+    with the values in which they agree; other calls are allowed. The answer is the reference, or the one that all of
+    them give.
     """
+    if (recorded := task.recorded) is not None and _pass(recorded, task.passing):
+        return recorded.model_copy(update={"id": task.id, "review": "; ".join(_to_confirm(task, recorded))})
     calls = common_calls([run.calls for run in task.passing])
     answer = _answer(task)
     expected: dict[str, Any] = {"expected_calls": calls, "match": "superset"} if calls else {}
@@ -45,6 +49,12 @@ def draft_case(task: RecordedTask) -> Case:
         expected["answer"] = answer
     case = Case.model_validate({"id": task.id, "message": task.message, **expected})
     return case.model_copy(update={"review": "; ".join(_to_confirm(task, case))})
+
+
+def _pass(case: Case, runs: Sequence[Run]) -> bool:
+    """Whether runs that the source counts as passed pass a case, which may be only one way to do the task."""
+    suite = Suite(name=case.id, cases=(case,))
+    return all(evaluate(case, run, suite).passed is not False for run in runs)
 
 
 def common_calls(runs: Sequence[Sequence[Call]]) -> tuple[ExpectedCall, ...]:
@@ -99,7 +109,10 @@ def _answer(task: RecordedTask) -> str | None:
 
 
 def _to_confirm(task: RecordedTask, case: Case) -> Iterator[str]:
-    if not task.passing:
+    is_of_source = case is task.recorded or (not task.passing and case.answer is not None)
+    if is_of_source:
+        yield "expectations are those that the source recorded"
+    elif not task.passing:
         yield f"no run of the task passed{' without the failure' if task.failing else ''}, say what is expected"
     else:
         yield f"expectations are from {counted(len(task.passing), 'passing run')}"
@@ -109,7 +122,7 @@ def _to_confirm(task: RecordedTask, case: Case) -> Iterator[str]:
             yield "passing runs have no call in common"
     suite = Suite(name=case.id, cases=(case,))
     unnoticed = sum(evaluate(case, run, suite).passed is True for run in task.failing)
-    if unnoticed and task.passing:
+    if unnoticed and (task.passing or is_of_source):
         yield f"{unnoticed} of {counted(len(task.failing), 'run')} with the failure would pass, say what they lack"
-    if task.n_turns > 1:
+    if task.n_turns > 1 and case.user is None:
         yield f"the conversation had {task.n_turns} turns, the case has only its task"

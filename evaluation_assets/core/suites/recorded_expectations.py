@@ -9,7 +9,7 @@ from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_issues import Issue, answer_issues, call_issues, issue_of, parameter_issues
 from evaluation_assets.core.suites.comparison import shown
 from evaluation_assets.core.suites.matching import align, effects
-from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, ReferenceAnswer
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, ReferenceAnswer, SimulatedUser
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.untyped import at, list_in
 from evaluation_assets.core.traces.trajectories.model import Trajectory
@@ -41,7 +41,7 @@ def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
     if trajectory.success:
         return
     yield from _failed_tests(trajectory.labels)
-    case = _case_of(trajectory)
+    case = recorded_case(trajectory)
     if case is None:
         yield from _wrong_answer(trajectory)
         return
@@ -88,7 +88,7 @@ def _differ(expected: str, answer: str) -> bool:
     return bool(own) and bool(others) and own.isdisjoint(others) and are_comparable(own, others)
 
 
-def _case_of(trajectory: Trajectory) -> Case | None:
+def recorded_case(trajectory: Trajectory) -> Case | None:
     """Labels as the readers of tau-bench and tau2-bench write them, as a case; `None` if no state is rewarded."""
     calls, criteria = trajectory.labels.get("expected_calls"), trajectory.labels.get("criteria")
     known = criteria if isinstance(criteria, dict) else {}
@@ -96,6 +96,8 @@ def _case_of(trajectory: Trajectory) -> Case | None:
     if not isinstance(calls, list) or (isinstance(basis, list) and _ABOUT_STATE.isdisjoint(map(str, basis))):
         return None
     outputs = trajectory.labels.get("expected_outputs", known.get("communicate_info"))
+    goal = trajectory.labels.get("instruction")
+    user = SimulatedUser(goal=goal) if isinstance(goal, str) and goal else None
     try:
         return Case(
             id=trajectory.task_id,
@@ -105,6 +107,7 @@ def _case_of(trajectory: Trajectory) -> Case | None:
             ),
             match="same_effects",
             keywords=tuple(map(str, outputs)) if isinstance(outputs, list) else (),
+            user=user,
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None  # labels of the same name with another meaning

@@ -1,5 +1,6 @@
 """Cases that are drafted from passing runs: what is taken, what is left to a person, and that those runs pass them."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from evaluation_assets.core.suites.calls import Call, Run
 from evaluation_assets.core.suites.case_results import evaluate
 from evaluation_assets.core.suites.drafts import RecordedTask, common_answer, draft_case
+from evaluation_assets.core.suites.recorded_expectations import gold_call
 from evaluation_assets.core.suites.suite import Case, Suite
 from evaluation_assets_tests.core.suites.measuring import call
 
@@ -35,6 +37,21 @@ def test_calls_of_a_single_run_are_expected_with_their_values() -> None:
     case = drafted(run(failed, call("search", q="A"), call("search", q="A"), call("pay", amount=3)))
     assert expected(case) == [("search", {"q": "A"}), ("pay", {"amount": 3})]
     assert case.match == "superset" and case.review == "expectations are from 1 passing run"
+
+
+def test_what_the_source_expects_is_expected_unless_a_passing_run_does_it_otherwise() -> None:
+    gold = Case(id="4", message="pay 3", expected_calls=(gold_call("pay", {"amount": 3}, None),), match="same_effects")
+    wrong = run(call("pay", amount=4))
+    task = RecordedTask(id="t", message="pay", reference=None, n_turns=1, recorded=gold, failing=[wrong])
+    case = draft_case(task)
+    assert (case.id, expected(case), case.match) == ("t", [("pay", {"amount": 3})], "same_effects")
+    assert case.review == "expectations are those that the source recorded"
+    other = run(call("transfer", sum=3))
+    case = draft_case(replace(task, passing=[other]))
+    assert expected(case) == [("transfer", {"sum": 3})] and case.review == "expectations are from 1 passing run"
+    assert draft_case(replace(task, failing=[run(call("pay", amount=3))])).review == (
+        "expectations are those that the source recorded; 1 of 1 run with the failure would pass, say what they lack"
+    )
 
 
 def test_only_what_passing_runs_have_in_common_is_expected() -> None:
@@ -75,7 +92,7 @@ def test_the_answer_of_the_source_is_taken_unless_passing_runs_contradict_it() -
     assert stated is not None and stated.value == "12"
     assert drafted(run(answer="a dozen"), reference="12").answer is None
     alone = drafted(reference="12")
-    assert alone.answer is not None and alone.review == "no run of the task passed, say what is expected"
+    assert alone.answer is not None and alone.review == "expectations are those that the source recorded"
 
 
 def test_a_conversation_and_calls_that_differ_are_told() -> None:

@@ -19,8 +19,8 @@ TOOL_USE_RESULTS = Table(
         Column(
             "passed",
             BOOL,
-            "Whether the score reaches the suite's minimum and no issue is hard; null if the run failed for a reason "
-            "that is not the agent's.",
+            "Whether the score reaches the suite's minimum and no issue is hard; null if the run ended with an "
+            "error of the agent's program, its model or a tool server.",
         ),
         Column("score", FLOAT, "Weighted mean of the suite's parts that apply to the case, 0..1."),
         Column(

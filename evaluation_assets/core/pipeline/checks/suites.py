@@ -36,10 +36,10 @@ def suite_pass_rate(results: Stored) -> Finding:
         names = f" Failing: {first_of(sorted(failing), 3)}." if failing else ""
         problems.append(f"{passed} of {of_runs} passed (minimum {least:.1%}).{names}")
     if failed:
-        problems.append(f"{counted(failed, 'run')} failed because of the infrastructure, not counted.")
+        problems.append(f"{counted(failed, 'run')} ended with an error, not counted.")
     if not_run := sorted(cases - measured):
         names = first_of(not_run, 20)
-        problems.append(f"{counted(len(not_run), 'case')} not run, or failed because of the infrastructure: {names}.")
+        problems.append(f"{counted(len(not_run), 'case')} not run, or ended with an error: {names}.")
     return Finding(
         rate is not None and rate >= least and not not_run,
         " ".join(problems) or f"{passed} of {of_runs} passed (minimum {least:.1%}).",

@@ -74,7 +74,7 @@ def _totals(suite: SuiteRows, runs: Sequence[Row]) -> Iterator[Figure]:
     ):
         yield _figure((name,), value, len(runs), formula)
     failed = sum(row["passed"] is None and row["trajectory_id"] is not None for row in suite.rows)
-    yield _figure(("failed_total",), failed, len(suite.rows), "number of runs that the infrastructure failed")
+    yield _figure(("failed_total",), failed, len(suite.rows), "number of runs that ended with an error")
     for outcome, count in Counter(row["answer_outcome"] for row in runs if row["answer_outcome"]).items():
         yield _figure(("answers", outcome), count, len(runs), f"number of answers that are `{outcome}`")
 

@@ -151,7 +151,7 @@ _FAILED_SHOWN = 10
 def suite_lines(use: ToolUse) -> Iterator[tuple[str, str]]:
     """A summary for the terminal: labels and texts of a few lines."""
     rate = "-" if use.pass_rate is None else percent(use.pass_rate)
-    left_out = f"; {use.failed_total} failed because of the infrastructure, not counted" if use.failed_total else ""
+    left_out = f"; {use.failed_total} ended with an error, not counted" if use.failed_total else ""
     runs = runs_of_tasks(use.runs, use.trials[0].n_tasks if use.trials else None)
     yield "suite", f"{use.suite}: {use.passed} of {runs} passed ({rate}){left_out}"
     if use.trials and (most := use.trials[-1]).k > 1:

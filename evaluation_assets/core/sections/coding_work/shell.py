@@ -138,6 +138,8 @@ def _effect(command: Command, found: _Found, folder: str) -> None:
         found.removes += plain
     elif name == "mv" and len(plain) == 2:
         found.moves.append((plain[0], plain[1]))
+    elif name == "cp":
+        found.writes += plain[-1:]
     elif name in _READERS or (name == "sed" and "-n" in rest):
         found.reads += _reads(name, rest, folder)
     elif name == "sed" and any(word.startswith("-i") for word in rest):

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evaluation_assets.core.sections.coding_work.shell import Command, commands_of
+from evaluation_assets.core.traces.trajectories.model import Span
 
 TestResult = Literal["passing", "failing", "unknown"]
+WorkState = Literal["none", "aside", "done"]
 
 _READ = 20_000
 """Characters at the end of an output that are read: runners print their summary last."""
@@ -53,6 +55,15 @@ _PASSING = re.compile(
     r"|\*\* TEST SUCCEEDED \*\*",
     re.MULTILINE,
 )
+_NAME = re.compile(
+    r"^(?:FAILED|ERROR) (?:\S*::)?(\w\S*)|^_{3,} (?:ERROR at \w+ of )?(\w\S*)[^\n]* _{3,}$"
+    r"|^\S+::(\S+) (?:FAILED|ERROR)\b"
+    r"|^(?:FAIL|ERROR): (\S+)|^ *--- FAIL: (\S+)|^test (\S+) \.\.\. FAILED|^not ok \d+ (?:- )?(\S[^\n]*)"
+    r"|^ *(?:●|✕|✗|✖|×) (\S[^\n]*?)(?: \(?\d[\d.]* ?ms\)?)?$",
+    re.MULTILINE,
+)
+"""How runners name a test that failed."""
+
 _OF_ONE_TEST = re.compile(r"^\s*(?:[✓√✔] |ok \d|--- PASS).*$|^.*::.* PASSED\b.*$", re.MULTILINE)
 """Lines about a test that passed: its name may speak of failures."""
 
@@ -67,23 +78,29 @@ _NOT_STARTED = re.compile(
 _NONE_RAN = re.compile(
     r"no tests? (?:ran|files? found|to run|found)|\[no test files\]\s*$|^0 passing|Ran 0 tests", re.MULTILINE
 )
+_PARTS = re.compile(r"::?|\.(?=\w)")
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
 class TestRun:
-    """A run of tests: the command line and its result. `position` counts the calls of the session."""
+    """A run of tests: the command line and its result. `position` counts the calls of the session.
+
+    `work` says on what it ran: on files as they were at first (`none`), on changed ones (`done`), or on those from
+    which changes were taken back (`aside`).
+    """
 
     __test__ = False  # not a test of ours
 
     position: int
     command: str
     result: TestResult
+    work: WorkState
 
 
 def runs_tests(line: str) -> bool:
     """Whether a command line runs tests."""
-    return any(_is_test(command) for command in commands_of(line))
+    return any(map(is_test, commands_of(line)))
 
 
 def result_of(line: str, output: str, exit_code: int | None) -> TestResult:
@@ -93,12 +110,12 @@ def result_of(line: str, output: str, exit_code: int | None) -> TestResult:
     followed. Else the summary decides, if there is one.
     """
     commands = commands_of(line)
-    last = max((index for index, command in enumerate(commands) if _is_test(command)), default=None)
+    last = max((index for index, command in enumerate(commands) if is_test(command)), default=None)
     if last is None or exit_code in _NO_RUN:
         return "unknown"
     before, after = commands[:last], commands[last:]
     if exit_code == 0 and all(one.following in ("&&", "") for one in after):
-        if any(_is_test(command) for command in before) and summary_of(output) == "failing":
+        if any(is_test(command) for command in before) and summary_of(output) == "failing":
             return "failing"
         return "unknown" if _NONE_RAN.search(output[-_READ:]) else "passing"
     said = summary_of(output)
@@ -118,6 +135,14 @@ def summary_of(output: str) -> TestResult:
     return "passing" if _PASSING.search(end) else "unknown"
 
 
-def _is_test(command: Command) -> bool:
+def failed_tests(output: str) -> list[tuple[str, Span]]:
+    """The tests that an output names as failed, with where the line about each is. Names are without file and class."""
+    start = max(0, len(output) - _READ)
+    found = ((next(filter(None, named.groups())), named.span()) for named in _NAME.finditer(output, start))
+    return [(name if " " in name else _PARTS.split(name)[-1], span) for name, span in found]
+
+
+def is_test(command: Command) -> bool:
+    """Whether a command runs tests."""
     words = " ".join(command.words)
     return _RUNS.match(words) is not None and _ONLY_LISTS.search(f" {words}") is None

@@ -12,7 +12,13 @@ from evaluation_assets.core.sections.coding_work.edits import EditLog
 from evaluation_assets.core.sections.coding_work.objections import objections
 from evaluation_assets.core.sections.coding_work.reads import ReadLog
 from evaluation_assets.core.sections.coding_work.shell import Effects, commands_of, effects_of
-from evaluation_assets.core.sections.coding_work.test_runs import TestResult, TestRun, result_of, runs_tests
+from evaluation_assets.core.sections.coding_work.test_runs import (
+    TestResult,
+    TestRun,
+    WorkState,
+    result_of,
+    runs_tests,
+)
 from evaluation_assets.core.sections.coding_work.tools import Edited, Looked, Ran, action_of
 from evaluation_assets.core.traces.trajectories.model import Step, Trajectory, Usage
 
@@ -154,6 +160,7 @@ class _Reading:
         self._edits = EditLog(folder or "")
         self._reads = ReadLog()
         self._tests: list[TestRun] = []
+        self._state: WorkState = "none"
         self._work = CodingWork()
         for position, (agent, step) in enumerate(_calls(trajectory)):
             self._call(position, agent, step)
@@ -194,6 +201,7 @@ class _Reading:
         elif isinstance(action, Edited) and (error is not None or step.result is None):
             self._work.failed_edits += error is not None
         elif isinstance(action, Edited):
+            self._state = "done"
             for change in action.changes:
                 self._edits.changed(change, position, existed=_EXISTED.search(content[:500]) is not None)
             if action.undoes is not None:
@@ -208,11 +216,17 @@ class _Reading:
         has_failed = bool(code) if code is not None else error is not None
         if has_failed and not (code == 1 and says_no(line)):
             self._work.failed_commands += 1
-        if step.result is not None and runs_tests(line):
-            self._tests.append(TestRun(position, line, result_of(line, content, code)))
-        if step.result is None or has_failed:
+        if step.result is None:
             return
-        for effects in effects_of(line):
+        is_test, every = runs_tests(line), effects_of(line)
+        self._state = _state_after(self._state, every, is_test=is_test)
+        if is_test:
+            self._tests.append(TestRun(position, line, result_of(line, content, code), self._state))
+        if any(effects.unstashes for effects in every):
+            self._state = "done"
+        if has_failed:
+            return
+        for effects in every:
             self._edits.ran(effects)
             for path, part in effects.reads:
                 self._work.reads += 1
@@ -250,6 +264,18 @@ def says_no(line: str) -> bool:
     """Whether the exit code 1 of a command line is an answer, not a failure."""
     commands = commands_of(line)
     return bool(commands) and commands[-1].words[0].rpartition("/")[2] in _NOTHING_FOUND
+
+
+def _state_after(before: WorkState, every: Sequence[Effects], *, is_test: bool) -> WorkState:
+    """The state of the files after the commands of a line, before those that follow its tests bring anything back.
+
+    What a script may change counts as changed, unless it runs tests.
+    """
+    if any(effects.stashes or effects.restores or effects.restores_all for effects in every):
+        return "aside"
+    if any(effects.writes or effects.moves or (effects.changes_any and not is_test) for effects in every):
+        return "done"
+    return before
 
 
 def _text(value: object) -> str | None:

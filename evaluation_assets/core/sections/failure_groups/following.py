@@ -50,8 +50,8 @@ class _Run:
     def cause(self, each: Occurrence) -> Occurrence:
         """The finding that one follows from, at most one step back; itself, if none."""
         if each.clip_index is None:
-            # Test cases say of the run what a detector says of a step.
-            return self._of_kind.get(each.kind, each)
+            # Test cases say of the run what a detector says of a step. The tests of a task are other ones.
+            return each if each.kind == "failing_tests" else self._of_kind.get(each.kind, each)
         before = bisect_left(self._error_clips, each.clip_index) if each.kind in _MADE_UP else 0
         if before:
             return self._errors[before - 1]

@@ -14,10 +14,11 @@ import scipy
 
 from evaluation_assets.core.sections.failure_groups.following import with_roots
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
+from evaluation_assets.core.sections.findings.gathering import CASE_ISSUES
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "5"
+GROUPING_VERSION = "6"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""
@@ -25,13 +26,13 @@ UNEXPLAINED = "unexplained_failure"
 ANY_TOOL = "any tool"
 """In the key of a group: its findings are at calls, and do not gather in one tool."""
 
-_OF_MESSAGES = frozenset(
+_OF_NO_TOOL = frozenset(
     (
         *("contradicted_answer", "unsupported_answer", "unperformed_claim", "unkept_promise", "repeated_message"),
-        *("refusal", "user_correction", "user_re_ask"),
+        *("refusal", "user_correction", "user_re_ask", "failing_tests"),
     )
 )
-"""Kinds about what an agent or a user wrote: a call in the same step is not what failed."""
+"""Kinds about what an agent or a user wrote, or about tests: a call in the same step is not what failed."""
 
 _LEAST_RUNS = 5
 _LEAST_SHARE = 0.3
@@ -45,6 +46,14 @@ _VARYING = re.compile(r"\{.*(?:\}|…)|\[[^\[\]]*(?:\]|…)|\"(?:[^\"\\]|\\.)*(?
 """What differs between instances of one message: arguments, quoted values that may be cut off, numbers, IDs, paths
 with digits."""
 
+_WORDED = (
+    (re.compile(r"(?: with #?)?,? (?:was not (?:made|expected)|is one more than expected|while an expected .*)$"), ""),
+    (re.compile(r"^call #,? (?:went to )?|(?:^|: )(?:at \S+ )?expected\b.*|^the answer lacks #.*"), ""),
+    (re.compile(r"^# of # tests? (.*?) fails?(?:: .*)?$"), r"tests \1"),
+)
+"""Words of issues of cases that say no more than the kind of finding does."""
+
+_OF_CASES = frozenset(filter(None, CASE_ISSUES.values()))
 
 _Place = tuple[str, str | None]
 """A kind of finding, and a tool."""
@@ -155,17 +164,23 @@ def _place(each: Occurrence, tools: Mapping[str, Collection[str]]) -> _Place:
 
 def _message(each: Occurrence) -> str:
     """The pattern of its evidence; none if that quotes a message of the run, which words one failure in many ways."""
-    return "" if _tool(each) is None and each.start is not None else pattern_of(each.evidence)
+    return "" if _tool(each) is None and each.start is not None else pattern_of(each.evidence, each.kind)
 
 
 def _tool(each: Occurrence) -> str | None:
     """The tool that failed."""
-    return None if each.kind in _OF_MESSAGES else each.tool
+    return None if each.kind in _OF_NO_TOOL else each.tool
 
 
-def pattern_of(evidence: str) -> str:
-    """The words of a message that its instances share: without values that vary, the first twelve, in lower case."""
-    return " ".join(_VARYING.sub("#", evidence).lower().split()[:_WORDS])
+def pattern_of(evidence: str, kind: str | None = None) -> str:
+    """The words of a message that its instances share: without values that vary, the first twelve, in lower case.
+
+    What an issue of a case says beside tool, parameter and values is left out, if the kind of the finding is known.
+    """
+    pattern = " ".join(_VARYING.sub("#", evidence).lower().split())
+    for worded, kept in _WORDED if kind in _OF_CASES else ():
+        pattern = worded.sub(kept, pattern)
+    return " ".join(pattern.split()[:_WORDS])
 
 
 def _failing_tools(runs: Iterable[Sequence[Occurrence]], calls: Mapping[str, int]) -> dict[str, set[str]]:

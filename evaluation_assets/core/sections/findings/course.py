@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from evaluation_assets.core.sections.coding_work.test_runs import TestRun
+from evaluation_assets.core.sections.coding_work.work import coding_work_of
 from evaluation_assets.core.sections.findings.call_forms import NO_FORMS, CallForms
 from evaluation_assets.core.sections.findings.finding import Place
 from evaluation_assets.core.traces.trajectories.model import Span, Step, ToolCall, Trajectory
@@ -130,6 +132,11 @@ class Course:
     def messages(self) -> list[Message]:
         """What agents said: the messages of steps, or else the response of the interaction."""
         return list(self._messages())
+
+    @cached_property
+    def test_runs(self) -> tuple[TestRun, ...]:
+        """The runs of tests; their `position` is the index of the call."""
+        return coding_work_of(self.trajectory).test_runs if self.calls else ()
 
     @property
     def events(self) -> Iterator[Event]:

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.sections.findings.course import Course
+from evaluation_assets.core.sections.findings.course import LONGEST_QUOTATION, Course, quotation
+from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.finding import Finding, Place, Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.suites.refusals import is_refusal
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 Row = Mapping[str, Any]
@@ -15,7 +17,7 @@ Row = Mapping[str, Any]
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "7"
+GATHERING_VERSION = "8"
 
 _OF_CASE, _OF_SOURCE = "tool_use_results", "recorded_expectations"
 ABOUT_OUTCOME = frozenset((_OF_CASE, _OF_SOURCE))
@@ -108,9 +110,11 @@ def findings_of(
     `detections` are those of the detectors, by default without knowledge of other runs of the drop. `unmet` are issues
     by the expectations that the source recorded.
     """
+    own = list(detected(trajectory) if detections is None else detections)
     gathered = (
-        *(detected(trajectory) if detections is None else detections),
-        *_of_flags(trajectory),
+        *own,
+        *_of_flags(trajectory, is_cut_off=any(finding.kind == "cut_off" for finding in own)),
+        *_of_refusal(trajectory),
         *_of_session(session_issues),
         *_of_case(trajectory, case_issues, _OF_CASE),
         *_of_case(trajectory, unmet, _OF_SOURCE),
@@ -136,20 +140,45 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-def _of_flags(trajectory: Trajectory) -> Iterator[Finding]:
-    """How the run ended. A run that was cut off has no answer: that is one thing.
+def _of_flags(trajectory: Trajectory, *, is_cut_off: bool) -> Iterator[Finding]:
+    """How the run ended. A run that was cut off, by a detector too, has no answer: that is one thing.
 
     One that reached its limit with its answer lost little by that, and less if it succeeded.
     """
     kinds_of_end = {flag: FLAGS[flag] for flag in trajectory.flags if flag in FLAGS}
-    if "cut_off" in kinds_of_end.values():
+    if is_cut_off or "cut_off" in kinds_of_end.values():
         kinds_of_end.pop("no_answer", None)
     for flag, kind in kinds_of_end.items():
-        error = trajectory.extra.get("error") if flag == "failed" else None
+        is_limit = flag.endswith("_limit")
+        error = trajectory.extra.get("error") if flag == "failed" or is_limit else None
         severity: Severity | None = None
-        if trajectory.final_answer and flag.endswith("_limit") and flag != "context_limit":
+        if trajectory.final_answer and is_limit and flag != "context_limit":
             severity = "LOW" if trajectory.success else "MEDIUM"
-        yield _finding(kind, "flags", Place(), str(error or flag), severity)
+        place, said = (Place(), None) if error or not is_limit else _said_of_limit(trajectory)
+        yield _finding(kind, "flags", place, said or str(error or flag), severity)
+
+
+def _of_refusal(trajectory: Trajectory) -> Iterator[Finding]:
+    """A final answer that says that the task was not done, of a run that is not known to have succeeded."""
+    answer = trajectory.final_answer or ""
+    if trajectory.success or "refused" in trajectory.flags or not is_refusal(answer):
+        return
+    severity: Severity = "LOW" if trajectory.success is None else "MEDIUM"
+    last = next(reversed(Course(trajectory).messages), None)
+    if last is None or not is_refusal(last.text):
+        yield _finding("refusal", "flags", Place(), answer[:LONGEST_QUOTATION], severity)
+    else:
+        end = min(len(last.text), LONGEST_QUOTATION)
+        yield _finding("refusal", "flags", last.place(0, end), last.text[:end], severity)
+
+
+def _said_of_limit(trajectory: Trajectory) -> tuple[Place, str | None]:
+    """Where the last message of a run says that it ended at a limit, and the words."""
+    for message in Course(trajectory).messages[-1:]:
+        if found := cues("limit").search(message.text):
+            start, end = quotation(message.text, *found.span())
+            return message.place(start, end), message.text[start:end]
+    return Place(), None
 
 
 def _of_session(issues: Sequence[Row]) -> Iterator[Finding]:
@@ -194,7 +223,6 @@ def _of_coding_work(rows: Sequence[Row]) -> Iterator[Finding]:
         for said in row["correction_quotes"]:
             yield _finding("user_correction", "coding_work", Place(), said)
         told = {
-            "failing_tests": row["last_test_result"] == "failing" and "the last test run failed",
             "undone_edit": row["edits_undone"] and f"edits undone: {row['edits_undone']}",
             "repeated_read": row["repeated_reads"] and f"{row['most_reread']}, repeated reads: {row['repeated_reads']}",
             "user_interruption": row["interruptions"] and f"interruptions: {row['interruptions']}",

@@ -16,7 +16,7 @@ from evaluation_assets.core.sections.findings.detectors.registry import DETECTOR
 from evaluation_assets.core.sections.findings.finding import Finding, Severity
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-PROCESS_VERSION = "4"
+PROCESS_VERSION = "5"
 """Increment when the same findings would give another score."""
 
 Criterion = Literal["calls", "errors", "answers", "course", "rules"]
@@ -25,7 +25,7 @@ CRITERIA: Mapping[Criterion, tuple[str, ...]] = {
     "calls": ("unsupported_argument", "contradicted_argument", "unsuitable_tool", "repeated_call", "loop"),
     "errors": ("ignored_error", "unresolved_error"),
     "answers": ("unperformed_claim", "contradicted_answer", "unsupported_answer"),
-    "course": ("cut_off", "missing_answer", "unkept_promise"),
+    "course": ("cut_off", "missing_answer", "unkept_promise", "failing_tests"),
     "rules": ("broken_rule",),
 }
 """What is scored, with the kinds of findings that it is scored by."""
@@ -43,6 +43,7 @@ _READ: Mapping[str, tuple[int, int]] = {
     "contradicted_answer": (4, 4),
     "unsupported_answer": (3, 6),
     "cut_off": (3, 3),
+    "failing_tests": (4, 4),
 }
 """Findings by kind that are right, of all in the development data of `docs/findings.md`, which were read for this.
 

@@ -118,8 +118,9 @@ def fit(runs: Sequence[Traits], succeeded: Sequence[bool]) -> OutcomeModel:
     tasks = np.array([run.task_id for run in runs])
     agreed = agreements(runs)
     scores = []
+    rarer = min(int(outcomes.sum()), int((~outcomes).sum()))
     for repeat in range(_REPEATS):
-        folds = StratifiedGroupKFold(min(_FOLDS, len(set(tasks))), shuffle=True, random_state=_SEED + repeat)
+        folds = StratifiedGroupKFold(min(_FOLDS, len(set(tasks)), rarer), shuffle=True, random_state=_SEED + repeat)
         unseen = np.zeros(len(runs))
         for known, left_out in folds.split(outcomes, outcomes, tasks):
             encoding, weights, intercept = _fitted(_at(runs, known), _at(agreed, known), outcomes[known])

@@ -7,6 +7,7 @@ from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sections.sessions.intent_drift import CRITICAL, WARNING, Drift
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction
 from evaluation_assets.core.sections.sessions.reactions import is_refusal
+from evaluation_assets.core.sections.sessions.repetition import SHORTEST_MESSAGE
 from evaluation_assets.core.sections.sessions.session_scores import Detection
 from evaluation_assets.core.sections.sessions.tool_validation import Severity, ToolIssue
 
@@ -93,7 +94,9 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
             continue
         part = seen.parts[again.places[1]]
         message = f"{_REPEATED[again.kind]} in turn {part.turn + 1}, {len(again.places)} times"
-        what = f"{again.what}: {part.messages}" if again.kind == "ping_pong" else again.what
+        what = {"ping_pong": f"{again.what}: {part.messages}", "same_message": part.messages}.get(
+            again.kind, again.what
+        )
         severity = "MEDIUM" if again.is_loop and again.kind != "same_message" else "LOW"
         found.append(_issue(again.kind, severity, part, None, message, what))
     for finding in seen.handoffs.values():
@@ -146,6 +149,8 @@ def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list
         own = seen.parts_of_turn(turn)
         following = seen.trajectory.turns[turn + 1].user_message if turn + 1 < len(seen.trajectory.turns) else None
         by_user, response = detected.type in ("rdm", "ccm"), seen.response(turn)
+        if own and len(response) < SHORTEST_MESSAGE:
+            response = own[-1].messages or response
         unanswered = not by_user and not response.strip()
         message = _UNANSWERED if unanswered else _BAD_TURNS[detected.type]
         reaction = seen.reactions[turn]

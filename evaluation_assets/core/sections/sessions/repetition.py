@@ -25,7 +25,7 @@ NEWS = 0.2
 NEW_WORDS = 5
 """As many new words are something new in a text of any length: the same page with another result, the next draft."""
 
-_SHORTEST_MESSAGE = 24
+SHORTEST_MESSAGE = 24
 """Shorter messages ("TERMINATE", "Thank you.") may be repeated for good reasons."""
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ def _messages(parts: Sequence[SessionInteraction]) -> list[Repetition]:
     said: dict[tuple[str, str], list[int]] = {}
     for part in parts:
         line = " ".join(part.messages.casefold().split())
-        if len(line) >= _SHORTEST_MESSAGE:
+        if len(line) >= SHORTEST_MESSAGE:
             said.setdefault((part.agent_id, line), []).append(part.order)
     return [
         Repetition("same_message", (agent,), line[:80], tuple(places))

@@ -71,6 +71,10 @@ def test_a_run_that_ends_at_an_error_was_cut_off() -> None:
     assert ended == ["cut_off 2"] * 3
 
 
+def test_the_tests_of_a_task_are_not_those_that_the_agent_ran() -> None:
+    assert roots(found("failing_tests"), found("failing_tests", 3)) == ["failing_tests None", "failing_tests 3"]
+
+
 def test_what_a_test_case_says_of_the_run_is_what_a_detector_says_of_a_step() -> None:
     assert roots(found("repeated_call"), found("loop"), found("repeated_call", 3)) == [
         "repeated_call 3",

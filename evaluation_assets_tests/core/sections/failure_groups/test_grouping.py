@@ -118,6 +118,32 @@ def test_what_follows_from_another_finding_is_in_its_group() -> None:
     assert len(groups[GroupKey("unsupported_answer")]) == 4, "runs without the error"
 
 
+@pytest.mark.parametrize(
+    ("kind", "evidence", "words"),
+    [
+        ("missing_call", 'call 2, book with {"id": "W1", "flights": [{"on":…, was not made', "book"),
+        ("missing_call", "call 12, book, was not made", "book"),
+        ("unnecessary_call", "call 5, cancel, is one more than expected", "cancel"),
+        ("unnecessary_call", "call 1, cancel, was not expected", "cancel"),
+        ("unsuitable_tool", "call 9 went to book while an expected call is missing", "book"),
+        ("wrong_argument", 'book, payment_id: expected "a", got "b"', "book, payment_id"),
+        ("wrong_argument", "book, payments: at [0].amount expected 290, got 163", "book, payments"),
+        ("wrong_answer", 'expected "41", got "42"', ""),
+        ("missing_content", 'the answer lacks "327", "1000"', ""),
+        ("failing_tests", "1 of 1 test that passed before fails: test_a", "tests that passed before"),
+        ("failing_tests", "2 of 3 tests that passed before fail: test_a, test_b", "tests that passed before"),
+        ("ignored_error", "TypeError: expected str, got int", "typeerror: expected str, got int"),
+    ],
+)
+def test_an_issue_of_a_case_is_told_apart_by_tool_and_parameter(kind: str, evidence: str, words: str) -> None:
+    assert pattern_of(evidence, kind) == words
+
+
+def test_tests_that_fail_are_no_failure_of_the_shell() -> None:
+    failing = [found(run, "failing_tests", tool="bash", start=0, end=9) for run in range(8)]
+    assert {key.name for key in grouped(failing, {"bash": 20, "edit": 20})} == {"Failing tests"}
+
+
 def test_a_pattern_without_a_word_tells_nothing() -> None:
     same = [found(run, evidence='{"q": "same"}') for run in range(8)]
     other = [found(run, evidence=f"word{chr(97 + run)}") for run in range(8, 12)]

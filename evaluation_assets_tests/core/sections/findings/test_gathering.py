@@ -61,6 +61,9 @@ def test_a_run_that_was_cut_off_has_no_second_finding_for_the_answer_that_is_mis
     for flags, expected in ((("no_answer",), ["missing_answer"]), (("step_limit", "no_answer"), ["cut_off"])):
         found = findings_of(replace(ended, flags=flags))
         assert [each.kind for each in found if each.detector == "flags"] == expected
+    cut_off = next(each for each in findings_of(replace(ended, flags=("step_limit",))) if each.kind == "cut_off")
+    found = findings_of(replace(ended, flags=("no_answer",)), [replace(cut_off, detector="cut_off")])
+    assert [each.kind for each in found] == ["cut_off"]
 
 
 @pytest.mark.parametrize(
@@ -81,6 +84,40 @@ def test_a_limit_is_less_grave_for_a_run_that_succeeded_or_answered(
         run(asked("Where?", READ, answer="On its way.")), **{"flags": (flag,), "final_answer": "x", **fields}
     )
     assert [(each.kind, each.severity) for each in findings_of(ended)] == [("cut_off", severity)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "success", "severities"),
+    [
+        ("I am unable to answer this question: the search does not respond.", False, ["MEDIUM"]),
+        ("Ich kann diese Frage leider nicht beantworten.", False, ["MEDIUM"]),
+        ("I am unable to answer this question: the search does not respond.", None, ["LOW"]),
+        ("I am unable to cancel it: the policy does not allow it.", True, []),
+        ("It is on its way.", False, []),
+    ],
+)
+def test_an_answer_that_says_that_the_agent_could_not_do_it_explains_a_failed_run(
+    answer: str, success: bool | None, severities: list[str]
+) -> None:
+    ended = replace(run(asked("Where?", READ, answer=answer)), success=success, final_answer=answer)
+    found = [each for each in findings_of(ended) if each.kind == "refusal"]
+    assert [each.severity for each in found] == severities
+    assert all(each.evidence == answer for each in found)
+
+
+@pytest.mark.parametrize(
+    ("answer", "fields", "evidence"),
+    [
+        ("I looked.\nAgent stopped due to max iterations.", {}, "Agent stopped due to max iterations."),
+        ("达到最大步数上限。", {}, "达到最大步数上限。"),
+        ("On its way.", {}, "step_limit"),
+        ("On its way.", {"extra": {"error": "Agent reached maximum iteration."}}, "Agent reached maximum iteration."),
+    ],
+)
+def test_what_says_that_a_run_reached_a_limit_is_quoted(answer: str, fields: dict[str, Any], evidence: str) -> None:
+    ended = replace(run(asked("Where?", READ, answer=answer)), flags=("step_limit",), **fields)
+    (finding,) = [each for each in findings_of(ended) if each.kind == "cut_off"]
+    assert finding.evidence == evidence
 
 
 def test_what_was_expected_of_a_run_is_found_at_its_call() -> None:

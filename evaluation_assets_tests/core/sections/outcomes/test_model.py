@@ -92,6 +92,13 @@ def test_one_failing_task_leaves_folds_without_a_failure() -> None:
     assert 0 <= fit(runs, succeeded).auroc.low <= 1
 
 
+@pytest.mark.filterwarnings("error")
+def test_few_runs_of_an_outcome_give_no_warning() -> None:
+    runs = noise(1)
+    found = fit(runs, [number % (len(runs) // 8) != 0 for number in range(len(runs))])
+    assert np.all(np.isfinite(found.probabilities(runs, agreements(runs))))
+
+
 def test_a_drop_without_predictions_need_not_wait_for_scipy() -> None:
     slow = "{'scipy.sparse', 'scipy.special'}"
     code = f"import evaluation_assets.core.pipeline.outcomes, sys; print({slow} & sys.modules.keys())"

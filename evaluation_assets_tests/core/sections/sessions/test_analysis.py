@@ -125,6 +125,9 @@ def test_a_refusal_that_an_insisting_user_gets_three_times_is_no_grave_loop() ->
         ("Could you check that again?", "LOW"),
         ("This is useless.", "LOW"),
         ("What do you mean?", "LOW"),
+        ("As I mentioned, I cannot travel on Monday.", "LOW"),
+        ("Wie ich schon sagte, geht es am Montag nicht.", "LOW"),
+        ("Como eu disse, na segunda não posso.", "LOW"),
     ],
 )
 def test_a_user_who_only_doubts_or_complains_is_less_than_one_who_corrects(following: str, severity: str) -> None:
@@ -145,6 +148,22 @@ def test_a_turn_without_an_answer_quotes_what_the_user_asked() -> None:
     found = asyncio.run(analysed(session(silent, answered)))
     (issue,) = [issue for issue in found.issues if issue.kind == "llm_judge"]
     assert (issue.message, issue.evidence) == ("Turn 1 ends without an answer to the user", "Who can help?")
+
+
+def test_what_is_quoted_of_a_turn_without_progress_is_no_word_that_ends_it(tmp_path: Path) -> None:
+    said = ["I assume that all sides are ten units long.", "TERMINATE"]
+    spoken = [{"role": "assistant", "content": text} for text in said]
+    path = tmp_path / "run.json"
+    path.write_bytes(orjson.dumps({"messages": [{"role": "user", "content": "How long are they?"}, *spoken]}))
+    found = analyse(seen(read(path)[0]), {"turn/0": {"progress": 0.0}}, ["model"])
+    assert [issue.evidence for issue in found.issues if issue.kind == "llm_judge"] == [" ".join(said)]
+
+
+def test_a_message_that_is_said_again_is_quoted_as_it_was_written() -> None:
+    again = part("a", f"Please give me the Order Number, {'as it is on the bill, ' * 9}once more.")
+    found = asyncio.run(analysed(session(turn("Hi.", again), turn("Why?", again))))
+    (evidence,) = [issue.evidence for issue in found.issues if issue.kind == "same_message"]
+    assert evidence.startswith("Please give me the Order Number") and evidence.endswith("…")
 
 
 def test_recommendations_follow_the_rules_and_say_why() -> None:

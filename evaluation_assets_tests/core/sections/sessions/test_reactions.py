@@ -68,6 +68,11 @@ def test_incomprehension(message: str) -> None:
         "I want to talk to a human",
         "太差了",
         "Das hilft mir nicht",
+        "As I mentioned, the evening one.",
+        "Like I said, in the evening.",
+        "Wie ich bereits erwähnte, abends",
+        "Como ya dije, por la tarde",
+        "Comme je l'ai déjà dit, le soir",
     ],
 )
 def test_complaints(message: str) -> None:

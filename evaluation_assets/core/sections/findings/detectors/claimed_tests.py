@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from evaluation_assets.core.sections.coding_work.shell import effects_of
 from evaluation_assets.core.sections.coding_work.test_runs import summary_of
 from evaluation_assets.core.sections.coding_work.tools import Ran, action_of
-from evaluation_assets.core.sections.coding_work.work import coding_work_of
 from evaluation_assets.core.sections.findings.claim import Claim, ClaimVerdict
 from evaluation_assets.core.sections.findings.course import Course, Message, PlacedStep, sentences
 from evaluation_assets.core.sections.findings.cues import cues, without
@@ -53,7 +52,7 @@ class _Tests:
 
     def __init__(self, course: Course) -> None:
         self._calls = course.calls
-        self._runs = coding_work_of(course.trajectory).test_runs
+        self._runs = course.test_runs
         self._positions = [run.position for run in self._runs]
         passing = (run.position for run in self._runs if run.result == "passing")
         self._first_passing = next(passing, len(self._calls))
