@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from upath import UPath
 
+from evaluation_assets.core.lake.small_files import SmallFile, small_file
 from evaluation_assets.core.lake.staging import staged
 from evaluation_assets.core.lake.tables import Table
 
@@ -85,14 +86,17 @@ class Stored:
         """
         if not self.exists:
             return
+        wanted = [column for column in self.table.schema if columns is None or column.name in columns]
+        if (small := self._small) is not None:
+            yield from (_shaped(batch, wanted) for batch in small.batches)
+            return
         with self.path.open("rb") as source, self._named():
             parquet = pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=True)
             stored = set(parquet.schema_arrow.names)
-            wanted = [column for column in self.table.schema if columns is None or column.name in columns]
             names = [column.name for column in wanted if column.name in stored]
             for group in range(parquet.num_row_groups):
                 for batch in parquet.iter_batches(batch_size, [group], names, use_threads=False):  # a quarter less CPU
-                    yield batch if len(names) == len(wanted) else _with_missing(batch, wanted)
+                    yield _shaped(batch, wanted)
 
     def rows(self, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """The rows in stored order, as dictionaries. Maps come as dictionaries too."""
@@ -109,6 +113,8 @@ class Stored:
         """Number of rows, from the file's footer."""
         if not self.exists:
             return 0
+        if (small := self._small) is not None:
+            return small.rows
         with self.path.open("rb") as source, self._named():
             return pq.ParquetFile(source).metadata.num_rows
 
@@ -117,9 +123,15 @@ class Stored:
         """What the writer noted about the table as a whole, from the file's footer."""
         if not self.exists:
             return {}
+        if (small := self._small) is not None:
+            return _texts(small.footer)
         with self.path.open("rb") as source, self._named():
-            noted = pq.ParquetFile(source).metadata.metadata or {}
-            return {key.decode(): value.decode() for key, value in noted.items() if key != b"ARROW:schema"}
+            return _texts(pq.ParquetFile(source).metadata.metadata or {})
+
+    @property
+    def _small(self) -> SmallFile | None:
+        with self._named():
+            return small_file(self.path)
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -131,9 +143,15 @@ class Stored:
             raise DamagedTable(f"{self.path} is damaged: {why}. Delete it and evaluate the drop again.") from problem
 
 
-def _with_missing(batch: pa.RecordBatch, wanted: Sequence[pa.Field]) -> pa.RecordBatch:
-    """The batch with the missing ones of the wanted columns, as nulls."""
-    there = set(batch.schema.names)
+def _texts(footer: Mapping[bytes, bytes]) -> dict[str, str]:
+    return {key.decode(): value.decode() for key, value in footer.items() if key != b"ARROW:schema"}
+
+
+def _shaped(batch: pa.RecordBatch, wanted: Sequence[pa.Field]) -> pa.RecordBatch:
+    """The wanted columns of a batch; those that it lacks are null."""
+    there = batch.schema.names
+    if there == [column.name for column in wanted]:
+        return batch
     columns = [
         batch.column(column.name) if column.name in there else pa.nulls(batch.num_rows, column.type)
         for column in wanted

@@ -12,11 +12,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow.parquet import ParquetFile
 from upath import UPath
 
+from evaluation_assets.core.lake import small_files
 from evaluation_assets.core.lake.spool import SortedSpool, Spool
 from evaluation_assets.core.lake.stored import (
     Aligned,
+    DamagedTable,
     SchemaMismatch,
     Stored,
     Stream,
@@ -47,10 +50,12 @@ THINGS = Table(
 _numbers = count()
 
 
-@pytest.fixture(params=["local", "memory"])
-def path(request: pytest.FixtureRequest, tmp_path: Path) -> UPath:
+@pytest.fixture(params=["local", "kept in memory", "memory"])
+def path(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> UPath:
     """Where a table is to be, in a folder that does not exist yet."""
-    root = UPath(tmp_path) if request.param == "local" else UPath(f"memory://lake-{next(_numbers)}")
+    if request.param == "kept in memory":
+        monkeypatch.setattr(small_files, "_SETTLED", 0)
+    root = UPath(f"memory://lake-{next(_numbers)}") if request.param == "memory" else UPath(tmp_path)
     return root / "things" / "suite" / "drop.parquet"
 
 
@@ -90,6 +95,34 @@ def test_a_table_of_another_version_has_the_columns_of_this_one(path: UPath) -> 
     assert rows == [{"name": "a", "size": None, "text": "t", "scores": {}}]
     assert list(batched(rows, THINGS)) == list(Stored(THINGS, path).batches())
     assert list(Stored(THINGS, path).rows(["size"])) == [{"size": None}]
+
+
+def test_what_is_kept_in_memory_of_a_file_is_read_once_and_anew_where_it_was_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(small_files, "_SETTLED", 0)
+    opened: list[object] = []
+    monkeypatch.setattr(
+        small_files.pq, "ParquetFile", lambda *given, **more: opened.append(given) or ParquetFile(*given, **more)
+    )
+    path = UPath(tmp_path / "things.parquet")
+    stored = Stored(THINGS, path)
+    for name in ("a", "b"):
+        save(path, [thing(name)], by=name)
+        for _ in range(3):
+            assert (list(stored.rows()), stored.count, stored.facts) == ([thing(name)], 1, {"by": name})
+    assert len(opened) == 2
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(DamagedTable, match="is damaged"):
+        list(stored.rows())
+
+
+def test_large_files_are_not_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small_files, "_SETTLED", 0)
+    path = UPath(tmp_path / "things.parquet")
+    for text in (os.urandom(40_000).hex(), "a" * 1_000_000):
+        save(path, [thing(text=text)])
+        assert small_files.small_file(path) is None and Stored(THINGS, path).count == 1
 
 
 def test_facts_round_trip(path: UPath) -> None:
