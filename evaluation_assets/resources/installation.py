@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from typing import Self
 
 import dagster as dg
@@ -23,7 +24,7 @@ class HomeResource(dg.ConfigurableResource):
     key_prefix: list[str] = Field(default=[])
     _entered: set[ExitStack] = PrivateAttr(default_factory=set)
 
-    @property
+    @cached_property
     def home(self) -> Installation:
         """The installation."""
         return Installation.at(self.url, self.lake_url)
