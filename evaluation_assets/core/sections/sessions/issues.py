@@ -140,7 +140,8 @@ def _retry_issues(seen: SessionEvidence) -> list[Issue]:
 def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list[Issue]:
     """Bad responses, attributed to the agent that answered last.
 
-    Users who complain or ask back do not say that the response was wrong: often they dislike what is right.
+    Users who complain or ask back do not say that the response was wrong: often they dislike what is right. An answer
+    that ignores a failure is an open error already.
     """
     found: list[Issue] = []
     for turn, detected in enumerate(detections):
@@ -152,6 +153,8 @@ def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list
         if own and len(response) < SHORTEST_MESSAGE:
             response = own[-1].messages or response
         unanswered = not by_user and not response.strip()
+        if detected.type == "llm_judge" and not unanswered and _ignores_failure(seen, turn):
+            continue
         message = _UNANSWERED if unanswered else _BAD_TURNS[detected.type]
         reaction = seen.reactions[turn]
         is_vague = by_user and reaction is not None and reaction.kind in ("complaint", "incomprehension")
@@ -170,6 +173,11 @@ def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list
             )
         )
     return found
+
+
+def _ignores_failure(seen: SessionEvidence, turn: int) -> bool:
+    last = next(reversed(seen.errors_of_turn(turn)), None)
+    return last is not None and last.recovered_at is None and not last.noticed
 
 
 _BAD_TURNS = {

@@ -159,6 +159,13 @@ def test_what_is_quoted_of_a_turn_without_progress_is_no_word_that_ends_it(tmp_p
     assert [issue.evidence for issue in found.issues if issue.kind == "llm_judge"] == [" ".join(said)]
 
 
+def test_an_answer_that_ignores_a_failure_is_one_issue() -> None:
+    broken = call("reserve", error="no connection")
+    found = asyncio.run(analysed(session(turn("Reserve it.", part("a", "Your table waits for you.", broken)))))
+    assert [issue.kind for issue in found.issues] == ["open_error"]
+    assert found.turn_results[0].is_bad
+
+
 def test_a_message_that_is_said_again_is_quoted_as_it_was_written() -> None:
     again = part("a", f"Please give me the Order Number, {'as it is on the bill, ' * 9}once more.")
     found = asyncio.run(analysed(session(turn("Hi.", again), turn("Why?", again))))
