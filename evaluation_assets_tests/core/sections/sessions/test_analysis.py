@@ -159,6 +159,16 @@ def test_what_is_quoted_of_a_turn_without_progress_is_no_word_that_ends_it(tmp_p
     assert [issue.evidence for issue in found.issues if issue.kind == "llm_judge"] == [" ".join(said)]
 
 
+@pytest.mark.parametrize(
+    ("said", "kinds"),
+    [("No tool call detected. Call a tool, please.", []), ("When does the last train leave?", ["ccm"])],
+)
+def test_what_a_program_says_again_for_the_user_is_no_question(said: str, kinds: list[str]) -> None:
+    turns = [turn(text, part("a", f"Answer {number}.")) for number, text in enumerate(["Go.", said, said])]
+    found = asyncio.run(analysed(session(*turns)))
+    assert [issue.kind for issue in found.issues if issue.kind != "same_message"] == kinds
+
+
 def test_an_answer_that_ignores_a_failure_is_one_issue() -> None:
     broken = call("reserve", error="no connection")
     found = asyncio.run(analysed(session(turn("Reserve it.", part("a", "Your table waits for you.", broken)))))
