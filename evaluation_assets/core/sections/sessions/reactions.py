@@ -89,7 +89,7 @@ def asks_the_same(message: str, following: str) -> bool:
 def is_automatic(message: str, following: str) -> bool:
     """Whether the message after the first is a program's, which says the same again in the name of the user.
 
-    People who ask again word it anew, or ask a question.
+    People who ask again use other words, or ask a question.
     """
     return message == following and not any(mark in message for mark in "?？؟")
 
