@@ -94,11 +94,11 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
             continue
         part = seen.parts[again.places[1]]
         message = f"{_REPEATED[again.kind]} in turn {part.turn + 1}, {len(again.places)} times"
-        what = {"ping_pong": f"{again.what}: {part.messages}", "same_message": part.messages}.get(
-            again.kind, again.what
-        )
+        what = f"{again.what}: {part.messages}" if again.kind == "ping_pong" else part.messages
+        if again.step is not None and (call := part.steps[again.step].call) is not None:
+            what = f"{again.what} {seen.trajectory.piece(call.raw)}"
         severity = "MEDIUM" if again.is_loop and again.kind != "same_message" else "LOW"
-        found.append(_issue(again.kind, severity, part, None, message, what))
+        found.append(_issue(again.kind, severity, part, again.step, message, what))
     for finding in seen.handoffs.values():
         if finding.added:
             source, target = finding.handoff.source, finding.handoff.target

@@ -169,6 +169,13 @@ def test_what_a_program_says_again_for_the_user_is_no_question(said: str, kinds:
     assert [issue.kind for issue in found.issues if issue.kind != "same_message"] == kinds
 
 
+def test_a_call_that_is_made_again_is_quoted_at_its_step() -> None:
+    look, again = call("look", at="shelf 3"), part("b", "Not there.", call("open"), call("look", at="shelf 3"))
+    found = asyncio.run(analysed(session(turn("Where is it?", part("a", "See.", look), again))))
+    (issue,) = [issue for issue in found.issues if issue.kind == "duplicate_work"]
+    assert (issue.interaction, issue.step, issue.evidence) == (1, 1, 'look { "at": "shelf 3" }')
+
+
 def test_an_answer_that_ignores_a_failure_is_one_issue() -> None:
     broken = call("reserve", error="no connection")
     found = asyncio.run(analysed(session(turn("Reserve it.", part("a", "Your table waits for you.", broken)))))
