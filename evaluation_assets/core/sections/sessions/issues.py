@@ -1,5 +1,6 @@
 """Issues of a session, each with its place and evidence."""
 
+import re
 from collections.abc import Sequence
 
 from evaluation_assets.core.sections.sessions.analysis import PANEL, Issue
@@ -12,6 +13,8 @@ from evaluation_assets.core.sections.sessions.session_scores import Detection
 from evaluation_assets.core.sections.sessions.tool_validation import Severity, ToolIssue
 
 _QUOTED = 200
+
+_PROMPT = re.compile(r"\A\s*\[[^\[\]]{200,20000}\]\s*(?=\S)")
 
 
 def issues_of(
@@ -32,9 +35,10 @@ def issues_of(
 
 
 def quoted(text: str | None) -> str | None:
-    """The beginning of a text, on one line."""
+    """The beginning of a text, on one line, without a prompt that stands in brackets before what was said."""
     if text is None:
         return None
+    text = _PROMPT.sub("", text)
     line = " ".join(text[: _QUOTED * 4].split())
     return line[:_QUOTED] + ("…" if len(line) > _QUOTED else "")
 
@@ -94,7 +98,8 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
             continue
         part = seen.parts[again.places[1]]
         message = f"{_REPEATED[again.kind]} in turn {part.turn + 1}, {len(again.places)} times"
-        what = f"{again.what}: {part.messages}" if again.kind == "ping_pong" else part.messages
+        said = _PROMPT.sub("", part.messages)
+        what = f"{again.what}: {said}" if again.kind == "ping_pong" else said
         if again.step is not None and (call := part.steps[again.step].call) is not None:
             what = f"{again.what} {seen.trajectory.piece(call.raw)}"
         severity = "MEDIUM" if again.is_loop and again.kind != "same_message" else "LOW"

@@ -169,6 +169,15 @@ def test_what_a_program_says_again_for_the_user_is_no_question(said: str, kinds:
     assert [issue.kind for issue in found.issues if issue.kind != "same_message"] == kinds
 
 
+def test_what_was_said_is_quoted_without_the_prompt_before_it() -> None:
+    again = part(
+        "a", f"[You are a reviewer. {'Review what you are given. ' * 9}]\n\nThe work is finished, no comments."
+    )
+    found = asyncio.run(analysed(session(turn("Go.", again), turn("On.", again))))
+    (evidence,) = [issue.evidence for issue in found.issues if issue.kind == "same_message"]
+    assert evidence == "The work is finished, no comments."
+
+
 def test_a_call_that_is_made_again_is_quoted_at_its_step() -> None:
     look, again = call("look", at="shelf 3"), part("b", "Not there.", call("open"), call("look", at="shelf 3"))
     found = asyncio.run(analysed(session(turn("Where is it?", part("a", "See.", look), again))))
