@@ -47,7 +47,7 @@ class DropGroups:
     @property
     def alike(self) -> Iterator[Alike]:
         """The group of each finding, with the number of other runs."""
-        told = {key: Alike(key.id, self.trends[key][-1].n_affected - 1) for key in self.states}
+        told = {key: Alike(key.id, self.trends[key][-1].n_affected - 1, key.kind) for key in self.states}
         return map(told.__getitem__, self.keys)
 
 

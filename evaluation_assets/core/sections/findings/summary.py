@@ -31,16 +31,17 @@ _REASONS = 3
 
 
 class Alike(NamedTuple):
-    """The failure group of a finding, and how many other runs of the drop have it."""
+    """The failure group of a finding, how many other runs of the drop have it, and of which kind it is."""
 
     group_id: str
     others: int
+    kind: str
 
 
 class FindingExample(Frozen):
     """A finding with its place and evidence, a quotation or a message. `is_shown`: the report has the run.
 
-    `others` counts the other runs that have its failure group.
+    `others` counts the other runs that have its failure group; none if it follows from a finding of another kind.
     """
 
     trajectory_id: str
@@ -310,7 +311,7 @@ def _keep_example(kind: _Kind, row: Row, is_shown: bool, is_failed: bool) -> Non
 
 def _example(row: Row, removed: Collection[str]) -> FindingExample:
     own = {name: row[name] for name in ("trajectory_id", "clip_index", "severity", "evidence", "detector")}
-    if row["alike"] is not None:
+    if row["alike"] is not None and row["alike"].kind == row["kind"]:
         own |= {"group_id": row["alike"].group_id, "others": row["alike"].others}
     return FindingExample(**own, is_quotation=row["start"] is not None, is_shown=row["trajectory_id"] not in removed)
 

@@ -10,7 +10,7 @@ from evaluation_assets.core.sections.sessions.handoffs import HandoffFinding
 from evaluation_assets.core.sections.sessions.intent_drift import Drift, lexical_drift
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, grouped, interactions_of, speakers
 from evaluation_assets.core.sections.sessions.progress import ErrorPoint, Progress, error_points, progress_of
-from evaluation_assets.core.sections.sessions.reactions import Reaction, is_refusal, reaction
+from evaluation_assets.core.sections.sessions.reactions import Reaction, is_automatic, is_refusal, reaction
 from evaluation_assets.core.sections.sessions.repetition import Repetition, repetitions
 from evaluation_assets.core.sections.sessions.similarity import Similarity
 from evaluation_assets.core.sections.sessions.tool_chain import ToolChain, tool_chain
@@ -119,6 +119,9 @@ class SessionEvidence:
                 found.append(None)
                 continue
             cosine = cosines[index] if cosines is not None and message else None
+            if index and is_automatic(message, following):
+                found.append(Reaction("none", None, cosine))
+                continue
             found.append(reaction(message, following, cosine, self.measure, resembling[index]))
         return found
 

@@ -1,5 +1,6 @@
 """Issues of a session, each with its place and evidence."""
 
+import re
 from collections.abc import Sequence
 
 from evaluation_assets.core.sections.sessions.analysis import PANEL, Issue
@@ -12,6 +13,8 @@ from evaluation_assets.core.sections.sessions.session_scores import Detection
 from evaluation_assets.core.sections.sessions.tool_validation import Severity, ToolIssue
 
 _QUOTED = 200
+
+_PROMPT = re.compile(r"\A\s*\[[^\[\]]{200,20000}\]\s*(?=\S)")
 
 
 def issues_of(
@@ -32,9 +35,10 @@ def issues_of(
 
 
 def quoted(text: str | None) -> str | None:
-    """The beginning of a text, on one line."""
+    """The beginning of a text, on one line, without a prompt that stands in brackets before what was said."""
     if text is None:
         return None
+    text = _PROMPT.sub("", text)
     line = " ".join(text[: _QUOTED * 4].split())
     return line[:_QUOTED] + ("…" if len(line) > _QUOTED else "")
 
@@ -94,11 +98,12 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
             continue
         part = seen.parts[again.places[1]]
         message = f"{_REPEATED[again.kind]} in turn {part.turn + 1}, {len(again.places)} times"
-        what = {"ping_pong": f"{again.what}: {part.messages}", "same_message": part.messages}.get(
-            again.kind, again.what
-        )
+        said = _PROMPT.sub("", part.messages)
+        what = f"{again.what}: {said}" if again.kind == "ping_pong" else said
+        if again.step is not None and (call := part.steps[again.step].call) is not None:
+            what = f"{again.what} {seen.trajectory.piece(call.raw)}"
         severity = "MEDIUM" if again.is_loop and again.kind != "same_message" else "LOW"
-        found.append(_issue(again.kind, severity, part, None, message, what))
+        found.append(_issue(again.kind, severity, part, again.step, message, what))
     for finding in seen.handoffs.values():
         if finding.added:
             source, target = finding.handoff.source, finding.handoff.target
@@ -140,7 +145,8 @@ def _retry_issues(seen: SessionEvidence) -> list[Issue]:
 def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list[Issue]:
     """Bad responses, attributed to the agent that answered last.
 
-    Users who complain or ask back do not say that the response was wrong: often they dislike what is right.
+    Users who complain or ask back do not say that the response was wrong: often they dislike what is right. An answer
+    that ignores a failure is an open error already.
     """
     found: list[Issue] = []
     for turn, detected in enumerate(detections):
@@ -152,6 +158,8 @@ def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list
         if own and len(response) < SHORTEST_MESSAGE:
             response = own[-1].messages or response
         unanswered = not by_user and not response.strip()
+        if detected.type == "llm_judge" and not unanswered and _ignores_failure(seen, turn):
+            continue
         message = _UNANSWERED if unanswered else _BAD_TURNS[detected.type]
         reaction = seen.reactions[turn]
         is_vague = by_user and reaction is not None and reaction.kind in ("complaint", "incomprehension")
@@ -170,6 +178,11 @@ def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list
             )
         )
     return found
+
+
+def _ignores_failure(seen: SessionEvidence, turn: int) -> bool:
+    last = next(reversed(seen.errors_of_turn(turn)), None)
+    return last is not None and last.recovered_at is None and not last.noticed
 
 
 _BAD_TURNS = {

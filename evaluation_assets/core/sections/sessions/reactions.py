@@ -83,6 +83,14 @@ def asks_the_same(message: str, following: str) -> bool:
     return particulars(following) <= particulars(message) and not _cues("going_on").matches(following[:_READ])
 
 
+def is_automatic(message: str, following: str) -> bool:
+    """Whether the message after the first is a program's, which says the same again in the name of the user.
+
+    People who ask again use other words, or ask a question.
+    """
+    return message == following and not any(mark in message for mark in "?？؟")
+
+
 def is_refusal(response: str) -> bool:
     """Whether a response declines to do what was asked, in English or by a cue of another language."""
     return refusals.is_refusal(response) or _cues("refusal").matches(response[:_READ])

@@ -36,14 +36,15 @@ class Repetition:
     """Interactions that repeat work. `places` are the `order`s of the interactions, including the first one.
 
     `same_call`: an agent repeats a call that had worked. `retry`: it repeats a call that had failed. `duplicate_work`:
-    another agent repeats the call. `same_message`: an agent repeats a message. `ping_pong`: two agents alternate, and
-    neither messages nor tool results bring anything new.
+    another agent repeats the call; `step` is the position of the second call in its interaction. `same_message`: an
+    agent repeats a message. `ping_pong`: two agents alternate, and neither messages nor results bring anything new.
     """
 
     kind: RepetitionKind
     agents: tuple[str, ...]
     what: str
     places: tuple[int, ...]
+    step: int | None = None
 
     @property
     def is_loop(self) -> bool:
@@ -59,19 +60,21 @@ def repetitions(trajectory: Trajectory) -> list[Repetition]:
 
 
 def _calls(parts: Sequence[SessionInteraction]) -> list[Repetition]:
-    made: dict[CallKey, list[tuple[SessionInteraction, Step]]] = {}
+    made: dict[CallKey, list[tuple[SessionInteraction, int, Step]]] = {}
     for part in parts:
-        for step in part.calls:
-            made.setdefault(call_key(part.trajectory, step), []).append((part, step))
+        for number, step in enumerate(part.steps):
+            if step.call is not None:
+                made.setdefault(call_key(part.trajectory, step), []).append((part, number, step))
     return [_repetition(same) for same in made.values() if len(same) > 1]
 
 
-def _repetition(same: Sequence[tuple[SessionInteraction, Step]]) -> Repetition:
-    agents = tuple(dict.fromkeys(part.agent_id for part, _ in same))
-    worked = any(step.result is not None and step.result.error is None for _, step in same[:-1])
+def _repetition(same: Sequence[tuple[SessionInteraction, int, Step]]) -> Repetition:
+    agents = tuple(dict.fromkeys(part.agent_id for part, _, _ in same))
+    worked = any(step.result is not None and step.result.error is None for _, _, step in same[:-1])
     kind: RepetitionKind = "retry" if not worked else "same_call" if len(agents) == 1 else "duplicate_work"
-    call = same[0][1].call
-    return Repetition(kind, agents, call.name if call else "", tuple(part.order for part, _ in same))
+    (_, _, first), (_, again, _), *_ = same
+    tool = first.call.name if first.call else ""
+    return Repetition(kind, agents, tool, tuple(part.order for part, _, _ in same), again)
 
 
 def _messages(parts: Sequence[SessionInteraction]) -> list[Repetition]:

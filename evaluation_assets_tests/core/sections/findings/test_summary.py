@@ -11,6 +11,7 @@ from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import FINDINGS, RAW_TRAJECTORIES
 from evaluation_assets.core.scoring.intervals import rate_interval, wilson
 from evaluation_assets.core.sections.findings.summary import (
+    Alike,
     EarlierFindings,
     FindingsSummary,
     earlier_findings,
@@ -56,6 +57,15 @@ def test_the_gravest_kind_comes_first_then_the_most_frequent_one() -> None:
     ]
     assert found.kinds[0].severities == {"HIGH": 1, "MEDIUM": 1, "LOW": 0}
     assert found.kinds[0].title == "Unsupported argument" and "no message" in found.kinds[0].meaning
+
+
+def test_an_example_is_like_others_of_its_kind_not_like_what_it_follows_from() -> None:
+    rows = [row("a", "unresolved_error", "LOW", 1), row("b", "unsupported_answer", "MEDIUM", 2)]
+    found = summary(*rows, alike=[Alike("1f", 32, "unresolved_error")] * 2)
+    assert [(kind.kind, kind.examples[0].others) for kind in found.kinds] == [
+        ("unsupported_answer", 0),
+        ("unresolved_error", 32),
+    ]
 
 
 def test_a_kind_counts_once_in_a_run_and_runs_of_a_task_hang_together() -> None:

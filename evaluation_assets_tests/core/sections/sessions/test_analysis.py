@@ -159,6 +159,39 @@ def test_what_is_quoted_of_a_turn_without_progress_is_no_word_that_ends_it(tmp_p
     assert [issue.evidence for issue in found.issues if issue.kind == "llm_judge"] == [" ".join(said)]
 
 
+@pytest.mark.parametrize(
+    ("said", "kinds"),
+    [("No tool call detected. Call a tool, please.", []), ("When does the last train leave?", ["ccm"])],
+)
+def test_what_a_program_says_again_for_the_user_is_no_question(said: str, kinds: list[str]) -> None:
+    turns = [turn(text, part("a", f"Answer {number}.")) for number, text in enumerate(["Go.", said, said])]
+    found = asyncio.run(analysed(session(*turns)))
+    assert [issue.kind for issue in found.issues if issue.kind != "same_message"] == kinds
+
+
+def test_what_was_said_is_quoted_without_the_prompt_before_it() -> None:
+    again = part(
+        "a", f"[You are a reviewer. {'Review what you are given. ' * 9}]\n\nThe work is finished, no comments."
+    )
+    found = asyncio.run(analysed(session(turn("Go.", again), turn("On.", again))))
+    (evidence,) = [issue.evidence for issue in found.issues if issue.kind == "same_message"]
+    assert evidence == "The work is finished, no comments."
+
+
+def test_a_call_that_is_made_again_is_quoted_at_its_step() -> None:
+    look, again = call("look", at="shelf 3"), part("b", "Not there.", call("open"), call("look", at="shelf 3"))
+    found = asyncio.run(analysed(session(turn("Where is it?", part("a", "See.", look), again))))
+    (issue,) = [issue for issue in found.issues if issue.kind == "duplicate_work"]
+    assert (issue.interaction, issue.step, issue.evidence) == (1, 1, 'look { "at": "shelf 3" }')
+
+
+def test_an_answer_that_ignores_a_failure_is_one_issue() -> None:
+    broken = call("reserve", error="no connection")
+    found = asyncio.run(analysed(session(turn("Reserve it.", part("a", "Your table waits for you.", broken)))))
+    assert [issue.kind for issue in found.issues] == ["open_error"]
+    assert found.turn_results[0].is_bad
+
+
 def test_a_message_that_is_said_again_is_quoted_as_it_was_written() -> None:
     again = part("a", f"Please give me the Order Number, {'as it is on the bill, ' * 9}once more.")
     found = asyncio.run(analysed(session(turn("Hi.", again), turn("Why?", again))))

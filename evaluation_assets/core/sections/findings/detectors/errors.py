@@ -5,8 +5,8 @@ A failure is taken up if the next text says so, if one of the next calls is of t
 asks says nothing of a failed lookup. Work on code speaks of errors all the time: where a command was not even run, the
 text must say that, or the command be run again soon. That something is mended, right after it failed and without
 another call, takes up nothing. Code that failed after it had printed something is taken up by a text that goes on from
-what it printed. A file that could not be edited may be edited by another tool. A failed run of tests is taken up by any
-word about tests: whether it is true, others check.
+what it printed. A file that could not be edited may be edited by another tool. Tests that fail are no failure of the
+call: `failing_tests` has those of the last run.
 """
 
 import re
@@ -15,7 +15,6 @@ from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.sections.coding_work.shell import commands_of
-from evaluation_assets.core.sections.coding_work.test_runs import runs_tests
 from evaluation_assets.core.sections.coding_work.tools import Looked, Ran, action_of, edits_files
 from evaluation_assets.core.sections.coding_work.work import says_no
 from evaluation_assets.core.sections.findings.course import Course, PlacedStep
@@ -57,11 +56,12 @@ _BRIEF = 300
 
 def _detect(course: Course) -> Iterator[Detected]:
     following = _texts_after(course)
+    failing = {run.position for run in course.test_runs if run.result == "failing"}
     keys = [call_key(made.trajectory, made.step) for made in course.calls]
     last = {key: index for index, key in enumerate(keys)}
     unresolved = _unresolved(course)
     for index, made in enumerate(course.calls):
-        if made.step.result is None or made.step.result.error is None or _is_an_answer(made):
+        if made.step.result is None or made.step.result.error is None or index in failing or _is_an_answer(made):
             continue
         later = course.calls[index + 1 : index + 1 + _AFTER]
         is_taken_up = (
@@ -128,9 +128,6 @@ def _read(text: str) -> str:
 
 def _takes_up(text: str, made: PlacedStep, *, is_last: bool) -> bool:
     """Whether a text is about a failure. After a lookup, that the agent cannot do what it was asked is not."""
-    action = action_of(made.trajectory, made.step)
-    if isinstance(action, Ran) and runs_tests(action.command) and cues("about_tests").matches(text):
-        return True
     if may_do_anything(made.call) and takes_from(text, _written(made), made.result):
         return True
     if is_last:
@@ -226,4 +223,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="8", kinds=("ignored_error", "unresolved_error"), detect=_detect)
+DETECTOR = Detector(name="errors", version="9", kinds=("ignored_error", "unresolved_error"), detect=_detect)
