@@ -164,7 +164,7 @@ class StoredResult:
         """The figures of the report: headline, scores by tool type and criterion, judges, cost, gate.
 
         Raises:
-            UnknownName: the drop has no report, because its evaluation was stopped, or one of another version.
+            UnknownName: the drop has no report that this version can read.
         """
         from evaluation_assets.core.report.paths import report_files  # noqa: PLC0415
         from evaluation_assets.core.report.stored_report import (  # noqa: PLC0415  (pydantic: 0.3 s to import)
