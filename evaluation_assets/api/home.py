@@ -164,15 +164,21 @@ class StoredResult:
         """The figures of the report: headline, scores by tool type and criterion, judges, cost, gate.
 
         Raises:
-            UnknownName: the drop has no report, because its evaluation was stopped.
+            UnknownName: the drop has no report that this version can read.
         """
         from evaluation_assets.core.report.paths import report_files  # noqa: PLC0415
-        from evaluation_assets.core.report.report import DropReport  # noqa: PLC0415  (pydantic: 0.3 s to import)
+        from evaluation_assets.core.report.stored_report import (  # noqa: PLC0415  (pydantic: 0.3 s to import)
+            UnreadableReport,
+            stored_report,
+        )
 
         file = report_files(self.home.installation.reports(self.drop), self.drop).json
         if not file.exists():
             raise UnknownName(f"{self.drop} has no report in {file.parent}; evaluate it again")
-        return DropReport.model_validate_json(file.read_text("utf-8"))
+        try:
+            return stored_report(file)
+        except UnreadableReport as problem:
+            raise UnknownName(str(problem)) from problem
 
     def gate(self, baseline: "StoredResult | str | Path | None" = None) -> "Comparison":
         """Compare this drop with a baseline. Nothing is run or written.

@@ -30,6 +30,7 @@ from evaluation_assets.core.report.provenance.prompts import prompts_behind
 from evaluation_assets.core.report.provenance.reported import differences
 from evaluation_assets.core.report.provenance.sources import place_of
 from evaluation_assets.core.report.provenance.verdicts import Verdict, criteria_of, verdicts_behind
+from evaluation_assets.core.report.stored_report import UnreadableReport, stored_report
 from evaluation_assets.core.sections.constraints.settings import InvalidChecks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
@@ -91,7 +92,10 @@ def _explained(home: Installation, drop: str) -> _Explained:
     file = report_files(home.reports(drop), drop).json
     if not file.exists():
         refuse_without_report(home, drop, home.drops_with("trajectory_scores"))
-    report = orjson.loads(file.read_bytes())
+    try:
+        report = stored_report(file).model_dump(mode="json")
+    except UnreadableReport as problem:
+        refuse(str(problem))
     try:
         evidence = Evidence.of(home, drop, report)
     except (InvalidDrop, UnreadableDrop, InvalidToolTypes, InvalidChecks, InvalidBaseline) as problem:

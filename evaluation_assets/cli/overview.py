@@ -98,8 +98,9 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
     @with_panel
     @text_or_json
     def show(home: Installation, panel: Panel, format_name: str) -> None:
-        prepare(home)
-        lost = _given_up(home) if GIVEN_UP in tables else []
+        if is_there := home.root.exists():
+            prepare(home)
+        lost = _given_up(home) if is_there and GIVEN_UP in tables else []
         if not home.drops_with("task_metrics"):
             if lost:
                 click.echo(_as_text(GIVEN_UP, lost))

@@ -13,7 +13,6 @@ from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.settings import InvalidSettings
 from evaluation_assets.core.report.paths import report_files
-from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.report.sinks.annotations import collect_labels
 from evaluation_assets.core.report.sinks.delivering import Consignment, left_out
 from evaluation_assets.core.report.sinks.drop_outcome import drop_outcome
@@ -27,6 +26,7 @@ from evaluation_assets.core.report.sinks.settings import (
     takes,
 )
 from evaluation_assets.core.report.sinks.sink import DropOutcome
+from evaluation_assets.core.report.stored_report import UnreadableReport, stored_report
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import DELIVERIES, SEND_SCORES
@@ -111,15 +111,12 @@ def _preview(home: Installation, drop: str, name: str, settings: SinkSettings) -
         file = report_files(home.reports(drop), drop).json
         if not file.exists():
             refuse(f"{drop} has no report; evaluate it again")
-        return drop_outcome(
-            DropReport.model_validate_json(file.read_text("utf-8")),
-            home.public_report_address(drop),
-        )
+        return drop_outcome(stored_report(file), home.public_report_address(drop))
 
     noun = "score" if isinstance(settings, ScoreSinkSettings) else "outcome"
     try:
         tally = Consignment(home, drop, name, settings, home.judges_of(drop), outcome).preview()
-    except InvalidSettings as problem:
+    except (InvalidSettings, UnreadableReport) as problem:
         refuse(str(problem))
     said = [f"{counted(tally.sent, noun)} would be sent", f"{tally.there:,} already there", *left_out(tally.counts)]
     return ", ".join(said)

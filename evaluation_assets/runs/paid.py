@@ -209,12 +209,13 @@ def check_evaluators(panel: Panel) -> None:
 
 
 def check_ledger(home: Installation, panel: Panel) -> None:
-    """Open the ledger if the panel needs it, before any model is called.
+    """Open the ledger if the panel needs it or the installation names one, before any model is called.
 
     Raises:
         LedgerError: it cannot be used.
     """
-    if panel.embeddings is None and all(judge.provider in WITHOUT_MODEL for judge in panel.judges):
+    asks_model = panel.embeddings is not None or any(judge.provider not in WITHOUT_MODEL for judge in panel.judges)
+    if not asks_model and not os.environ.get("EVALUATION_LEDGER_URL"):
         return
     from evaluation_assets.core.models.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
 

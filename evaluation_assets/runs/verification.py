@@ -11,6 +11,7 @@ from typing import Literal
 
 from upath import UPath
 
+from evaluation_assets.core.gating.baselines import InvalidBaseline, promoted_suites, read_baseline
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.cascade.fitted import read_cascade
@@ -29,6 +30,7 @@ from evaluation_assets.core.report.sinks.settings import Opening, load_sinks
 from evaluation_assets.core.sections.constraints.settings import load_checks
 from evaluation_assets.core.sections.failure_groups.states import read_states
 from evaluation_assets.core.suites.agents.settings import agent_files, load_agents
+from evaluation_assets.core.suites.formats.registry import load_suites
 from evaluation_assets.core.system.configuration import InvalidConfiguration
 from evaluation_assets.core.system.installation import Installation, UnusableHome
 from evaluation_assets.runs.paid import check_evaluators, check_ledger, missing_keys, unknown_prices, without_keys
@@ -52,7 +54,7 @@ def verified(home: Installation, panel: Panel, *, calls: bool) -> Iterator[Verif
     """The checks of an installation, in order. Missing folders are made; `calls` makes one real call to each judge."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("evaluation-assets", "dagster"))
     yield Verified("installation", "ok", f"{versions}, Python {python_version()}")
-    problems = list(unusable_settings(home, panel))
+    problems = [*unusable_settings(home, panel), *_unusable_elsewhere(home)]
     yield from (Verified("settings", "failed", problem) for problem in problems)
     if not problems:
         yield Verified("settings", "ok", f"all files in {home.root} can be used")
@@ -103,6 +105,19 @@ def unusable_settings(home: Installation, panel: Panel) -> Iterator[str]:
             load()
         except InvalidConfiguration as problem:
             yield f"{name}: {problem}"
+
+
+def _unusable_elsewhere(home: Installation) -> Iterator[str]:
+    """What is wrong with suites and baselines, which fail only the drops of their suite, and with variables."""
+    yield from load_suites(home.suites)[1]
+    for suite in promoted_suites(home.baselines):
+        try:
+            read_baseline(home.baselines / f"{suite}.json")
+        except InvalidBaseline as problem:
+            yield str(problem)
+    url = home.public_reports_url
+    if url is not None and not url.startswith(("http://", "https://")):
+        yield f"EVALUATION_REPORTS_URL: {url} has to begin with http:// or https://"
 
 
 def _gate_settings(home: Installation, panel: Panel) -> None:

@@ -10,6 +10,7 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
+from evaluation_assets import UnknownName, load_home
 from evaluation_assets.cli.main import main
 from evaluation_assets_tests.conftest import KEY, call, record
 from evaluation_assets_tests.model_judging import Judged, installed, judge
@@ -142,6 +143,23 @@ def test_what_is_not_there_is_refused_with_what_to_do(judged: Judged, arguments:
     done = explained(judged, *arguments)
     assert done.exit_code == 2
     assert re.search(message.replace("?", r"\?"), done.output.replace("\n", " "))
+
+
+def test_a_report_of_another_version_is_to_be_made_again(judged: Judged) -> None:
+    path = Path(judged.home.reports("week").path) / "report.json"
+    before = path.read_bytes()
+    report = orjson.loads(before)
+    try:
+        path.write_bytes(orjson.dumps({name: value for name, value in report.items() if name != "sampled"}))
+        filled_in = explained(judged, "week")
+        path.write_bytes(orjson.dumps({name: value for name, value in report.items() if name != "clips_asked"}))
+        refused = explained(judged, "week")
+        with pytest.raises(UnknownName, match="of another version, or damaged; evaluate the drop again"):
+            _ = load_home(judged.home.root.path).result("week").summary
+    finally:
+        path.write_bytes(before)
+    assert filled_in.exit_code == 0 and "All of these figures are as the report states them." in filled_in.output
+    assert refused.exit_code == 2 and "of another version, or damaged" in refused.output
 
 
 def test_a_changed_drop_is_named(judged: Judged) -> None:

@@ -77,6 +77,12 @@ def test_labels_that_cannot_be_read_are_told_of(evaluated: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["overview", "leaderboard"])
+def test_a_mistyped_home_is_not_created(tmp_path: Path, name: str) -> None:
+    assert command(name, home=tmp_path / "typo").returncode == 2
+    assert not (tmp_path / "typo").exists()
+
+
 def test_nothing_evaluated_is_said(tmp_path: Path) -> None:
     done = command("overview", home=tmp_path)
     assert done.returncode == 2

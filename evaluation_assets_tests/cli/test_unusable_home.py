@@ -164,3 +164,15 @@ def test_the_python_api_names_it_too(tmp_path: Path) -> None:
     (tmp_path / "home" / "drops").touch()
     with pytest.raises(ea.UnusableInput, match="drops cannot be created: File exists; choose another home"):
         ea.evaluate(SAMPLE, home=tmp_path / "home")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"), [("EVALUATION_PANEL", "none.yaml"), ("EVALUATION_LEDGER_URL", "postgresql://127.0.0.1:1/x")]
+)
+def test_what_a_variable_names_and_is_not_there_is_refused_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    refused = CliRunner().invoke(main, ["evaluate", str(SAMPLE), "--home", str(tmp_path / "home"), "--quiet"])
+    assert refused.exit_code == 2 and variable in refused.output
+    assert not (tmp_path / "home" / "reports" / SAMPLE.stem).exists()

@@ -57,6 +57,19 @@ def test_settings_that_only_dagster_refuses_are_named(tmp_path: Path) -> None:
     assert (status, state) == (1, "failed") and "gate.yaml: schedules.weekly: not a cron expression" in message
 
 
+def test_suites_baselines_and_variables_that_cannot_be_used_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, name in (("suites", "broken.yaml"), ("baselines", "broken.json")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text("{cases: 7}")
+    monkeypatch.setenv("EVALUATION_REPORTS_URL", "reports.example.com")
+    status, found = checks_of(tmp_path, [{"name": "rules", "provider": "rules"}])
+    assert (status, [state for state, _ in found["settings"]]) == (1, ["failed"] * 3)
+    said = [message for _, message in found["settings"]]
+    assert all(name in each for name, each in zip(("broken.yaml", "broken.json", "REPORTS_URL"), said, strict=True))
+
+
 def test_what_is_missing_is_named_and_what_only_limits_is_a_warning(
     tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -281,7 +281,7 @@ def read_baseline(file: UPath) -> Baseline | None:
     if not file.exists():
         return None
     try:
-        found = Baseline.model_validate_json(file.read_bytes(), strict=True)
+        found = Baseline.model_validate_json(file.read_text("utf-8-sig"), strict=True)
         for name, metric in found.metrics.items():
             for value in (metric.mean, *metric.values.values()):
                 check_value(name, value)

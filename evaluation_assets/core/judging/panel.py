@@ -1,5 +1,6 @@
 """The panel: read `panel.yaml` and create its judges."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -316,7 +317,7 @@ class Panel(BaseModel):
 
 
 def load_panel(path: UPath | None) -> Panel:
-    """The panel in a file; the embedded judge alone when there is no file.
+    """The panel in a file; the embedded judge alone when there is no file, unless `EVALUATION_PANEL` names it.
 
     Functions of the user's own are imported: a panel file is trusted like code.
 
@@ -324,6 +325,8 @@ def load_panel(path: UPath | None) -> Panel:
         InvalidPanel: the file is no YAML, a field is wrong, or a function cannot be used.
     """
     if path is None or not path.exists():
+        if path is not None and str(path) == os.environ.get("EVALUATION_PANEL"):
+            raise InvalidPanel(f"there is no panel file at {path}, which EVALUATION_PANEL names")
         return Panel()
     panel = read_settings(path, Panel, InvalidPanel)
     try:

@@ -7,6 +7,7 @@ from evaluation_assets.core.review.alignment import Alignment
 from evaluation_assets.core.review.attacks import Attack
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Section
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.faults import faults_of
 
 
 class InvalidMeasured(InvalidConfiguration):
@@ -39,7 +40,7 @@ def read_measured(home: Installation, judge: str) -> Measured:
     try:
         return Measured.model_validate_json(file.read_bytes())
     except ValidationError as problem:
-        raise InvalidMeasured(f"{file}: {problem.error_count()} faults; remove it and measure again") from None
+        raise InvalidMeasured(f"{file}: {faults_of(problem)[0]}; remove it and measure again") from None
 
 
 def remember(

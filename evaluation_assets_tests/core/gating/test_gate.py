@@ -384,6 +384,14 @@ def test_tasks_of_one_family_hang_together() -> None:
     assert alone.difference == pytest.approx(together.difference)
 
 
+def test_a_baseline_that_was_saved_by_an_editor_of_windows_is_read(tmp_path: Any) -> None:
+    made = baseline(drop({"overall": {"a": 0.25, "b": 0.5}}, "s/1"))
+    file = baseline_file(UPath(tmp_path), made.suite)
+    write_baseline(file, made)
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_baseline(file) == made
+
+
 @pytest.mark.parametrize("value", ["NaN", "1e999", "true", '"0.5"'])
 def test_a_value_of_a_baseline_that_is_no_number_is_refused(tmp_path: Any, value: str) -> None:
     made = baseline(drop({"overall": {"a": 0.25, "b": 0.5}}, "s/1"))

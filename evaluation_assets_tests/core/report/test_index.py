@@ -125,6 +125,17 @@ def test_versions_of_an_agent_say_what_came(home: Installation) -> None:
     assert (summary.compared, summary.last) == (4, f"s/{HOSTILE[:8]}")
 
 
+def test_runs_of_a_report_of_another_version_are_left_out(home: Installation) -> None:
+    folder = Path(home.root.path) / "reports" / "s" / "0"
+    older = [{name: value for name, value in row(run, 0).items() if name != "words"} for run in range(RUNS)]
+    data = ViewerData(gzip.compress(json.dumps({"drop": "s/1", "rows": older}).encode()), ())
+    (folder / "report.html").write_text("".join(with_viewer("<main id=summary>\n</body>", data)))
+    runs = listed_runs(
+        home.root / "reports", {"s/1": "s/0/report.html", "s/2": "s/1/report.html"}, dict.fromkeys(NIGHTS, RUNS), ()
+    )
+    assert (runs["left_out"], len(runs["columns"]["id"])) == (1, RUNS)
+
+
 def test_the_page_has_hostile_texts_as_text_only(home: Installation) -> None:
     page = Path(write_index(home).path).read_text()
     text = without_viewer(page, "overview")

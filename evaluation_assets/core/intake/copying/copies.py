@@ -54,12 +54,20 @@ class Copy:
         """What speaks against copying over the drop that has the key: its content came from elsewhere, or by hand."""
         if taken is None or (content := self._content_of(taken)) == self._content:
             return None
-        noted: Mapping[str, str] = json.loads(self._note.read_text("utf-8")) if self._note.exists() else {}
+        noted = self._noted()
         if noted.get("content") != content:
             return Conflict(self.key, self._source, f"added or edited by hand in {self._drops}")
         if noted.get("source") != str(self._source):
             return Conflict(self.key, self._source, f"copied from {noted.get('source')}")
         return None
+
+    def _noted(self) -> Mapping[str, Any]:
+        """Where the drop of the key came from; nothing where its note is missing or damaged."""
+        try:
+            noted = json.loads(self._note.read_bytes()) if self._note.exists() else {}
+        except ValueError:
+            return {}
+        return noted if isinstance(noted, dict) else {}
 
     def is_made(self, taken: Drop) -> bool:
         """Whether the drop of the key has these files, and all that the sidecar says."""

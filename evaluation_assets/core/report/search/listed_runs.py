@@ -13,6 +13,7 @@ MAX_RUNS = 20_000
 """Runs that can be searched in the page, of the reports written last; `evaluation-assets search` searches all."""
 
 _COLUMNS = ("id", "task_id", "task", "success", "passed", "score", "errors", "tools", "agents", "models", "flags")
+_READ = {*_COLUMNS, "words"}
 
 
 def listed_runs(
@@ -34,10 +35,11 @@ def listed_runs(
         if len(columns["id"]) + sizes[drop] > MAX_RUNS:
             continue
         index = read_index(reports / unquote(address))
-        if index is None:
+        rows = [] if index is None else index["rows"]
+        if index is None or not all(row.keys() >= _READ for row in rows):  # of another version
             continue
         searched += 1
-        for row in index["rows"]:
+        for row in rows:
             for name in _COLUMNS:
                 columns[name].append(row[name])
             columns["drop"].append(number)

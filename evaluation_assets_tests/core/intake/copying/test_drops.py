@@ -89,6 +89,19 @@ def test_a_name_that_is_none_of_a_drop_is_said(tmp_path: Path) -> None:
             inspect([tmp_path / name])
 
 
+@pytest.mark.parametrize("note", [b"", b"broken", b"[]", b"\xff"])
+def test_a_damaged_note_of_where_a_drop_came_from_says_nothing(tmp_path: Path, home: Installation, note: bytes) -> None:
+    file = tmp_path / "runs.jsonl"
+    file.write_bytes(record("1"))
+    take_in(home, [file], one_drop=False)
+    (home.drops / ".runs.source.json").write_bytes(note)
+    file.write_bytes(record("2"))
+    with pytest.raises(InvalidDrop, match="added or edited by hand"):
+        take_in(home, [file], one_drop=False)
+    (drop,) = take_in(home, [file], one_drop=False, may_replace=lambda _: True)
+    assert drop.files[0].read_bytes() == file.read_bytes()
+
+
 def test_another_file_of_a_known_name_is_refused_with_the_ways_out(tmp_path: Path, home: Installation) -> None:
     first, second = tmp_path / "a" / "runs.jsonl", tmp_path / "b" / "runs.jsonl"
     for path, task in ((first, "1"), (second, "2")):
