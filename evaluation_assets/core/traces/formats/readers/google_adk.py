@@ -12,6 +12,7 @@ from evaluation_assets.core.traces.formats.messages.lists import MessageShape
 from evaluation_assets.core.traces.formats.messages.pieces import agent_events, user_events
 from evaluation_assets.core.traces.formats.transcript import Event, Result, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.formats.untyped import first_text
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 NAME = "google_adk"
@@ -24,6 +25,7 @@ DETECTION = (
 _CONTENT = ("content", "actions", "errorCode", "error_code")
 _TRANSCRIPTIONS = (("inputTranscription", "input_transcription"), ("outputTranscription", "output_transcription"))
 """What was said aloud; such events have no content."""
+_INVOCATION = ("invocationId", "invocation_id")
 _USUAL_END = "STOP"
 _PLUMBING = (
     "id", "timestamp", "invocationId", "invocation_id", "actions", "branch", "partial", "turnComplete", "turn_complete",
@@ -36,7 +38,7 @@ def _is_event(data: Any) -> bool:
     return (
         isinstance(data, dict)
         and isinstance(data.get("author"), str)
-        and any(key in data for key in ("invocationId", "invocation_id"))
+        and any(key in data for key in _INVOCATION)
         and any(key in data for key in _CONTENT)
     )
 
@@ -64,6 +66,20 @@ def _events(events: Sequence[Fields], _: Mapping[int, Usage]) -> Iterator[Event]
 def _transcribed(transcription: Fields) -> str | None:
     transcription.set_aside("finished")
     return transcription.text("text")
+
+
+def _rewound(events: Sequence[Fields]) -> list[Fields]:
+    """The events that a later one takes back: all from the beginning of the invocation that it names."""
+    found: list[Fields] = []
+    place = len(events) - 1
+    while place >= 0:
+        target = first_text(events[place].peek("actions"), "rewindBeforeInvocationId", "rewind_before_invocation_id")
+        if target is not None:
+            first = next((at for at in range(place) if target in map(events[at].peek, _INVOCATION)), place)
+            found[:0] = events[first:place]
+            place = first
+        place -= 1
+    return found
 
 
 def _model(_: Fields, events: Sequence[Fields]) -> str | None:
@@ -99,5 +115,6 @@ _SHAPE = MessageShape(
     failed=_failed,
     model=_model,
     runs=sessions_in,
+    taken_back=_rewound,
 )
 detect, read = _SHAPE.detects, _SHAPE.read
