@@ -318,6 +318,37 @@ def test_what_was_rewound_in_an_adk_session_is_no_turn_and_its_tokens_count(tmp_
     assert (found.rewound_branches, found.rewound_calls, found.trust) == (1, 2, "partial")
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        ({"status": "pending"}, {"result": "yes"}, "yes"),
+        ({"error": "This tool call requires confirmation, please approve or reject."}, {"result": "yes"}, "yes"),
+        ({"error": "This tool call requires confirmation, please approve or reject."}, None, None),
+    ],
+)
+def test_a_call_of_adk_that_waits_for_a_human_has_the_result_that_it_gets_then(
+    tmp_path: Path, first: Any, last: Any, expected: str | None
+) -> None:
+    """Long-running tools and tools that must be confirmed answer the same call twice."""
+    call = {"functionCall": {"id": "f1", "name": "delete", "args": {}}}
+
+    def answer(response: Any) -> dict[str, Any]:
+        return {"role": "user", "parts": [{"functionResponse": {"id": "f1", "name": "delete", "response": response}}]}
+
+    events = [
+        _adk_event("user", "Delete it."),
+        _adk_event("desk", None, content={"role": "model", "parts": [call]}),
+        _adk_event("desk", None, content=answer(first)),
+        *([] if last is None else [_adk_event("user", None, content=answer(last))]),
+        _adk_event("desk", "I am done." if last else "Please confirm."),
+    ]
+    path = written(tmp_path, *events)
+    (run,) = trajectories(path)
+    assert (calls_of(run), len(run.turns)) == ([("delete", {}, expected)], 1)
+    assert [step.result.error for step in run.calls if step.result] == ([] if expected is None else [None])
+    assert summary_of(path).doubts == ()
+
+
 def test_what_was_said_aloud_to_an_adk_agent_is_read_from_its_transcription(tmp_path: Path) -> None:
     def heard(author: str, name: str, text: str, **more: Any) -> dict[str, Any]:
         return {**_adk_event(author, None, **more), name: {"text": text, "finished": not more}}
