@@ -19,7 +19,8 @@ _MEANINGS = {
     "text": "text", "textcontent": "text", "functioncall": "call", "functioncallcontent": "call", "toolcall": "call",
     "functionresult": "result", "functionresultcontent": "result", "toolcallresult": "result", "thinking": "thought",
     "textreasoning": "thought", "reasoning": "thought", "reasoningcontent": "thought", "usage": "usage", "uri": "media",
-    "data": "media", "error": "error", "functionapprovalrequest": "approval", "functionapprovalresponse": "approval",
+    "data": "media", "error": "error", "functionapprovalrequest": "unsaid", "functionapprovalresponse": "unsaid",
+    "cache": "unsaid",
 }  # fmt: skip
 """What kinds of parts are. An approval repeats the call that a user is asked to approve."""
 _NO_LETTERS = re.compile("[^a-z]")
@@ -108,7 +109,7 @@ def _converted(message: JsonObject) -> Iterator[JsonObject]:
             texts.append(_media(body))
         elif meaning == "usage":
             said["usage"] = body.get("usage_details") or body.get("details")
-        elif meaning != "approval":
+        elif meaning != "unsaid":
             texts.append({**body, "type": kind} if isinstance(body, dict) else body)
     said |= {"content": texts, "reasoning_content": "\n\n".join(filter(None, thoughts)), "tool_calls": calls}
     if texts or not results or calls:

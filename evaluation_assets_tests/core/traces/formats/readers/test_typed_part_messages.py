@@ -211,6 +211,43 @@ def test_approvals_images_and_tokens_in_parts_of_agent_framework_are_read(tmp_pa
     assert run.task.startswith(f"{ASKED}\n[image: image/png") and summary_of(path).trust == "complete"
 
 
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        haystack("user", {"text": ASKED}, {"image": {"base64_image": PNG, "mime_type": "image/png", "meta": {}}}),
+        llama(
+            "user",
+            {"block_type": "text", "text": ASKED},
+            {"block_type": "image", "image": PNG},
+            {"block_type": "cache"},
+        ),
+        typed(
+            "items",
+            "content_type",
+            "user",
+            {"is": "text", "text": ASKED},
+            {"is": "image", "data_uri": f"data:image/png;base64,{PNG}"},
+        ),
+        {
+            "type": "USER",
+            "contents": [
+                {"text": ASKED, "type": "TEXT"},
+                {"image": {"base64Data": PNG, "mimeType": "image/png"}, "type": "IMAGE"},
+            ],
+        },
+    ],
+    ids="haystack llama sk langchain4j".split(),
+)
+def test_images_of_frameworks_are_kept(tmp_path: Path, message: JsonObject) -> None:
+    path = written(tmp_path, {"messages": [message, {"role": "assistant", "content": SAID}]})
+    (run,) = trajectories(path)
+    assert run.task.startswith(f"{ASKED}\n[image: image/png, 70 bytes, ") and run.task.endswith("]")
+    assert summary_of(path).trust == "complete"
+
+
 def thread_message(number: int, role: str, text: str) -> JsonObject:
     content = [{"type": "text", "text": {"value": text, "annotations": []}}]
     message = {"id": f"msg_{number}", "object": "thread.message", "created_at": 1754000000 + number, "thread_id": "t"}
