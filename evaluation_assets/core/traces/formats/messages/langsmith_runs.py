@@ -37,7 +37,7 @@ QUESTIONS = ("input", "question", "query", "task", "prompt", "text", "user_input
 _TEXTS = ("output", "answer", "result", "text", "response", "content", "final_answer")
 _RUN_TYPES = ("chain", "llm", "chat_model", "tool", "retriever", "embedding", "prompt", "parser")
 _NAMES = ("id", "parent_run_id", "trace_id")
-_LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGNORECASE)
+LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGNORECASE)
 """What the error of a run says that was stopped at a limit of its framework. Any other error broke the run."""
 _PLUMBING = (
     "serialized", "events", "dotted_order", "parent_run_id", "parent_run_ids", "child_run_ids", "run_type", "status",
@@ -158,7 +158,7 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
     if told.counted:
         confirm(unmapped.stated, whole, total(event.usage for event in told.events if isinstance(event, Said)))
     error = error_of_run(root.text("error"))
-    stopped = error is not None and _LIMIT.search(error) is not None
+    stopped = error is not None and LIMIT.search(error) is not None
     if final and not told.ends_with(final):
         told.events.append(Said(message=final))
     root.set_aside(*_PLUMBING)

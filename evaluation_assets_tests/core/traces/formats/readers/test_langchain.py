@@ -403,3 +403,26 @@ def test_tools_that_the_provider_ran_are_calls_before_what_was_said_after_them(
     assert [step.result.error for step in run.calls if step.result] == ["offline"]
     assert (run.piece(run.calls[0].message), run.final_answer) == ("I search.", "It is paid.")
     assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize(
+    ("stated", "flags", "error"),
+    [
+        ({"tasks": [{"name": "tools", "error": "ValueError('boom')"}]}, ("no_answer", "failed"), "ValueError('boom')"),
+        ({"status": "error", "error": {"error": "boom"}}, ("no_answer", "failed"), "boom"),
+        (
+            {"tasks": [{"name": "tools", "error": "GraphRecursionError('Recursion limit of 25')"}]},
+            ("step_limit", "no_answer"),
+            None,
+        ),
+        ({"tasks": [{"name": "tools", "error": None, "interrupts": [{"value": "Sure?"}]}]}, ("no_answer",), None),
+    ],
+)
+def test_a_state_whose_task_failed_is_that_of_a_run_that_broke(
+    tmp_path: Path, stated: dict[str, Any], flags: tuple[str, ...], error: str | None
+) -> None:
+    """`get_state` and threads of the LangGraph API."""
+    call = {"name": "delete", "args": {}, "id": "c1", "type": "tool_call"}
+    messages = [{"type": "human", "content": "Delete it."}, {"type": "ai", "content": "", "tool_calls": [call]}]
+    (run,) = trajectories(written(tmp_path, {"values": {"messages": messages}, "next": ["tools"], **stated}))
+    assert (run.flags, run.extra.get("error")) == (flags, error)
