@@ -9,7 +9,7 @@ from evaluation_assets.core.traces.trajectories.images import is_mark
 
 _HOLDERS = (
     "image_url", "image_urls", "source", "image", "inlineData", "inline_data", "data", "bytes", "url", "result",
-    "output", "base64", "value",
+    "output", "base64", "base64_image", "base64Data", "data_uri", "value",
 )  # fmt: skip
 """Fields in which formats hold the data of an image, or an object with it."""
 

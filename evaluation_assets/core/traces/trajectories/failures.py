@@ -74,12 +74,12 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
         return exceptions[-1].strip()[:200] if exceptions else "Traceback"
     found = _LEADING.match(head)
     if found is not None and not _states_no_error(text[start:end]):
-        return _told_in(text[start:end]) or _line(text, start, end, 0)
+        return told_in(text[start:end]) or _line(text, start, end, 0)
     for hint, pattern in _INSIDE:
         if hint in head and (found := pattern.search(head)) is not None:
             if _OF_A_THING.match(found[0]) and _is_well(text[start:end]):
                 continue
-            return _told_in(text[start:end]) or _line(text, start, end, found.start())
+            return told_in(text[start:end]) or _line(text, start, end, found.start())
     if text.find('"error', start, end) >= 0 or text.find('"ok"', start, end) >= 0:
         return _field_in(text[start:end])
     return None
@@ -114,7 +114,7 @@ def _states_no_error(text: str) -> bool:
     return not error or (isinstance(error, str) and error.strip().lower() in _NO_ERRORS)
 
 
-def _told_in(text: str) -> str | None:
+def told_in(text: str) -> str | None:
     """What a JSON object that reports a failure says of it beside: its error or message; `None` if it says nothing."""
     result = _object_in(text) or {}
     return _words_of(result.get("error")) or _words_of({key: result.get(key) for key in _TOLD[:-1]})

@@ -8,6 +8,7 @@ import ast
 import json
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from evaluation_assets.core.traces.formats.files.json_values import as_json
 from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, first_text, list_in
@@ -31,7 +32,7 @@ def bare_calls(text: str) -> list[JsonObject]:
     text = text.strip()
     position, goes_on = 1, text.startswith("[")
     while goes_on and (opened := _OPENS.match(text, position)) is not None:
-        ends = list(_ENDS.finditer(text, opened.end()))[:_MOST_ENDS]
+        ends = islice(_ENDS.finditer(text, opened.end()), _MOST_ENDS)
         tried = ((end, _arguments(text[opened.end() : end.start()])) for end in ends)
         end, arguments = next(((end, given) for end, given in tried if given is not None), (None, None))
         if end is None:

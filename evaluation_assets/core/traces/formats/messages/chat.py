@@ -10,6 +10,7 @@ from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event,
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import first_text
 from evaluation_assets.core.traces.formats.usage import usage_of
+from evaluation_assets.core.traces.trajectories.failures import told_in
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 ROLES = {
@@ -249,7 +250,9 @@ def stated_error(result: Fields, content: str) -> str | None:
 
 
 def first_line(content: str) -> str:
-    """The error of a failed tool: the first line of its output that says a word, as the braces of JSON do not."""
+    """The error of a failed tool: what JSON says of it, or the first line of its output that says a word."""
+    if (told := told_in(content)) is not None:
+        return told
     lines = [stripped for line in content.splitlines() if (stripped := line.strip())]
     line = next((line for line in lines if any(map(str.isalnum, line[:200]))), *lines[:1] or [""])
     return line[:200] or "error"

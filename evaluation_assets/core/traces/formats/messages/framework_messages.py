@@ -18,8 +18,11 @@ _WRAPPED = ("tool_call", "tool_call_result", "reasoning", "image", "file")
 _MEANINGS = {
     "text": "text", "textcontent": "text", "functioncall": "call", "functioncallcontent": "call", "toolcall": "call",
     "functionresult": "result", "functionresultcontent": "result", "toolcallresult": "result", "thinking": "thought",
-    "textreasoning": "thought", "reasoning": "thought", "reasoningcontent": "thought",
+    "textreasoning": "thought", "reasoning": "thought", "reasoningcontent": "thought", "usage": "usage", "uri": "media",
+    "data": "media", "error": "error", "functionapprovalrequest": "unsaid", "functionapprovalresponse": "unsaid",
+    "cache": "unsaid",
 }  # fmt: skip
+"""What kinds of parts are. An approval repeats the call that a user is asked to approve."""
 _NO_LETTERS = re.compile("[^a-z]")
 _JAVA = {"SYSTEM": "system", "USER": "user", "AI": "assistant", "TOOL_EXECUTION_RESULT": "tool"}
 _IDS = ("call_id", "callId", "tool_call_id", "id")
@@ -100,12 +103,26 @@ def _converted(message: JsonObject) -> Iterator[JsonObject]:
             thoughts.append(first_text(body, "text", "reasoning_text", "content") or "")
         elif meaning == "text":
             texts.append({"type": "text", "text": body.get("text") or ""})
-        else:
+        elif meaning == "error":
+            texts.append({"type": "text", "text": first_text(body, "message", "text") or "error"})
+        elif meaning == "media":
+            texts.append(_media(body))
+        elif meaning == "usage":
+            said["usage"] = body.get("usage_details") or body.get("details")
+        elif meaning != "unsaid":
             texts.append({**body, "type": kind} if isinstance(body, dict) else body)
     said |= {"content": texts, "reasoning_content": "\n\n".join(filter(None, thoughts)), "tool_calls": calls}
     if texts or not results or calls:
         yield {key: value for key, value in said.items() if value not in _EMPTY or key == "content"}
     yield from results
+
+
+def _media(part: JsonObject) -> JsonObject:
+    """An image or another medium, with its address or its data as an address."""
+    uri, kind = first_text(part, "uri") or "", first_text(part, "media_type", "mediaType") or ""
+    if kind.startswith("image/") or uri.startswith("data:image/"):
+        return {"type": "image_url", "image_url": {"url": uri}}
+    return {"type": "file", "file": {"url": uri, "mime_type": kind}}
 
 
 def _kind_of(part: Any) -> tuple[str, Any]:

@@ -23,6 +23,7 @@ from evaluation_assets.core.traces.formats.messages.chat import (
     split_thought,
     system_of,
 )
+from evaluation_assets.core.traces.formats.pauses import error_of_run
 from evaluation_assets.core.traces.formats.times import chronological, elapsed_ms, marked_utc
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -36,7 +37,7 @@ QUESTIONS = ("input", "question", "query", "task", "prompt", "text", "user_input
 _TEXTS = ("output", "answer", "result", "text", "response", "content", "final_answer")
 _RUN_TYPES = ("chain", "llm", "chat_model", "tool", "retriever", "embedding", "prompt", "parser")
 _NAMES = ("id", "parent_run_id", "trace_id")
-_LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGNORECASE)
+LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGNORECASE)
 """What the error of a run says that was stopped at a limit of its framework. Any other error broke the run."""
 _PLUMBING = (
     "serialized", "events", "dotted_order", "parent_run_id", "parent_run_ids", "child_run_ids", "run_type", "status",
@@ -156,8 +157,8 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
     whole = _own_usage(root)
     if told.counted:
         confirm(unmapped.stated, whole, total(event.usage for event in told.events if isinstance(event, Said)))
-    error = root.text("error")
-    stopped = error is not None and _LIMIT.search(error) is not None
+    error = error_of_run(root.text("error"))
+    stopped = error is not None and LIMIT.search(error) is not None
     if final and not told.ends_with(final):
         told.events.append(Said(message=final))
     root.set_aside(*_PLUMBING)
@@ -265,12 +266,12 @@ class _Story:
             given = arguments.get("input") if set(arguments) == {"input"} else arguments
             given = as_object(given) or given
             self.events.append(Said(calls=(Call(name=name, arguments=given, id=call_id),)))
-        error = run.text("error")
+        error = error_of_run(stated := run.text("error"))
         failed = error or (content[:200] or "error" if message.get("status") == "error" else None)
         latency = elapsed_ms(run.text("start_time"), run.text("end_time"))
-        self.events.append(
-            Result(content=content or error or "", call_id=call_id, error=one_line(failed), latency_ms=latency)
-        )
+        result = Result(content=content or error or "", call_id=call_id, error=one_line(failed), latency_ms=latency)
+        if content or error == stated:  # else it waits for a human
+            self.events.append(result)
         run.set_aside("id", "trace_id", "session_id", "tags", "start_time", "end_time", *_TOKENS)
 
     def _close(self, call_id: str | None, name: str | None) -> str | None:

@@ -6,7 +6,7 @@ one conversation, as do requests that repeat the conversation so far.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 )
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import usable
-from evaluation_assets.core.traces.formats.transcript import Event
+from evaluation_assets.core.traces.formats.transcript import Event, Said, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at
 from evaluation_assets.core.traces.formats.usage import usage_of
@@ -43,8 +43,9 @@ class MessageShape:
     the messages of a request, the answers (a message or a list of them), their usage, and why the model stopped;
     `stopped` says that where the last message does, and `failed` what broke where the agent is not to blame. `ended`
     says how the run ended, by the record and the events in it, where the record says so in words of its own.
-    `unwrapped` gives what a record wraps, `runs` the records of several runs in one. `continues` says whether the
-    second of two messages on lines of their own belongs to the conversation of the first.
+    `unwrapped` gives what a record wraps, `runs` the records of several runs in one. `taken_back` are the messages that
+    the user took back, whose tokens count. `continues` says whether the second of two messages on lines of their own
+    belongs to the conversation of the first.
     """
 
     name: str
@@ -64,6 +65,7 @@ class MessageShape:
     usage: Callable[[Fields], Usage | None] = usage_of
     unwrapped: Callable[[Any], Any] = lambda data: data
     runs: Callable[[Any], Sequence[JsonObject]] = lambda _: ()
+    taken_back: Callable[[Sequence[Fields]], Sequence[Fields]] = lambda _: ()
     continues: Callable[[Any, Any], bool] = lambda *_: True
 
     def detects(self, sample: Sample) -> bool:
@@ -120,6 +122,7 @@ class MessageShape:
             usages, whole = self._usages(unmapped, records), self._usage_in(fields)
             roles = ["assistant" if message.text("role") == "model" else message.text("role") for message in messages]
             confirm_requests(unmapped.stated, roles, usages)
+            spoken, left = self._parted(unmapped, spoken)
             conversation = Conversation(
                 events=tuple(self.events(spoken, usages)),
                 system=self.system(holder, spoken),
@@ -134,7 +137,27 @@ class MessageShape:
                 context = context if other is fields else merged(context, context_of(other))
             context = merged(context, Context(model=self.model(fields, spoken), failure=self.failed(spoken[-1])))
             context = merged(context, self.ended(fields, conversation.events))
-            return trajectory_from(self.name, confirmed(unmapped, conversation), context)
+            conversation = confirmed(unmapped, conversation)
+            if left:
+                paid = total(said.usage for said in (*left, *conversation.events) if isinstance(said, Said))
+                conversation = replace(conversation, usage=paid)
+            return trajectory_from(self.name, conversation, context)
+
+    def _parted(self, unmapped: UnmappedFields, spoken: list[Fields]) -> tuple[list[Fields], list[Said]]:
+        """The messages without those that the user took back, and what the agent said in these.
+
+        Raises:
+            UnusableRecord: the user took all back.
+        """
+        gone = self.taken_back(spoken)
+        left = [event for event in self.events(gone, {}) if isinstance(event, Said)]
+        unmapped.note("rewound", "branch", bool(left))
+        unmapped.note("rewound", "call", sum(len(said.calls) for said in left))
+        those = set(map(id, gone))
+        kept = [message for message in spoken if id(message) not in those]
+        if not kept:
+            raise UnusableRecord("no_trajectory_text", "the user took all messages back")
+        return kept, left
 
     def _usages(self, unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
         """Usage of each answer in a log, by the index of the message: that after those of its request."""

@@ -55,20 +55,19 @@ def _messages(text: str) -> list[JsonObject]:
     """The messages of a text that begins with what the user said. Each answer is followed by a user or by results."""
     asked, *answers = text.split(_AGENT)
     messages = [_message("user", asked)]
-    said = ""
+    said: list[str] = []
     for number, answer in enumerate(answers, 1):
-        said += answer
-        place = said.find(_RESULT)
-        if place < 0 and number < len(answers):
-            place = said.rfind(_USER)
-        if place < 0 and number < len(answers):  # the name of a role in the words of an agent
-            said += _AGENT
+        place, is_last = answer.find(_RESULT), number == len(answers)
+        if place < 0 and not is_last:
+            place = answer.rfind(_USER)
+        if place < 0 and not is_last:  # the name of a role in the words of an agent
+            said += [answer, _AGENT]
             continue
-        end = len(said) if place < 0 else place
-        messages.append(_message("assistant", said[:end].strip()))
+        end = len(answer) if place < 0 else place
+        messages.append(_message("assistant", "".join([*said, answer[:end]]).strip()))
         if place >= 0:
-            messages.append(_message("user", said[end + len(_USER) :]))
-        said = ""
+            messages.append(_message("user", answer[end + len(_USER) :]))
+        said = []
     return messages
 
 

@@ -30,6 +30,7 @@ from evaluation_assets.core.traces.formats.messages.langgraph_records import (
 )
 from evaluation_assets.core.traces.formats.messages.langsmith_batches import Batches, is_batch
 from evaluation_assets.core.traces.formats.messages.langsmith_runs import (
+    LIMIT,
     QUESTIONS,
     Traces,
     flat_trace,
@@ -41,8 +42,9 @@ from evaluation_assets.core.traces.formats.messages.langsmith_runs import (
 )
 from evaluation_assets.core.traces.formats.messages.message_chunks import joined_chunks
 from evaluation_assets.core.traces.formats.messages.message_lists import are_messages
+from evaluation_assets.core.traces.formats.pauses import error_of_run
 from evaluation_assets.core.traces.formats.readers.smolagents import is_action
-from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import (
     as_object,
@@ -222,8 +224,21 @@ def _conversation(fields: Fields) -> Trajectory:
     for message in messages:
         set_copies_aside(message)
     conversation = Conversation(events=tuple(events_of(messages)), system=system_of(messages))
+    broken = _error_in(fields)
+    stopped = broken is not None and LIMIT.search(broken) is not None
+    ended = Context(cut_off=stopped, failure=None if stopped else broken)
     context = merged(context_of(fields), Context(model=next(filter(None, models), None)))
-    return trajectory_from(NAME, conversation, context)
+    return trajectory_from(NAME, conversation, merged(context, ended))
+
+
+def _error_in(fields: Fields) -> str | None:
+    """The error of a task of a state, or of a thread; an interrupt is none."""
+    if "values" not in fields:
+        return None
+    told = [task.text("error") for task in fields.objects("tasks")]
+    if fields.text("status") == "error":
+        told.append(fields.text("error") or fields.object("error").text("message", "error") or "error")
+    return next((one_line(error) for each in told if (error := error_of_run(each)) is not None), None)
 
 
 # Shapes

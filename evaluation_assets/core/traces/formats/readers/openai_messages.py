@@ -33,6 +33,7 @@ from evaluation_assets.core.traces.formats.messages.chat import (
     system_of,
 )
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
+from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS, chats_in, messages_in, with_messages
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import WrittenMessages, with_written_calls
@@ -104,6 +105,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
     data, written = _with_written_calls(with_messages(data))
     with unmapped.reading(data) as fields:
         unmapped.note("unknown_part", "<tool_call>", written.unread)
+        confirm_page(fields)
         request = fields if messages_in(data) is not None else fields.object(*_REQUESTS)
         response = _response_of(fields)
         choices, others = response.objects("choices")[:1], response.items("choices")[1:]

@@ -22,6 +22,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 )
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.messages.chat import ROLES, content_of, first_line, stated_error
+from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page, from_first
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.grok import is_of_grok
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, as_text
@@ -86,7 +87,9 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         data = {"items": record} if isinstance(record, list) else record
         if not isinstance(data, dict):
             raise not_a_record(data, "an object or a list of items")
+        data = from_first(data)
         with unmapped.reading(data) as fields:
+            confirm_page(fields)
             request, response = _request_of(fields), _response_of(fields)
             given = request.parts("input", "items", "data")
             repeated = len(asked) if goes_on(asked, _input_of(data)) else 0

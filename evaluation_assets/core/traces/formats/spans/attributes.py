@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import orjson
 
+from evaluation_assets.core.traces.formats.pauses import error_of_run
 from evaluation_assets.core.traces.formats.spans.crew_tasks import is_of_crew, task_in
 from evaluation_assets.core.traces.formats.spans.langchain_dumps import agent_in, tool_message_in
 from evaluation_assets.core.traces.formats.spans.messages import (
@@ -239,7 +240,7 @@ def tool_run(span: Span, fields: Fields) -> ToolRun:
         found = "\n\n".join(as_text(at(document, "document.content")) for document in documents)
     result, failed = result_of(found)
     failed = failed or (result or "error" if fields.text("gen_ai.tool.status") == "error" else None)
-    error = span.error or _text(fields, "error.message", "error.type")
+    error = span.error or error_of_run(_text(fields, "error.message", "error.type"))
     call_id = _text(fields, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
     return ToolRun(
         call=Call(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation_assets.core.traces.formats.pauses import error_of_run
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 
@@ -37,6 +38,9 @@ class Span:
     logs: list[Any] = field(default_factory=list)
     log: bool = False
     children: list["Span"] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.error = error_of_run(self.error)
 
     def walk(self) -> Iterator["Span"]:
         """This span and its descendants, parents first."""

@@ -405,3 +405,15 @@ def test_an_answer_that_was_spoken_is_its_transcript(tmp_path: Path) -> None:
     messages = [{"role": "user", "content": "Paid?"}, {"role": "assistant", "content": None, "audio": audio}]
     (run,) = trajectories(written(tmp_path, {"messages": messages}))
     assert run.final_answer == "It is paid."
+
+
+def test_an_error_that_is_json_is_named_by_its_message(tmp_path: Path) -> None:
+    content = json.dumps({"name": "Error", "message": "no stock"}, indent=2)
+    messages = [
+        {"role": "user", "content": "Order it."},
+        {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "order", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": content, "is_error": True},
+        {"role": "assistant", "content": "There is none."},
+    ]
+    (run,) = trajectories(written(tmp_path, {"messages": messages}))
+    assert errors_of(run) == ["no stock"]

@@ -85,6 +85,30 @@ def test_a_tool_that_failed_says_why() -> None:
     assert [step.result.error for step in run.calls if step.result] == ["TimeoutError: no answer"]
 
 
+@pytest.mark.parametrize("is_interrupt", [True, False])
+def test_a_tool_that_waits_for_a_human_has_no_result_yet(tmp_path: Path, is_interrupt: bool) -> None:
+    """LangSmith records the exception with which LangGraph interrupts a run as the error of its tool."""
+    error = "GraphInterrupt((Interrupt(value='Sure?', id='x'),))Traceback ..." if is_interrupt else "ValueError('no')"
+    call = {"name": "delete", "args": {"item": 5}, "id": "c1", "type": "tool_call"}
+    said = {"type": "ai", "content": "", "tool_calls": [call]}
+    asked = {"messages": [{"type": "human", "content": "Delete 5."}]}
+    runs = [
+        {"id": "r", "trace_id": "r", "run_type": "chain", "name": "LangGraph", "inputs": asked, "outputs": {}},
+        {
+            "id": "m", "trace_id": "r", "parent_run_id": "r", "run_type": "llm", "name": "ChatOpenAI",
+            "inputs": {"messages": [asked["messages"]]}, "outputs": {"generations": [[{"text": "", "message": said}]]},
+        },
+        {
+            "id": "t", "trace_id": "r", "parent_run_id": "r", "run_type": "tool", "name": "delete",
+            "inputs": {"input": "{'item': 5}"}, "outputs": None, "error": error,
+        },
+    ]  # fmt: skip
+    (run,) = trajectories(written(tmp_path, *runs))
+    expected = [] if is_interrupt else ["ValueError('no')"]
+    assert [step.result.error for step in run.calls if step.result] == expected
+    assert "failed" not in run.flags
+
+
 def _messages() -> list[dict[str, Any]]:
     """Messages as `model_dump` writes them, langchain-core 1.x."""
     call = {"name": "tide", "args": {"port": "Brest"}, "id": "c1", "type": "tool_call"}
@@ -379,3 +403,26 @@ def test_tools_that_the_provider_ran_are_calls_before_what_was_said_after_them(
     assert [step.result.error for step in run.calls if step.result] == ["offline"]
     assert (run.piece(run.calls[0].message), run.final_answer) == ("I search.", "It is paid.")
     assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize(
+    ("stated", "flags", "error"),
+    [
+        ({"tasks": [{"name": "tools", "error": "ValueError('boom')"}]}, ("no_answer", "failed"), "ValueError('boom')"),
+        ({"status": "error", "error": {"error": "boom"}}, ("no_answer", "failed"), "boom"),
+        (
+            {"tasks": [{"name": "tools", "error": "GraphRecursionError('Recursion limit of 25')"}]},
+            ("step_limit", "no_answer"),
+            None,
+        ),
+        ({"tasks": [{"name": "tools", "error": None, "interrupts": [{"value": "Sure?"}]}]}, ("no_answer",), None),
+    ],
+)
+def test_a_state_whose_task_failed_is_that_of_a_run_that_broke(
+    tmp_path: Path, stated: dict[str, Any], flags: tuple[str, ...], error: str | None
+) -> None:
+    """`get_state` and threads of the LangGraph API."""
+    call = {"name": "delete", "args": {}, "id": "c1", "type": "tool_call"}
+    messages = [{"type": "human", "content": "Delete it."}, {"type": "ai", "content": "", "tool_calls": [call]}]
+    (run,) = trajectories(written(tmp_path, {"values": {"messages": messages}, "next": ["tools"], **stated}))
+    assert (run.flags, run.extra.get("error")) == (flags, error)

@@ -94,3 +94,20 @@ def test_calls_have_their_results_and_errors(
     assert calls_of(run) == calls
     assert [step.result and step.result.error for step in run.calls] == errors
     assert (run.final_answer, summary_of(path).trust) == ("Done.", "complete")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_page_of_items_is_read_from_the_first_to_the_last(tmp_path: Path, order: int) -> None:
+    """The API lists the newest first unless it is asked for another order, and says whether there are more."""
+    asked = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Roll."}]}
+    ran = [
+        {**CLIENT, "call_id": "c1", "name": "roll"},
+        {"type": "function_call_output", "call_id": "c1", "output": "4"},
+    ]
+    for items, calls in (([asked, *ran, SAID], [("roll", {}, "4")]), ([asked, SAID], [])):
+        page = {"object": "list", "data": items[::order], "first_id": "a", "last_id": "b", "has_more": False}
+        path = written(tmp_path, page)
+        (run,) = trajectories(path)
+        assert (run.task, calls_of(run), run.final_answer) == ("Roll.", calls, "Done.")
+        assert summary_of(path).trust == "complete"
+    assert summary_of(written(tmp_path, {**page, "has_more": True})).trust == "partial"

@@ -294,6 +294,61 @@ def test_an_eval_set_of_adk_has_a_run_for_each_case() -> None:
     assert run.text.count("Room A is booked.") == 1
 
 
+def test_what_was_rewound_in_an_adk_session_is_no_turn_and_its_tokens_count(tmp_path: Path) -> None:
+    """`Runner.rewind_async` of google-adk 2.13 adds an event that names the first invocation that it takes back."""
+
+    def asked(name: str, text: str, answer: str) -> list[dict[str, Any]]:
+        call = {"functionCall": {"id": f"{name}-call", "name": "rooms", "args": {}}}
+        result = {"functionResponse": {"id": f"{name}-call", "name": "rooms", "response": {"result": "A"}}}
+        used = {"usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 2}, "invocationId": name}
+        return [
+            _adk_event("user", text, invocationId=name),
+            _adk_event("desk", None, content={"role": "model", "parts": [call]}, **used),
+            _adk_event("desk", None, content={"role": "user", "parts": [result]}, invocationId=name),
+            _adk_event("desk", answer, **used),
+        ]
+
+    undone = _adk_event("user", None, invocationId="i4", actions={"rewindBeforeInvocationId": "i2"})
+    events = [*asked("i1", "At noon?", "A."), *asked("i2", "At one?", "B."), *asked("i3", "At two?", "C.")]
+    path = written(tmp_path, {"id": "s", "events": [*events, undone, *asked("i5", "At ten?", "D.")]})
+    (run,) = trajectories(path)
+    assert [turn.user_message for turn in run.turns] == ["At noon?", "At ten?"]
+    assert run.usage == Usage(input_tokens=80, output_tokens=16)
+    found = summary_of(path)
+    assert (found.rewound_branches, found.rewound_calls, found.trust) == (1, 2, "partial")
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        ({"status": "pending"}, {"result": "yes"}, "yes"),
+        ({"error": "This tool call requires confirmation, please approve or reject."}, {"result": "yes"}, "yes"),
+        ({"error": "This tool call requires confirmation, please approve or reject."}, None, None),
+    ],
+)
+def test_a_call_of_adk_that_waits_for_a_human_has_the_result_that_it_gets_then(
+    tmp_path: Path, first: Any, last: Any, expected: str | None
+) -> None:
+    """Long-running tools and tools that must be confirmed answer the same call twice."""
+    call = {"functionCall": {"id": "f1", "name": "delete", "args": {}}}
+
+    def answer(response: Any) -> dict[str, Any]:
+        return {"role": "user", "parts": [{"functionResponse": {"id": "f1", "name": "delete", "response": response}}]}
+
+    events = [
+        _adk_event("user", "Delete it."),
+        _adk_event("desk", None, content={"role": "model", "parts": [call]}),
+        _adk_event("desk", None, content=answer(first)),
+        *([] if last is None else [_adk_event("user", None, content=answer(last))]),
+        _adk_event("desk", "I am done." if last else "Please confirm."),
+    ]
+    path = written(tmp_path, *events)
+    (run,) = trajectories(path)
+    assert (calls_of(run), len(run.turns)) == ([("delete", {}, expected)], 1)
+    assert [step.result.error for step in run.calls if step.result] == ([] if expected is None else [None])
+    assert summary_of(path).doubts == ()
+
+
 def test_what_was_said_aloud_to_an_adk_agent_is_read_from_its_transcription(tmp_path: Path) -> None:
     def heard(author: str, name: str, text: str, **more: Any) -> dict[str, Any]:
         return {**_adk_event(author, None, **more), name: {"text": text, "finished": not more}}

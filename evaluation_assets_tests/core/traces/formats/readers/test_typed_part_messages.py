@@ -191,6 +191,63 @@ def test_a_response_of_microsoft_agent_framework_has_its_tokens(tmp_path: Path) 
     assert run.usage == Usage(input_tokens=50, output_tokens=7)
 
 
+def test_approvals_images_and_tokens_in_parts_of_agent_framework_are_read(tmp_path: Path) -> None:
+    """Content types of agent-framework 1.0: an approval repeats a call, and its answer is no turn of the user."""
+    call = {"is": "function_call", "call_id": "c1", "name": "wind", "arguments": PLACE}
+    image = {"is": "data", "uri": "data:image/png;base64,iVBORw0KGgo=", "media_type": "image/png"}
+    used = {"is": "usage", "usage_details": {"input_token_count": 9, "output_token_count": 2}}
+    plain = {"type": "function_call", **{key: value for key, value in call.items() if key != "is"}}
+    parts: list[tuple[str, list[JsonObject]]] = [
+        ("user", [{"is": "text", "text": ASKED}, image]),
+        ("assistant", [call, {"is": "function_approval_request", "id": "a1", "function_call": plain}, used]),
+        ("user", [{"is": "function_approval_response", "id": "a1", "approved": True, "function_call": plain}]),
+        ("tool", [{"is": "function_result", "call_id": "c1", "result": FOUND}]),
+        ("assistant", [{"is": "error", "message": "It broke off.", "error_code": "E1"}]),
+    ]
+    path = written(tmp_path, {"messages": [typed("contents", "type", role, *those) for role, those in parts]})
+    (run,) = trajectories(path)
+    assert (len(run.turns), calls_of(run), run.final_answer) == (1, [("wind", PLACE, FOUND)], "It broke off.")
+    assert run.usage == Usage(input_tokens=9, output_tokens=2)
+    assert run.task.startswith(f"{ASKED}\n[image: image/png") and summary_of(path).trust == "complete"
+
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        haystack("user", {"text": ASKED}, {"image": {"base64_image": PNG, "mime_type": "image/png", "meta": {}}}),
+        llama(
+            "user",
+            {"block_type": "text", "text": ASKED},
+            {"block_type": "image", "image": PNG},
+            {"block_type": "cache"},
+        ),
+        typed(
+            "items",
+            "content_type",
+            "user",
+            {"is": "text", "text": ASKED},
+            {"is": "image", "data_uri": f"data:image/png;base64,{PNG}"},
+        ),
+        {
+            "type": "USER",
+            "contents": [
+                {"text": ASKED, "type": "TEXT"},
+                {"image": {"base64Data": PNG, "mimeType": "image/png"}, "type": "IMAGE"},
+            ],
+        },
+    ],
+    ids="haystack llama sk langchain4j".split(),
+)
+def test_images_of_frameworks_are_kept(tmp_path: Path, message: JsonObject) -> None:
+    path = written(tmp_path, {"messages": [message, {"role": "assistant", "content": SAID}]})
+    (run,) = trajectories(path)
+    assert run.task.startswith(f"{ASKED}\n[image: image/png, 70 bytes, ") and run.task.endswith("]")
+    assert summary_of(path).trust == "complete"
+
+
 def thread_message(number: int, role: str, text: str) -> JsonObject:
     content = [{"type": "text", "text": {"value": text, "annotations": []}}]
     message = {"id": f"msg_{number}", "object": "thread.message", "created_at": 1754000000 + number, "thread_id": "t"}

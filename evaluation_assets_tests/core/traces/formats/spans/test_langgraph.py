@@ -131,3 +131,28 @@ def test_parallel_calls_of_a_tool_by_one_library_stay_two(tmp_path: Path) -> Non
     spans = [span(f"{scope}{number}", tool, start=3, scope=scope) for number in (1, 2) for scope in ("one", "other")]
     (run,) = trajectories(otlp(tmp_path / "spans.jsonl", span("m1", chat(QUESTION, ANSWER)), *spans))
     assert len(run.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "events"),
+    [
+        ("GraphInterrupt((Interrupt(value='Sure?', id='x'),))", ()),
+        ("", (("exception", {"exception.message": "(Interrupt(value='Sure?', id='x'),)"}),)),
+        ("langgraph.errors.NodeInterrupt: [Interrupt(value='Sure?')]", ()),
+    ],
+)
+def test_an_interrupt_is_no_error_of_its_tool_nor_of_the_run(tmp_path: Path, status: str, events: Any) -> None:
+    """Tracers record what LangGraph raises to wait for a human as an error."""
+    tool = {
+        "openinference.span.kind": "TOOL",
+        "tool.name": "delete",
+        "input.value": "5",
+        "error.type": "GraphInterrupt",
+    }
+    spans = [
+        span("g", {"openinference.span.kind": "AGENT"}, end=9, error=status, events=events),
+        span("m1", chat([said("user", "Delete 5.")], [asked_for("c1", "delete", item=5)]), start=1, parent="g"),
+        span("t", tool, start=2, parent="g", error=status, events=events),
+    ]
+    (run,) = trajectories(otlp(tmp_path / "spans.jsonl", *spans))
+    assert (calls_of(run), run.flags) == ([("delete", {"item": 5}, None)], ("no_answer",))

@@ -1,0 +1,43 @@
+"""Pages of items, as OpenAI's APIs list those of a conversation or of the input of a response: the newest first."""
+
+from collections.abc import Sequence
+
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.formats.untyped import first_text, list_in, objects_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_PAGE, _ITEMS = "list", "data"
+_OUTPUT = "_output"
+
+
+def from_first(data: JsonObject) -> JsonObject:
+    """A page with its items from the first to the last; any other record unchanged."""
+    items = list(objects_in(data.get(_ITEMS)))
+    if data.get("object") != _PAGE or not _is_newest_first(items):
+        return data
+    return {**data, _ITEMS: list_in(data[_ITEMS])[::-1]}
+
+
+def confirm_page(fields: Fields) -> None:
+    """Compare the pages that a list has, as far as it says so, with the one that is read."""
+    if fields.peek("object") == _PAGE:
+        fields.stated.compare("page", 2 if fields.flag("has_more") else 1, 1)
+        fields.set_aside("first_id", "last_id")
+
+
+def _is_newest_first(items: Sequence[JsonObject]) -> bool:
+    """Whether a result stands before its call; without calls, whether the agent speaks first and the user last."""
+    called: set[str] = set()
+    answered: set[str] = set()
+    for item in items:
+        call = first_text(item, "call_id")
+        if call is not None and (first_text(item, "type") or "").endswith(_OUTPUT):
+            if call in called:
+                return False
+            answered.add(call)
+        elif call is not None:
+            if call in answered:
+                return True
+            called.add(call)
+    roles = [role for item in items if (role := first_text(item, "role")) is not None]
+    return bool(roles) and roles[0] == "assistant" and roles[-1] != "assistant"
