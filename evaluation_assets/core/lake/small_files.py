@@ -8,12 +8,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from upath import UPath
-
-from evaluation_assets.core.system.regular_files import is_local
 
 _SMALL, _UNPACKED = 32 << 10, 256 << 10
 """Bytes of a file, and of its rows in memory."""
@@ -42,7 +41,7 @@ def small_file(path: UPath) -> SmallFile | None:
     Raises:
         ArrowInvalid, OSError: the file is damaged.
     """
-    if not is_local(path) or not os.access(path.path, os.R_OK):
+    if not isinstance(path, Path) or not os.access(path.path, os.R_OK):
         return None
     state = path.stat()
     if state.st_size > _SMALL or time.time_ns() - state.st_mtime_ns < _SETTLED:

@@ -1,4 +1,5 @@
-"""Evaluations of Google's Agent Development Kit: results and eval sets, whose cases become sessions with events.
+"""Results of evaluations of Google's Agent Development Kit, whose cases become sessions with events. An eval set says
+what is expected, and holds no runs.
 
 Names are in snake case in files of `adk eval` and in camel case in answers of its API. The files of results by earlier
 versions are JSON in a JSON text.
@@ -16,21 +17,18 @@ _UNNAMED = "agent"
 _ELSEWHERE = (
     "eval_id", "evalId", "final_eval_status", "finalEvalStatus", "overall_eval_metric_results",
     "overallEvalMetricResults", "eval_metric_result_per_invocation", "evalMetricResultPerInvocation",
-    "eval_metric_results", "evalMetricResults", "session_details", "sessionDetails", "conversation",
+    "eval_metric_results", "evalMetricResults", "session_details", "sessionDetails",
     "creation_timestamp", "creationTimestamp", "eval_set_file", "evalSetFile", "eval_set_id", "evalSetId",
 )  # fmt: skip
 """Fields of a case that are given under other names, or repeat them."""
 
 
 def sessions_in(data: Any) -> list[JsonObject]:
-    """The cases of results or of an eval set, each as a session; empty for any other record."""
-    record = object_in(decoded(data))
-    results = objects_in(_either(record, "eval_case_results", "evalCaseResults"))
-    cases = objects_in(_either(record, "eval_cases", "evalCases"))
-    return [*map(_of_result, results), *map(_of_case, cases)]
+    """The cases of results, each as a session; empty for any other record."""
+    return [*map(_session, objects_in(_either(object_in(decoded(data)), "eval_case_results", "evalCaseResults")))]
 
 
-def _of_result(result: JsonObject) -> JsonObject:
+def _session(result: JsonObject) -> JsonObject:
     session = object_in(_either(result, "session_details", "sessionDetails"))
     tried = list(objects_in(_either(result, "eval_metric_result_per_invocation", "evalMetricResultPerInvocation")))
     actual = [object_in(_either(each, "actual_invocation", "actualInvocation")) for each in tried]
@@ -38,7 +36,8 @@ def _of_result(result: JsonObject) -> JsonObject:
     metrics = objects_in(_either(result, "overall_eval_metric_results", "overallEvalMetricResults"))
     status = _either(result, "final_eval_status", "finalEvalStatus")
     return {
-        **_about(result),
+        **{name: value for name, value in result.items() if name not in _ELSEWHERE},
+        "task_id": first_text(result, "eval_id", "evalId"),
         "id": first_text(result, "session_id", "sessionId"),
         "scores": {
             name: each.get("score") for each in metrics if (name := first_text(each, "metric_name", "metricName"))
@@ -47,16 +46,6 @@ def _of_result(result: JsonObject) -> JsonObject:
         "reference_answer": _text(_answer(expected[0])) if len(expected) == 1 else None,
         "events": list_in(session.get("events")) or [event for one in actual for event in _events(one)],
     }
-
-
-def _of_case(case: JsonObject) -> JsonObject:
-    invocations = objects_in(case.get("conversation"))
-    return {**_about(case), "events": [event for each in invocations for event in _events(each)]}
-
-
-def _about(case: JsonObject) -> JsonObject:
-    others = {name: value for name, value in case.items() if name not in _ELSEWHERE}
-    return {**others, "task_id": first_text(case, "eval_id", "evalId")}
 
 
 def _events(invocation: JsonObject) -> Iterator[JsonObject]:

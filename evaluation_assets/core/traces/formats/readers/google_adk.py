@@ -1,5 +1,5 @@
 """Sessions of Google's Agent Development Kit: events with Gemini contents, as one object or one event per line, or in
-the results of evaluations and in eval sets.
+the results of evaluations.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +16,8 @@ from evaluation_assets.core.traces.formats.untyped import first_text
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 NAME = "google_adk"
-DESCRIPTION = "Google ADK: sessions, or their events as lines; results of `adk eval`, eval sets"
-DETECTION = (
-    "events with author, content or actions, and invocationId (or invocation_id); eval_case_results or eval_cases with "
-    "a conversation"
-)
+DESCRIPTION = "Google ADK: sessions, or their events as lines; results of `adk eval`"
+DETECTION = "events with author, content or actions, and invocationId (or invocation_id); eval_case_results"
 
 _CONTENT = ("content", "actions", "errorCode", "error_code")
 _TRANSCRIPTIONS = (("inputTranscription", "input_transcription"), ("outputTranscription", "output_transcription"))

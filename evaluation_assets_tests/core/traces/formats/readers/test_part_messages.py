@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.core.traces.trajectories.model import Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import (
     calls_and_errors,
@@ -286,12 +287,12 @@ def test_results_of_adk_without_a_session_have_the_calls_of_their_invocations(tm
     assert (calls_of(read), read.final_answer, read.usage) == (calls_of(noon), noon.final_answer, None)
 
 
-def test_an_eval_set_of_adk_has_a_run_for_each_case() -> None:
-    (run,) = trajectories(ADK / "rooms.evalset.json")
-    assert (run.task_id, run.success, len(run.turns)) == ("noon", None, 2)
-    assert [name for name, _, _ in calls_of(run)] == ["rooms", "book"]
-    assert [agent.id for agent in run.agents] == ["desk", "booker"]
-    assert run.text.count("Room A is booked.") == 1
+def test_an_eval_set_of_adk_says_what_is_expected_and_is_no_run(tmp_path: Path) -> None:
+    results = orjson.loads((ADK / "results.evalset_result.json").read_bytes())
+    expected = results["eval_case_results"][0]["eval_metric_result_per_invocation"][0]["expected_invocation"]
+    eval_set = {"eval_set_id": "rooms", "eval_cases": [{"eval_id": "noon", "conversation": [expected]}]}
+    with pytest.raises(UnreadableDrop):
+        trajectories(written(tmp_path, eval_set))
 
 
 def test_what_was_rewound_in_an_adk_session_is_no_turn_and_its_tokens_count(tmp_path: Path) -> None:
