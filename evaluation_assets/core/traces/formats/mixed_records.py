@@ -16,6 +16,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Format, Record,
 from evaluation_assets.core.traces.formats.call_census import may_hold_calls
 from evaluation_assets.core.traces.formats.files.json_values import as_line
 from evaluation_assets.core.traces.formats.files.records import record_of
+from evaluation_assets.core.traces.formats.messages.adk_evals import is_eval_set
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.images import Images
 from evaluation_assets.core.traces.trajectories.model import Source, Trajectory
@@ -115,7 +116,7 @@ class MixedRecords:
 
 
 def _is_conversation(data: Any) -> bool:
-    """Whether a record may be a whole conversation, and not a line of one."""
+    """Whether a record may be a whole conversation, and not a line of one, nor what one is compared with."""
     return isinstance(data, list) or (
-        isinstance(data, dict) and any(isinstance(inner, list) for inner in data.values())
+        isinstance(data, dict) and any(isinstance(inner, list) for inner in data.values()) and not is_eval_set(data)
     )

@@ -22,6 +22,11 @@ _ELSEWHERE = (
 """Fields of a case that are given under other names, or repeat them."""
 
 
+def is_eval_set(data: Any) -> bool:
+    """Whether a record has cases with what is expected of an agent, and no runs."""
+    return _either(object_in(data), "eval_cases", "evalCases") is not None
+
+
 def sessions_in(data: Any) -> list[JsonObject]:
     """The cases of results or of an eval set, each as a session; empty for any other record."""
     record = object_in(decoded(data))

@@ -5,15 +5,17 @@ the results of evaluations and in eval sets.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.context import is_limit, is_refusal
-from evaluation_assets.core.traces.formats.messages.adk_evals import sessions_in
+from evaluation_assets.core.traces.formats.files.samples import sample_of
+from evaluation_assets.core.traces.formats.messages.adk_evals import is_eval_set, sessions_in
 from evaluation_assets.core.traces.formats.messages.gemini_contents import Pairs, merged, pieces_of, usage_of_gemini
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, agent_events, user_events
 from evaluation_assets.core.traces.formats.transcript import Event, Result, one_line
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import first_text
-from evaluation_assets.core.traces.trajectories.model import Usage
+from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
 NAME = "google_adk"
 DESCRIPTION = "Google ADK: sessions, or their events as lines; results of `adk eval`, eval sets"
@@ -134,4 +136,11 @@ _SHAPE = MessageShape(
     runs=sessions_in,
     taken_back=_rewound,
 )
-detect, read = _SHAPE.detects, _SHAPE.read
+detect = _SHAPE.detects
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per session or case. Eval sets beside runs say what is expected of these."""
+    runs = [file for file in files if len(files) == 1 or not any(map(is_eval_set, sample_of(file).records))]
+    unmapped.count("files[] (eval set)", len(files) - len(runs) if runs else 0)
+    yield from _SHAPE.read(runs or files, unmapped)

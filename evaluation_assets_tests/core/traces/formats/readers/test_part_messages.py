@@ -6,14 +6,14 @@ from typing import Any
 import orjson
 import pytest
 
-from evaluation_assets.core.traces.trajectories.model import Usage
+from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import (
     calls_and_errors,
     files_of_all,
     summary_of,
     written,
 )
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, read, trajectories
 
 BEDROCK, VERCEL = FIXTURES / "bedrock_converse", FIXTURES / "vercel_ai"
 GEMINI, ADK = FIXTURES / "gemini", FIXTURES / "google_adk"
@@ -316,6 +316,12 @@ def test_what_was_rewound_in_an_adk_session_is_no_turn_and_its_tokens_count(tmp_
     assert run.usage == Usage(input_tokens=80, output_tokens=16)
     found = summary_of(path)
     assert (found.rewound_branches, found.rewound_calls, found.trust) == (1, 2, "partial")
+
+
+@pytest.mark.parametrize("runs", [ADK / "results.evalset_result.json", FIXTURES / "jaeger"])
+def test_an_eval_set_beside_runs_is_what_is_expected_of_them(runs: Path) -> None:
+    alone = [run.id for run in trajectories(runs)]
+    assert [item.id for item in read(runs, ADK / "rooms.evalset.json") if isinstance(item, Trajectory)] == alone
 
 
 @pytest.mark.parametrize(
