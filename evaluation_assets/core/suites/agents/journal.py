@@ -8,7 +8,7 @@ again does nothing. Attempts that failed because of the infrastructure are repea
 import fcntl
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -85,23 +85,29 @@ class Journal:
         return place
 
     def _read(self) -> None:
-        """Read the existing entries. A last line that was truncated by a crash is removed."""
+        """Read the existing entries. A last line that was truncated by a crash is removed.
+
+        What a damaged entry, or one of another version, holds is done again.
+        """
         self._file.seek(0)
         place = 0
         for line in self._file:
             if not line.endswith(b"\n"):
                 break
-            entry = orjson.loads(line)
-            if "series" in entry:
-                self.series = entry["series"]
-            elif "trajectory" in entry:
-                if FAILED not in entry["trajectory"]["flags"]:
-                    self._places[entry["case"], entry["trial"]] = place
-                self._results.pop((entry["case"], entry["trial"]), None)
-            else:
-                outcomes = [CallOutcome(**outcome) for outcome in entry["outcomes"]]
-                self._results[entry["case"], entry["trial"]][entry["step"]] = outcomes
+            with suppress(ValueError, LookupError, TypeError):
+                self._take(orjson.loads(line), place)
             place += len(line)
         self._file.truncate(place)
         if place == 0:
             self._append({"series": self.series})
+
+    def _take(self, entry: Mapping[str, Any], place: int) -> None:
+        if "series" in entry:
+            self.series = entry["series"]
+        elif "trajectory" in entry:
+            if FAILED not in entry["trajectory"]["flags"]:
+                self._places[entry["case"], entry["trial"]] = place
+            self._results.pop((entry["case"], entry["trial"]), None)
+        else:
+            outcomes = [CallOutcome(**outcome) for outcome in entry["outcomes"]]
+            self._results[entry["case"], entry["trial"]][entry["step"]] = outcomes

@@ -131,3 +131,17 @@ def test_a_journal_that_was_cut_is_read_up_to_the_cut(running: Running) -> None:
         journal.keep(("c", 0), 2, [CallOutcome("two", "e", 2.0)])
     with Journal.opened(path, "b") as journal:
         assert list(journal.results(("c", 0))) == [1, 2]
+
+
+def test_damaged_entries_of_a_journal_are_passed_over(running: Running) -> None:
+    path = running.places.unfinished / "x.jsonl"
+    with Journal.opened(path, "a") as journal:
+        journal.keep(("c", 0), 1, [CallOutcome("one", None, 1.0)])
+    newer = orjson.dumps({"case": "c", "trial": 0, "step": 2, "outcomes": [{"of": "another version"}]})
+    with path.open("ab") as file:
+        file.write(b"\n".join([b"\0\0", b"[]", b'"x"', b"7", b'{"trajectory": 1}', newer, b""]))
+    with Journal.opened(path, "b") as journal:
+        assert journal.series == "a" and list(journal.results(("c", 0))) == [1]
+        journal.keep(("c", 0), 2, [CallOutcome("two", None, 2.0)])
+    with Journal.opened(path, "b") as journal:
+        assert list(journal.results(("c", 0))) == [1, 2]
