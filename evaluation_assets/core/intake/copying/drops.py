@@ -83,7 +83,8 @@ def take_in(
 
 def _check_names(keys: Sequence[str], name: str | None) -> None:
     if name is not None and len(keys) != 1:
-        raise InvalidDrop(f"the name {name!r} can be that of one drop, not of {len(keys)}")
+        remedy = "make one of them with --one-drop, in Python with one_drop=True"
+        raise InvalidDrop(f"the name {name!r} can be that of one drop, not of {len(keys)}; {remedy}")
     for key in keys:
         if (reason := why_unusable(key)) is not None:
             raise InvalidDrop(f"{key!r}: {reason}; choose another with --as NAME, in Python with name=NAME")

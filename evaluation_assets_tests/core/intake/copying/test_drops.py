@@ -123,6 +123,18 @@ def test_another_file_of_a_known_name_is_refused_with_the_ways_out(tmp_path: Pat
     assert replaced.sidecar().suite == "support"
 
 
+def test_one_name_for_several_drops_is_refused_with_the_way_out(tmp_path: Path, home: Installation) -> None:
+    for name in ("a", "b"):
+        (tmp_path / "runs").mkdir(exist_ok=True)
+        (tmp_path / "runs" / f"{name}.jsonl").write_bytes(record(name))
+    with pytest.raises(
+        InvalidDrop, match="'night' can be that of one drop, not of 2; make one of them with --one-drop"
+    ):
+        take_in(home, [tmp_path / "runs"], one_drop=False, name="night")
+    (drop,) = take_in(home, [tmp_path / "runs"], one_drop=True, name="night")
+    assert drop.key == "night"
+
+
 def test_a_file_that_changed_is_an_update_and_keeps_its_suite(tmp_path: Path, home: Installation) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_bytes(record("1"))
