@@ -91,6 +91,7 @@ def test_a_repository_without_main_is_told_how_to_get_it(repository: Path) -> No
         start_of_change(repository)
 
 
+@pytest.mark.slow
 def test_what_failed_can_be_run_once_more_alone(tmp_path: Path) -> None:
     """`make test-again` needs the cache of pytest: without it, `--last-failed` runs all tests."""
     file = tmp_path / "test_two.py"

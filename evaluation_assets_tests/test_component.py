@@ -351,6 +351,7 @@ def test_groups_tags_and_owners_are_the_teams_own_and_jobs_stay_whole(project: P
     assert '"renamed"' in (folder / "home" / "drops" / "agent_runs.jsonl").read_text()
 
 
+@pytest.mark.slow
 def test_all_keys_begin_with_the_prefix_of_the_project(project: Path) -> None:
     """Jobs, sensors, schedules, checks, tables over all drops and staleness know the keys as they are shown."""
     folder = component(

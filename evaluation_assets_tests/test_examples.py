@@ -34,6 +34,7 @@ def run(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str
     )
 
 
+@pytest.mark.slow
 def test_the_script_compares_two_files(tmp_path: Path) -> None:
     done = run(EXAMPLES / "python" / "compare.py", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -120,6 +121,7 @@ def test_every_cell_of_the_notebook_shows_a_table(tmp_path: Path, monkeypatch: p
     assert all(cell.get("outputs", []) == [] for cell in cells), "outputs are not committed"
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("EVALUATION_HOME", raising=False)

@@ -13,6 +13,8 @@ from evaluation_assets_tests.model_judging import drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
 from evaluation_assets_tests.towns import TASKS, runs
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["pytester"]
 
 

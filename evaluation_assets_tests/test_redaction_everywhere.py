@@ -14,6 +14,7 @@ from typing import Any
 
 import dagster as dg
 import orjson
+import pytest
 import yaml
 
 from evaluation_assets.core.judging.panel import panel_of
@@ -157,6 +158,7 @@ def sent(server: ModelServer) -> Iterator[tuple[str, str]]:
         yield asked.path, body if isinstance(body, str) else orjson.dumps(body).decode()
 
 
+@pytest.mark.slow
 def test_no_credential_leaves_at_any_level(tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer) -> None:
     secrets = Secrets(1)
     home = Installation.at(str(tmp_path / "home"))

@@ -9,6 +9,8 @@ import pytest
 from evaluation_assets_tests.conftest import Workspace
 from evaluation_assets_tests.third_party import data
 
+pytestmark = pytest.mark.slow
+
 FOLDERS = {
     "agentdataeva": 6,
     "atif/golden": 2,

@@ -98,6 +98,7 @@ print(ea.load_home(sys.argv[3]).drops)
 """
 
 
+@pytest.mark.slow
 def test_evaluations_in_threads_leave_output_and_logs_of_the_program_alone(tmp_path: Path) -> None:
     (tmp_path / "runs.jsonl").write_bytes(runs(1))
     given = [tmp_path / "runs.jsonl", tmp_path / "own.log", tmp_path / "home"]
@@ -219,6 +220,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_a_script_prints_nothing_of_ours_and_ends_without_a_search_among_all_objects(tmp_path: Path) -> None:
     """It took most of the time between Ctrl-C and the end of an interrupted notebook, ten seconds on a busy machine."""
     (tmp_path / "d.jsonl").write_bytes(record())

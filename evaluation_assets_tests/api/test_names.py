@@ -40,6 +40,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         evaluation_assets.evalute  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018
 
 
+@pytest.mark.slow
 def test_type_checkers_see_types_and_refuse_unknown_names(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
         "import evaluation_assets as ea\n"

@@ -48,6 +48,7 @@ def test_evaluate_prints_the_summary_and_where_the_report_is(tmp_path: Path) -> 
     assert all(PROGRESS_LINE.match(line) for line in done.stderr.splitlines())
 
 
+@pytest.mark.slow
 def test_the_same_bytes_come_out_whatever_the_hash_seed(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         done = command_of_its_own("evaluate", SAMPLE, "--quiet", home=tmp_path / seed, PYTHONHASHSEED=seed)

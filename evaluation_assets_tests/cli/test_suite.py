@@ -221,6 +221,7 @@ def test_a_tool_server_that_does_not_start_is_no_wrong_answer(tmp_path: Path, se
     assert kinds == [["infrastructure"]] * 3
 
 
+@pytest.mark.slow
 def test_a_key_that_a_tool_server_prints_is_nowhere_in_the_installation(
     tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ def test_old_runs_go_and_every_page_stays_as_it_is(kept: Workspace) -> None:
     assert forget_runs(kept.instance, time.time()) == [], "what is left is needed"
 
 
+@pytest.mark.slow
 def test_a_run_of_many_drops_goes_when_none_of_them_needs_it(kept: Workspace) -> None:
     for key in "ab":
         kept.drop(key, record(key))

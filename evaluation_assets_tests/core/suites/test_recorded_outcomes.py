@@ -59,6 +59,7 @@ def test_the_scores_of_recorded_runs_by_their_own_gold_actions() -> None:
 
 
 @pytest.mark.parametrize("name", ["tau-bench", "tau2-bench", "agent-process-bench", "Who&When"])
+@pytest.mark.slow
 def test_the_embedded_judge_calls_hardly_a_failed_run_done(benchmark: ModuleType, name: str) -> None:
     found = [benchmark.judged(run) for run in benchmark.runs(data(""), name)]
     for scored in (
