@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import click
 
+from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import FiniteRange, with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.judging.cascade.evidence import read_evidence
@@ -107,6 +108,7 @@ def _print(home: Installation, found: FittedCascade, drops: tuple[str, ...]) -> 
 def _check(home: Installation, drops: tuple[str, ...], judges: list[str]) -> None:
     """Refuse drops that a judge has no verdicts on."""
     for drop in drops:
+        check_evaluated(home, drop)
         for judge in judges:
             if not home.table(drop, "trajectory_verdicts", judge).exists:
                 refuse(f"{drop} has no verdicts of {judge}; run: {home.command('evaluate', drop)}")

@@ -77,7 +77,7 @@ SHOWN = {
 """Columns on the terminal; JSON has all."""
 
 _WIDEST = 60
-"""Characters of a cell: one long name would push all columns of its table off the screen. JSON has it whole."""
+"""Characters of a cell but the last: a long name would push those after it off the screen. JSON has it whole."""
 
 _LEAST = 1e-9
 """Above it a value is no rounding error, and not shown as 0: a verdict often costs less than a tenth of a cent."""
@@ -173,7 +173,8 @@ def _as_text(table: str, rows: Sequence[dict[str, Any]]) -> str:
     if not rows:
         return f"{title}: {_EMPTY.get(table, 'nothing yet')}"
     named = [{**row, "agent": _agent(row)} for row in rows] if table == "leaderboard" else rows
-    cells = [SHOWN[table], *([_cell(row[name]) for name in SHOWN[table]] for row in named)]
+    *narrow, last = SHOWN[table]
+    cells = [SHOWN[table], *([*(_cut(_cell(row[name])) for name in narrow), _cell(row[last])] for row in named)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
     return "\n".join([title, *(f"  {line}".rstrip() for line in lines)])
@@ -184,13 +185,16 @@ def _agent(row: Mapping[str, Any]) -> str:
     return row["agent"] or row["model"] or f"unnamed, {first_of(row['drops'], 2)}"
 
 
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if not isinstance(value, float):
-        text = plain(str(value))
-        return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+        return plain(str(value))
     is_small = _LEAST < abs(value) < 0.0005
     return f"{Decimal(f'{value:.2g}'):f}" if is_small else f"{value:z.3f}"

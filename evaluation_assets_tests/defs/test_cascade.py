@@ -90,12 +90,14 @@ def test_later_stages_judge_less_and_what_nobody_accepts_is_reviewed(
     refused = command("cascade", "fit", "d", "--reference", "dear", home=tmp_path)
     assert refused.returncode == 2
     assert f"judge dear was not asked about {RUNS * CLIPS // 2} of {RUNS * CLIPS} subjects" in refused.stderr
+    (tmp_path / "panel.yaml").write_text(yaml.safe_dump(PANEL).replace("dear", "late"))
+    assert "d has no verdicts of late" in command("cascade", "fit", "d", home=tmp_path).stderr
 
 
 def test_commands_say_what_is_missing(tmp_path: Path) -> None:
     assert "panel.yaml has no cascade" in command("cascade", "fit", "d", home=tmp_path).stderr
     assert "cascade fit DROP" in command("cascade", "show", home=tmp_path).stderr
     (tmp_path / "panel.yaml").write_text(yaml.safe_dump(PANEL))
-    assert "d has no verdicts of cheap" in command("cascade", "fit", "d", home=tmp_path).stderr
+    assert "d has not been evaluated" in command("cascade", "fit", "d", home=tmp_path).stderr
     UPath(tmp_path / "cascade.json").write_text("[]")
     assert "holds no fitted cascade" in command("cascade", "show", home=tmp_path).stderr

@@ -107,7 +107,8 @@ def test_the_most_frequent_error_is_the_one_that_is_told() -> None:
     scored = {"outcome": "scored", "error_kind": None, "error": None}
     assert Answers.of([scored, refused, timeout, timeout]).shortfall("sonnet") == (
         "judge sonnet answered 1 of 4 questions: no response in time (2 of 3 errors). "
-        "Check that its endpoint is up and re-run; paid replies are kept."
+        "Raise timeout_s of the check if it is yours, else check that its endpoint is up and re-run; "
+        "paid replies are kept."
     )
 
 

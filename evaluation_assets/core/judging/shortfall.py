@@ -17,7 +17,7 @@ _REMEDIES: Mapping[str, str] = {
     "rate_limit": "Lower max_concurrency or set requests_per_minute",
     "not_found": "Correct model or base_url in panel.yaml",
     "quota": "Top up the account",
-    "timeout": "Check that its endpoint is up",
+    "timeout": "Raise timeout_s of the check if it is yours, else check that its endpoint is up",
     "server": "Check base_url and that the endpoint is up",
     "refusal": "Choose another model",
     "content_filter": "Choose another model",
