@@ -21,6 +21,7 @@ from evaluation_assets.core.report.judges.panels import panel_rows
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.text.excerpts import beginning
 from evaluation_assets.defs.names import OVERVIEW
 
 if TYPE_CHECKING:
@@ -174,7 +175,10 @@ def _as_text(table: str, rows: Sequence[dict[str, Any]]) -> str:
         return f"{title}: {_EMPTY.get(table, 'nothing yet')}"
     named = [{**row, "agent": _agent(row)} for row in rows] if table == "leaderboard" else rows
     *narrow, last = SHOWN[table]
-    cells = [SHOWN[table], *([*(_cut(_cell(row[name])) for name in narrow), _cell(row[last])] for row in named)]
+    cells = [
+        SHOWN[table],
+        *([*(beginning(_cell(row[name]), _WIDEST) for name in narrow), _cell(row[last])] for row in named),
+    ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
     return "\n".join([title, *(f"  {line}".rstrip() for line in lines)])
@@ -183,10 +187,6 @@ def _as_text(table: str, rows: Sequence[dict[str, Any]]) -> str:
 def _agent(row: Mapping[str, Any]) -> str:
     """The agent of a row; without a name its model, or else the drops, so that rows can be told apart."""
     return row["agent"] or row["model"] or f"unnamed, {first_of(row['drops'], 2)}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
 def _cell(value: Any) -> str:

@@ -5,7 +5,6 @@ While a drop of few runs is evaluated, its tables are read 190 times. Opening th
 
 import os
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -28,11 +27,10 @@ _BATCH_ROWS = 256
 
 @dataclass(frozen=True, slots=True)
 class SmallFile:
-    """What a parquet file holds: its rows, their number, and what its footer says."""
+    """What a parquet file holds: its rows, and what its footer says."""
 
     batches: tuple[pa.RecordBatch, ...]
-    rows: int
-    footer: Mapping[bytes, bytes]
+    footer: pq.FileMetaData
 
 
 def small_file(path: UPath) -> SmallFile | None:
@@ -54,8 +52,7 @@ def _read(path: UPath, *_state: int) -> SmallFile | None:
     """`_state` is other where the file is replaced or changed."""
     with path.open("rb") as source:
         parquet = pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=True)
-        about = parquet.metadata
-        if sum(about.row_group(index).total_byte_size for index in range(about.num_row_groups)) > _UNPACKED:
+        footer = parquet.metadata
+        if sum(footer.row_group(index).total_byte_size for index in range(footer.num_row_groups)) > _UNPACKED:
             return None
-        batches = tuple(parquet.iter_batches(_BATCH_ROWS, use_threads=False))
-        return SmallFile(batches, about.num_rows, about.metadata or {})
+        return SmallFile(tuple(parquet.iter_batches(_BATCH_ROWS, use_threads=False)), footer)

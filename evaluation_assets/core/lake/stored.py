@@ -111,22 +111,23 @@ class Stored:
     @property
     def count(self) -> int:
         """Number of rows, from the file's footer."""
-        if not self.exists:
-            return 0
-        if (small := self._small) is not None:
-            return small.rows
-        with self.path.open("rb") as source, self._named():
-            return pq.ParquetFile(source).metadata.num_rows
+        return 0 if (footer := self._footer) is None else footer.num_rows
 
     @property
     def facts(self) -> dict[str, str]:
         """What the writer noted about the table as a whole, from the file's footer."""
+        noted = {} if (footer := self._footer) is None else footer.metadata or {}
+        with self._named():
+            return {key.decode(): value.decode() for key, value in noted.items() if key != b"ARROW:schema"}
+
+    @property
+    def _footer(self) -> pq.FileMetaData | None:
         if not self.exists:
-            return {}
+            return None
         if (small := self._small) is not None:
-            return _texts(small.footer)
+            return small.footer
         with self.path.open("rb") as source, self._named():
-            return _texts(pq.ParquetFile(source).metadata.metadata or {})
+            return pq.ParquetFile(source).metadata
 
     @property
     def _small(self) -> SmallFile | None:
@@ -141,10 +142,6 @@ class Stored:
         except (pa.ArrowInvalid, UnicodeDecodeError, OSError) as problem:
             why = " ".join(str(problem).split()).rstrip(". ")
             raise DamagedTable(f"{self.path} is damaged: {why}. Delete it and evaluate the drop again.") from problem
-
-
-def _texts(footer: Mapping[bytes, bytes]) -> dict[str, str]:
-    return {key.decode(): value.decode() for key, value in footer.items() if key != b"ARROW:schema"}
 
 
 def _shaped(batch: pa.RecordBatch, wanted: Sequence[pa.Field]) -> pa.RecordBatch:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from evaluation_assets.core.suites.bounded import NotChecked, matches, schema_errors
 from evaluation_assets.core.suites.calls import Call
 from evaluation_assets.core.suites.suite import ExpectedCall, ParameterRule
+from evaluation_assets.core.text.excerpts import beginning
 from evaluation_assets.core.text.faults import place_name
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -18,6 +19,8 @@ ParameterStatus = Literal["right", "missing", "wrong", "invalid", "forbidden", "
 _PUNCTUATION = re.compile(r"[\s,./\-_*^]")
 _LONGEST_MATCHED = 10_000
 """A regular expression is not tried on longer texts: they come from agents."""
+
+_LONGEST_FAULT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def _outcome(name: str, rule: ParameterRule, value: Any) -> ParameterOutcome:
             if len(text) > _LONGEST_MATCHED or not matches(rule.regex, text, ignore_case=rule.ignore_case):
                 return ParameterOutcome(name, "invalid", f"{shown(value)} does not match {rule.regex!r}")
         if rule.json_schema is not None and (problems := schema_errors(rule.json_schema, value)):
-            return ParameterOutcome(name, "invalid", _cut(problems[0].message))
+            return ParameterOutcome(name, "invalid", beginning(problems[0].message, _LONGEST_FAULT))
     except NotChecked as problem:
         return ParameterOutcome(name, "invalid", f"{shown(value)} is {problem}")
     return ParameterOutcome(name, "right")
@@ -143,8 +146,4 @@ def _any_of(rule: ParameterRule) -> str:
 def shown(value: Any, limit: int = 80) -> str:
     """A value as JSON for a message, cut to `limit` characters."""
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return _cut(text.encode("utf-8", "replace").decode(), limit)
-
-
-def _cut(text: str, limit: int = 200) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return beginning(text.encode("utf-8", "replace").decode(), limit)

@@ -1,4 +1,9 @@
-"""Long texts cut in the middle: how they begin and how they end says most about them."""
+"""Long texts cut at the end, or in the middle: how they begin and how they end says most about them."""
+
+
+def beginning(text: str, limit: int) -> str:
+    """The text, cut to `limit` characters, of which the last is an ellipsis."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def without_middle(text: str, head: int, tail: int, mark: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Self
 from evaluation_assets.core.report.sinks.http import Http, SendError
 from evaluation_assets.core.report.sinks.settings import GithubSinkSettings
 from evaluation_assets.core.report.sinks.sink import UNEXPECTED, UNEXPECTED_REPLY, Delivery, DropOutcome
+from evaluation_assets.core.text.excerpts import beginning
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -95,7 +96,10 @@ class GithubSink:
             "external_id": outcome.id,
             "status": "completed",
             "conclusion": _conclusion(outcome),
-            "output": {"title": _cut(outcome.sentence, _LONGEST_SENTENCE), "summary": _cut(outcome.markdown)},
+            "output": {
+                "title": beginning(outcome.sentence, _LONGEST_SENTENCE),
+                "summary": beginning(outcome.markdown, _LONGEST_TEXT),
+            },
         }
         runs, own = f"/repos/{repository}/check-runs", find()
         if own is None:
@@ -109,7 +113,7 @@ class GithubSink:
         content = {
             "state": "failure" if _conclusion(outcome) == "failure" else "success",
             "context": name,
-            "description": _cut(outcome.sentence, _LONGEST_SENTENCE),
+            "description": beginning(outcome.sentence, _LONGEST_SENTENCE),
         }
         return f"status/{self._http.post(f'/repos/{repository}/statuses/{sha}', content)['id']}"
 
@@ -117,7 +121,7 @@ class GithubSink:
         """Update the comment with the marker of the suite, or create it."""
         marker = f"<!-- evaluation_assets {digest(outcome.suite or outcome.drop)} -->"
         comments = f"/repos/{repository}/issues/{pull}/comments"
-        body = {"body": f"{marker}\n{_cut(outcome.markdown)}"}
+        body = {"body": f"{marker}\n{beginning(outcome.markdown, _LONGEST_TEXT)}"}
 
         def find() -> JsonObject | None:
             for page in range(1, _COMMENT_PAGES + 1):
@@ -139,7 +143,3 @@ def _conclusion(outcome: DropOutcome) -> str:
     if outcome.blocks:
         return "failure"
     return "neutral" if outcome.verdict is None else _CONCLUSIONS.get(outcome.verdict, "neutral")
-
-
-def _cut(text: str, limit: int = _LONGEST_TEXT) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -100,7 +100,7 @@ class TestRun:
 
 def runs_tests(line: str) -> bool:
     """Whether a command line runs tests."""
-    return any(map(is_test, commands_of(line)))
+    return any(map(_is_test, commands_of(line)))
 
 
 def result_of(line: str, output: str, exit_code: int | None) -> TestResult:
@@ -110,12 +110,12 @@ def result_of(line: str, output: str, exit_code: int | None) -> TestResult:
     followed. Else the summary decides, if there is one.
     """
     commands = commands_of(line)
-    last = max((index for index, command in enumerate(commands) if is_test(command)), default=None)
+    last = max((index for index, command in enumerate(commands) if _is_test(command)), default=None)
     if last is None or exit_code in _NO_RUN:
         return "unknown"
     before, after = commands[:last], commands[last:]
     if exit_code == 0 and all(one.following in ("&&", "") for one in after):
-        if any(is_test(command) for command in before) and summary_of(output) == "failing":
+        if any(_is_test(command) for command in before) and summary_of(output) == "failing":
             return "failing"
         return "unknown" if _NONE_RAN.search(output[-_READ:]) else "passing"
     said = summary_of(output)
@@ -142,7 +142,6 @@ def failed_tests(output: str) -> list[tuple[str, Span]]:
     return [(name if " " in name else _PARTS.split(name)[-1], span) for name, span in found]
 
 
-def is_test(command: Command) -> bool:
-    """Whether a command runs tests."""
+def _is_test(command: Command) -> bool:
     words = " ".join(command.words)
     return _RUNS.match(words) is not None and _ONLY_LISTS.search(f" {words}") is None
