@@ -31,8 +31,8 @@ _FILLED = (
 
 _LIMITS = frozenset(
     "length max_tokens max_output_tokens max_steps max_step max_turns max_iterations max_errors step_limit turn_limit "
-    "iteration_limit time_limit timeout context_length_exceeded model_context_window_exceeded too_many_errors "
-    "max_steps_error".split()
+    "iteration_limit time_limit timeout context_length_exceeded context_window_exceeded "
+    "model_context_window_exceeded too_many_errors max_steps_error".split()
 )
 """Stop reasons that mean a run was cut off by a limit."""
 

@@ -24,6 +24,7 @@ from evaluation_assets.core.traces.formats.messages.chat import calls_of, conten
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.readers.tau_bench import succeeded
 from evaluation_assets.core.traces.formats.tau2_reviews import review_labels
+from evaluation_assets.core.traces.formats.tau2_voice import messages_of, session_usage, with_cost
 from evaluation_assets.core.traces.formats.times import elapsed_ms
 from evaluation_assets.core.traces.formats.transcript import Asked, Event, Said, as_text, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -116,12 +117,14 @@ def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str
     """
     if not isinstance(record.data, dict):
         raise not_a_record(record.data, "an object")
-    with unmapped.reading(record.data) as fields:
+    simulation = record.data
+    if not simulation.get("messages") and isinstance(ticks := simulation.get("ticks"), list):
+        simulation = simulation | {"messages": messages_of(ticks)}
+    with unmapped.reading(simulation) as fields:
+        fields.set_aside("ticks")
         messages = fields.objects("messages")
-        if not messages and fields.items("ticks"):
-            raise UnusableRecord("no_trajectory_text", "voice simulations, which consist of ticks, are not supported")
         if not messages:
-            raise UnusableRecord("no_trajectory_text", "'messages' is not a list of messages")
+            raise UnusableRecord("no_trajectory_text", "there are no messages, and nothing is said or called in ticks")
         task_id = fields.recorded_id("task_id")
         task = tasks.get(task_id or "", Task())
         trial = max(fields.whole("trial") or 0, 0)
@@ -160,7 +163,7 @@ def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str
             events=events,
             system=fields.text("policy") or setting.policy,
             tools=setting.tools,
-            usage=_whole_usage(events, fields.number("agent_cost")),
+            usage=_whole_usage(events, fields),
         )
         return trajectory_from(NAME, conversation, context)
 
@@ -213,12 +216,11 @@ def _step_usage(message: Fields) -> Usage | None:
     return replace(tokens, cost_usd=cost if cost is not None and cost > 0 else None)
 
 
-def _whole_usage(events: Sequence[Event], agent_cost: float | None) -> Usage | None:
-    """Summed usage of the messages, with the recorded total cost, which is 0 for models without a price."""
+def _whole_usage(events: Sequence[Event], simulation: Fields) -> Usage | None:
+    """Summed usage of the messages, or of the voice session, with the recorded total cost."""
+    session = session_usage(simulation.object("agent_usage"))
     tokens = total(event.usage for event in events if isinstance(event, Said))
-    if agent_cost is None:
-        return tokens
-    return replace(tokens or Usage(), cost_usd=agent_cost if agent_cost > 0 else None)
+    return with_cost(tokens or session, simulation.number("agent_cost"))
 
 
 def _where_any(name: str, values: Any) -> JsonObject:
@@ -325,7 +327,7 @@ def _is_simulation(record: Any) -> bool:
 def _holds_simulations(record: Any) -> bool:
     simulations = record.get("simulations") if isinstance(record, dict) else None
     return isinstance(simulations, list) and any(
-        isinstance(one, dict) and "task_id" in one and "messages" in one for one in simulations
+        isinstance(one, dict) and "task_id" in one and ("messages" in one or "ticks" in one) for one in simulations
     )
 
 

@@ -130,11 +130,50 @@ def test_a_policy_of_the_simulation_itself_is_the_prompt(tmp_path: Path) -> None
     assert agent.description == "Never refund."
 
 
-@pytest.mark.parametrize("ticks", [[{"tick_id": 0, "timestamp": "2026-02-01T08:00:00"}]])
-def test_voice_simulations_are_rejected(tmp_path: Path, ticks: list[Any]) -> None:
-    items = read(result_folder(tmp_path / "run", messages=None, ticks=ticks))
+def tick(agent: str | None = None, user: str | None = None, of: str = "", **fields: Any) -> dict[str, Any]:
+    """A tick, in which each side says a part of the utterance `of` or is silent."""
+    return {
+        "tick_id": 0,
+        "timestamp": "2026-02-01T08:00:00",
+        "agent_chunk": {"role": "assistant", "content": agent, "utterance_ids": [f"a{of}"] if agent else None},
+        "user_chunk": {"role": "user", "content": user, "utterance_ids": [f"u{of}"] if user else None},
+        "agent_tool_calls": [],
+        "agent_tool_results": [],
+    } | fields
+
+
+CALL = {"id": "c1", "name": "get_order", "arguments": {"order_id": "#W1"}, "requestor": "assistant"}
+TICKS = [
+    tick(agent="Hel"),
+    tick(agent="lo.", user="mm-hm", of=""),
+    tick(agent=" How can I help?", of=""),
+    tick(),
+    tick(user="Cancel my order", of="1"),
+    tick(user=" #W1.", of="1"),
+    tick(user="Please.", of="2"),
+    tick(agent="One moment.", of="1", agent_tool_calls=[CALL]),
+    tick(agent_tool_results=[{"id": "c1", "role": "tool", "content": "delivered", "requestor": "assistant"}]),
+    tick(agent="It is delivered.", of="2"),
+]
+
+
+def test_a_voice_simulation_is_read_utterance_by_utterance(tmp_path: Path) -> None:
+    of_model = {"provider": "openai", "model": "gpt-realtime", "component": "realtime", "input_cached_tokens": 20}
+    usage = {"records": [of_model | {"input_tokens": 90, "output_tokens": 7}], "cost": 0.25, "num_raw_records": 3}
+    run = first(tmp_path, messages=None, ticks=TICKS, mode="full_duplex", agent_usage=usage, agent_cost=None)
+    told = ["Hello. How can I help?", "mm-hm", "Cancel my order #W1. Please.", "One moment.", "delivered"]
+    places = [run.text.index(text) for text in [*told, "It is delivered."]]
+    assert places == sorted(places)
+    assert calls_of(run) == [("get_order", {"order_id": "#W1"}, "delivered")]
+    assert run.usage is not None
+    assert (run.usage.input_tokens, run.usage.cached_tokens, run.usage.output_tokens) == (90, 20, 7)
+    assert run.usage.cost_usd == 0.25
+
+
+def test_a_voice_simulation_that_lost_its_words_is_rejected(tmp_path: Path) -> None:
+    items = read(result_folder(tmp_path / "run", messages=None, ticks=[tick()]))
     (rejection,) = [item for item in items if isinstance(item, Rejection)]
-    assert "voice simulations" in rejection.detail
+    assert "nothing is said or called in ticks" in rejection.detail
 
 
 @pytest.mark.parametrize(
@@ -144,6 +183,7 @@ def test_voice_simulations_are_rejected(tmp_path: Path, ticks: list[Any]) -> Non
         ("agent_error", ()),
         ("max_steps", ("step_limit",)),
         ("too_many_errors", ("step_limit",)),
+        ("context_window_exceeded", ("step_limit",)),
         ("infrastructure_error", ("failed",)),
         ("user_error", ("failed",)),
     ],
