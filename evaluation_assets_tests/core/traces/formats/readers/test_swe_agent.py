@@ -53,6 +53,14 @@ def test_the_task_is_the_issue_and_demonstrations_are_not(run: Trajectory) -> No
     assert (run.agents[0].model, run.agents[0].version) == ("gpt-4o", "1.1.0")
 
 
+def test_replayed_steps_have_no_known_usage(tmp_path: Path) -> None:
+    replayed = orjson.loads((FIXTURE / "repo__1" / "repo__1.traj").read_bytes())
+    replayed["info"]["model_stats"] |= {"tokens_sent": 0, "tokens_received": 0, "instance_cost": 0, "api_calls": 0}
+    (tmp_path / "repo__1.traj").write_bytes(orjson.dumps(replayed))
+    (run,) = trajectories(tmp_path / "repo__1.traj")
+    assert run.usage is None
+
+
 def test_outcome_answer_and_usage(run: Trajectory) -> None:
     assert (run.success, run.final_answer) == (True, "diff --git a/app.py b/app.py")
     assert run.usage == Usage(input_tokens=1000, output_tokens=50, cost_usd=0.5)
