@@ -1,5 +1,6 @@
-"""Dagster's SQLite databases, which Dagster makes once a process: its migrations take 0.3 s of CPU for a new home, and
-0.05 s for an instance in memory, whose connections it opens for each query.
+"""Dagster's databases in memory, copied from one that is made once a process.
+
+Dagster takes 0.05 s of CPU for an instance in memory, and opens a connection for each query.
 """
 
 import shutil
@@ -22,23 +23,7 @@ from dagster._core.storage.runs import InMemoryRunStorage
 from dagster._core.storage.sqlite import create_in_memory_conn_string
 from sqlalchemy import event
 
-from evaluation_assets.resources import new_databases
-from evaluation_assets.resources.dagster_private import DagsterSqliteStorage
-
-
-class _Prepared(DagsterSqliteStorage):
-    """A storage whose files are copies of those that Dagster has made, where it makes new ones."""
-
-    @classmethod
-    def from_local(cls, base_dir: str, inst_data: object = None) -> "_Prepared":
-        for file, content in made().items():
-            place = Path(base_dir, file)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content)
-        return cls.__new__(cls)
-
-    def dispose(self) -> None:
-        """Close nothing: it has no connections."""
+from evaluation_assets.resources.new_databases import create_databases
 
 
 class _PreparedRuns(InMemoryRunStorage):
@@ -112,14 +97,13 @@ def made() -> dict[str, bytes]:
     """The files of a new home, by their place in it."""
     folder = Path(tempfile.mkdtemp())
     try:
-        DagsterSqliteStorage.from_local(str(folder)).dispose()
+        create_databases(folder)
         return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*.db")}
     finally:
         shutil.rmtree(folder)
 
 
 def use_prepared_databases() -> None:
-    """Make new databases from prepared ones, in this process and in those forked from it."""
-    new_databases.DagsterSqliteStorage = _Prepared
+    """Make new databases in memory from prepared ones, in this process and in those forked from it."""
     runs.InMemoryRunStorage = _PreparedRuns
     event_log.InMemoryEventLogStorage = _PreparedEvents

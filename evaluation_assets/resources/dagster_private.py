@@ -5,6 +5,8 @@ A test names what a new version of Dagster has renamed or removed.
 """
 
 from collections.abc import Callable
+from hashlib import sha256
+from importlib.resources import files
 from subprocess import Popen
 from typing import Any
 
@@ -63,6 +65,13 @@ def keep_handlers(instance: dg.DagsterInstance) -> dg.DagsterInstance:
     if not instance.get_python_log_dagster_handler_config():
         instance.get_yaml_python_handlers = list  # pyright: ignore[reportAttributeAccessIssue]
     return instance
+
+
+def migrations() -> str:
+    """A digest of the names of Dagster's migrations: without a new one, no table of a new SQLite file has changed."""
+    versions = files("dagster") / "_core" / "storage" / "alembic" / "versions"
+    names = sorted(each.name for each in versions.iterdir() if each.name.endswith(".py"))
+    return sha256("\n".join(names).encode()).hexdigest()[:16]
 
 
 def run_dev(webserver: str) -> None:

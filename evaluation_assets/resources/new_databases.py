@@ -5,11 +5,12 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
+from importlib.resources import files
 from pathlib import Path
 
-from evaluation_assets.resources.dagster_private import DagsterSqliteStorage
+from evaluation_assets.resources.dagster_private import DagsterSqliteStorage, migrations
 
-_FILES = ("history/runs.db", "history/runs/index.db", "schedules/schedules.db")
+FILES = ("history/runs.db", "history/runs/index.db", "schedules/schedules.db")
 _NEW = ".new"
 _MARKS = {"alembic_version", "secondary_indexes"}
 """Tables that Dagster fills last when it creates a file: the version of its tables, and which indexes are built."""
@@ -30,15 +31,37 @@ def create_databases(folder: Path) -> None:
         shutil.rmtree(new, ignore_errors=True)  # of a process that was killed
         try:
             if missing := _missing(folder):  # no other process has created them meanwhile
-                DagsterSqliteStorage.from_local(str(new)).dispose()
+                _create(new)
                 for file in missing:
                     _move(new / file, folder / file)
         finally:
             shutil.rmtree(new, ignore_errors=True)
 
 
+def shipped_tables(file: str) -> str:
+    """The script that creates the tables of one of the `FILES`. Its first line names the migrations of its Dagster."""
+    return (files("evaluation_assets.resources") / "dagster_tables" / f"{Path(file).stem}.sql").read_text("utf-8")
+
+
+def _create(folder: Path) -> None:
+    """Create all files: with the tables that ship with the package, if the installed Dagster has no others.
+
+    Dagster composes each statement and waits for the disk after it, which takes longer than a small run.
+    """
+    scripts = {file: shipped_tables(file) for file in FILES}
+    if any(script.splitlines()[0] != f"-- {migrations()}" for script in scripts.values()):
+        DagsterSqliteStorage.from_local(str(folder)).dispose()
+        return
+    for file, script in scripts.items():
+        place = folder / file
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(place)) as database:
+            database.execute("PRAGMA journal_mode=WAL")
+            database.executescript(script)
+
+
 def _missing(folder: Path) -> list[str]:
-    return [file for file in _FILES if not (folder / file).exists() or _is_half_made(folder / file)]
+    return [file for file in FILES if not (folder / file).exists() or _is_half_made(folder / file)]
 
 
 def _is_half_made(file: Path) -> bool:

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.resources import new_databases
-from evaluation_assets.resources.dagster_private import DagsterSqliteStorage
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.small_disks import enlarge, small_disk
 
@@ -109,10 +107,7 @@ def test_a_file_that_an_earlier_version_left_half_made_is_created_again(tmp_path
     assert done.returncode == 0, done.stderr
 
 
-def test_a_home_on_a_disk_that_is_full_works_once_there_is_space(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(new_databases, "DagsterSqliteStorage", DagsterSqliteStorage)  # not from prepared files
+def test_a_home_on_a_disk_that_is_full_works_once_there_is_space(tmp_path: Path) -> None:
     home = Installation.at(str(tmp_path / "home"))
     with small_disk(home.dagster, "200k"):
         with pytest.raises(Exception, match="full"), instance_of(home):
