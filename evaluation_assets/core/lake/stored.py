@@ -17,11 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from upath import UPath
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.small_files import SmallFile, small_file
 from evaluation_assets.core.lake.staging import staged
 from evaluation_assets.core.lake.tables import Table
-
-Row = Mapping[str, Any]
 
 BATCH_ROWS = 2048
 BATCH_BYTES = 1 << 20
