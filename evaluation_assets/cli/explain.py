@@ -6,12 +6,11 @@ from shlex import quote
 from typing import Any
 
 import click
-import orjson
 
 from evaluation_assets.cli.evaluated import refuse_without_report
 from evaluation_assets.cli.key_mask import mask_of_keys, masked
 from evaluation_assets.cli.options import text_or_json, with_home
-from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.output import echo, echo_json, refuse
 from evaluation_assets.core.gating.baselines import InvalidBaseline
 from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
 from evaluation_assets.core.intake.drops import InvalidDrop
@@ -83,7 +82,7 @@ def explain(
         refuse(str(problem))
     document = masked(document, mask_of_keys(home))
     if format_name == "json":
-        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        echo_json(document)
     else:
         echo(*_lines(document, full))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from evaluation_assets.cli.options import spending, text_or_json, with_panel
+from evaluation_assets.cli.options import Spending, text_or_json, with_panel, with_spending
 from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.judging.panel import Panel
@@ -89,15 +89,12 @@ def acknowledge_group(group: str, note: str, home: Installation, panel: Panel) -
 @group_commands.command("name")
 @click.argument("groups", metavar="[GROUP]...", nargs=-1)
 @click.option("--judge", "judge_name", help="Judge of the panel (default: the first language model).")
-@click.option("--dry-run", is_flag=True, help="Show the price; no model is called, nothing is written.")
-@spending
+@with_spending("Show the price; no model is called, nothing is written.")
 @with_panel
 def name_groups(
     groups: tuple[str, ...],
     judge_name: str | None,
-    dry_run: bool,
-    budget: float | None,
-    yes: bool,
+    spending: Spending,
     home: Installation,
     panel: Panel,
 ) -> None:
@@ -112,7 +109,7 @@ def name_groups(
     known = read_states(home.groups_file)
     chosen = [known_group(rows, group) for group in dict.fromkeys(groups)]
     unnamed = [row for row in rows if row["group_id"] not in known or not known[row["group_id"]].name]
-    ask_for_names(home, panel, judge_name, chosen or unnamed, known, dry_run=dry_run, budget=budget, yes=yes)
+    ask_for_names(home, panel, judge_name, chosen or unnamed, known, spending)
 
 
 def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> None:

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
-import orjson
 
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import FiniteRange, text_or_json, with_home
-from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.output import echo, echo_json, refuse, warn
 from evaluation_assets.core.gating.noise_floor import (
     DECREASES,
     Figure,
@@ -58,7 +57,7 @@ def noise(
     except (InvalidSettings, NotRepeated) as problem:
         refuse(str(problem))
     if format_name == "json":
-        click.echo(orjson.dumps(asdict(floor), option=orjson.OPT_INDENT_2))
+        echo_json(asdict(floor))
     else:
         echo(*_lines(floor))
 
