@@ -15,31 +15,30 @@ from evaluation_assets.cli.one_judge import judge_named
 from evaluation_assets.cli.options import Spending, text_or_json, with_panel, with_spending
 from evaluation_assets.cli.output import echo, echo_json, progress, refuse
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import InvalidPanel, JudgeSettings, Panel, judges_of, panel_of
+from evaluation_assets.core.judging.panel import JudgeSettings, Panel, judges_of, panel_of
 from evaluation_assets.core.judging.quotes import NOTHING, Quote
-from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.rubrics.writing import write_examples
 from evaluation_assets.core.judging.score_map import ScoreMap
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.errors import LedgerError, Stopped
+from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.alignment import (
     Asked,
     Changes,
     LabelledRun,
-    NotJudged,
     ask,
     compare,
     labelled_runs,
 )
-from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
-from evaluation_assets.core.review.alignment import Agreement, Alignment, TooFewLabels, check_labels
+from evaluation_assets.core.pipeline.settings import load_settings
+from evaluation_assets.core.review.alignment import Agreement, Alignment, check_labels
 from evaluation_assets.core.review.labels import Label, read_labels
-from evaluation_assets.core.review.measured import InvalidMeasured, remember
+from evaluation_assets.core.review.measured import remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
-from evaluation_assets.core.text.yaml_edits import CannotEdit, with_value
+from evaluation_assets.core.text.yaml_edits import with_value
 from evaluation_assets.runs.paid import check_evaluators, check_ledger
 
 
@@ -79,17 +78,6 @@ def align(home: Installation, panel: Panel, name: str, spending: Spending, forma
     except Stopped as problem:
         echo(f"{problem}; nothing is adopted. Replies are kept: re-run to resume", err=True)
         sys.exit(3)
-    except (
-        CannotEdit,
-        InvalidMeasured,
-        InvalidPanel,
-        InvalidRubric,
-        InvalidSettings,
-        LedgerError,
-        NotJudged,
-        TooFewLabels,
-    ) as problem:
-        refuse(str(problem))
     if format_name == "json":
         document = {"judge": name, "written": written, **changes.alignment.model_dump()}
         echo_json(document)

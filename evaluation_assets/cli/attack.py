@@ -14,17 +14,17 @@ from evaluation_assets.cli.agreement import is_agreed_on_drops
 from evaluation_assets.cli.one_judge import judge_named
 from evaluation_assets.cli.options import Spending, text_or_json, with_judges, with_spending
 from evaluation_assets.cli.output import echo, echo_json, progress, refuse
-from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes, ToolTypes, load_tool_types
+from evaluation_assets.core.intake.clips.tool_types import ToolTypes, load_tool_types
 from evaluation_assets.core.intake.drops import one_file
 from evaluation_assets.core.judging.canaries import canaries
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import RECORDED, InvalidPanel, JudgeSettings, Panel, judges_of
+from evaluation_assets.core.judging.panel import RECORDED, JudgeSettings, Panel, judges_of
 from evaluation_assets.core.judging.probes import RETEST, Attacked, attacked
-from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
-from evaluation_assets.core.models.errors import LedgerError, Stopped
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.pipeline.attack import drawn_clips, scores_of
 from evaluation_assets.core.review.attacks import LEAST_RISE, Attack, ProbeResult, padding_slope, probe_results
-from evaluation_assets.core.review.measured import InvalidMeasured, remember
+from evaluation_assets.core.review.measured import remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
@@ -84,8 +84,6 @@ def attack(
             remember(home, judge.name, attack=found[judge.name])
     except Stopped as problem:
         stopped = problem
-    except (InvalidPanel, InvalidRubric, InvalidMeasured, InvalidToolTypes, LedgerError) as problem:
-        refuse(str(problem))
     if format_name == "json":
         echo_json([{"judge": name, **each.model_dump(mode="json")} for name, each in found.items()])
     if stopped is not None:

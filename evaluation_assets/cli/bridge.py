@@ -15,7 +15,7 @@ from upath import UPath
 from evaluation_assets.cli.agreement import is_agreed_on_drops
 from evaluation_assets.cli.options import Spending, WholeRange, text_or_json, with_panel, with_spending
 from evaluation_assets.cli.output import echo, echo_json, progress, refuse
-from evaluation_assets.core.gating.baselines import InvalidBaseline, judges_in
+from evaluation_assets.core.gating.baselines import judges_in
 from evaluation_assets.core.gating.bridges import (
     bridges_file,
     offset_of,
@@ -30,10 +30,10 @@ from evaluation_assets.core.gating.task_metrics import DropMetrics
 from evaluation_assets.core.gating.wording import offset as offset_words
 from evaluation_assets.core.intake.drops import Drop, one_file
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import InvalidPanel, Panel, judges_of
-from evaluation_assets.core.judging.rubrics.model import InvalidRubric, Rubrics, load_rubrics
+from evaluation_assets.core.judging.panel import Panel, judges_of
+from evaluation_assets.core.judging.rubrics.model import Rubrics, load_rubrics
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.errors import LedgerError, Stopped
+from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.pipeline.bridging import (
     LEVELS,
     STEPS,
@@ -47,7 +47,7 @@ from evaluation_assets.core.pipeline.bridging import (
     sampled,
 )
 from evaluation_assets.core.pipeline.chosen_runs import trajectories_of
-from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
+from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
@@ -117,8 +117,6 @@ def bridge(
         )
         file = bridges_file(home.bridges, name)
         write_bridges(file, read_bridges(file, name).with_bridge(made))
-    except (InvalidPanel, InvalidRubric, InvalidSettings, InvalidBaseline, LedgerError) as problem:
-        refuse(str(problem))
     except NoBridge as problem:
         echo(f"no bridge: {problem}", err=True)
         sys.exit(1)

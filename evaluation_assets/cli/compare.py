@@ -13,8 +13,8 @@ from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.one_judge import one_judge
 from evaluation_assets.cli.options import Spending, text_or_json, with_panel, with_spending
 from evaluation_assets.cli.output import echo, echo_json, progress, refuse, warn
-from evaluation_assets.core.judging.panel import InvalidPanel, Panel, judges_of
-from evaluation_assets.core.models.errors import LedgerError, Stopped
+from evaluation_assets.core.judging.panel import Panel, judges_of
+from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.pipeline.pairwise import Preference, Share, asked, both_orders, paired_runs, quoted
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
@@ -65,20 +65,17 @@ def compare(
         warn(f"not compared, because the text of the task differs: {', '.join(pairing.changed)}")
     if not pairing.pairs:
         refuse(f"{baseline} and {current} have no task in common")
-    try:
-        check_ledger(home, chosen)
-        judge = cast("ModelJudge", judges_of(chosen, home.ledger_url)[0])
-        if spending.dry_run:
-            echo(f"{counted(len(pairing.pairs), 'pair')} of {counted(pairing.tasks, 'task')}, each in both orders")
-        quote = asyncio.run(quoted(judge, both_orders(home, baseline, current, pairing.pairs)))
-        if not is_agreed(home, chosen, {judge.name: quote}, spending):
-            return
-        limit = spending.budget()
-        questions = both_orders(home, baseline, current, pairing.pairs)
-        with progress(judge.name, 2 * len(pairing.pairs)) as step:
-            found = asyncio.run(asked(judge, questions, limit, step))
-    except (InvalidPanel, LedgerError) as problem:
-        refuse(str(problem))
+    check_ledger(home, chosen)
+    judge = cast("ModelJudge", judges_of(chosen, home.ledger_url)[0])
+    if spending.dry_run:
+        echo(f"{counted(len(pairing.pairs), 'pair')} of {counted(pairing.tasks, 'task')}, each in both orders")
+    quote = asyncio.run(quoted(judge, both_orders(home, baseline, current, pairing.pairs)))
+    if not is_agreed(home, chosen, {judge.name: quote}, spending):
+        return
+    limit = spending.budget()
+    questions = both_orders(home, baseline, current, pairing.pairs)
+    with progress(judge.name, 2 * len(pairing.pairs)) as step:
+        found = asyncio.run(asked(judge, questions, limit, step))
     if format_name == "json":
         echo_json({"baseline": baseline, "current": current, "judge": judge.name, **asdict(found)})
     else:

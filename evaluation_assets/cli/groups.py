@@ -16,7 +16,6 @@ from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_fa
 from evaluation_assets.core.pipeline.failure_groups import are_current
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.sections.failure_groups.states import KeptState, read_states, write_states
-from evaluation_assets.core.system.configuration import InvalidConfiguration
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import percent, runs_of_tasks
 from evaluation_assets.defs.names import OVERVIEW
@@ -124,10 +123,7 @@ def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> Non
             "note": note,
         }
     )
-    try:
-        write_states(home.groups_file, {row["group_id"]: kept})
-    except InvalidConfiguration as problem:
-        refuse(str(problem))
+    write_states(home.groups_file, {row["group_id"]: kept})
     echo(f"{row['group_id']}: {state} ({home.groups_file})")
 
 

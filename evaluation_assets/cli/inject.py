@@ -14,15 +14,14 @@ from evaluation_assets.cli.options import Spending, WholeRange, text_or_json, wi
 from evaluation_assets.cli.output import echo, echo_json, progress, refuse, warn
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.drops import inspect
-from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, one_file
+from evaluation_assets.core.intake.drops import Drop, find, one_file
 from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor, Removal
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, InvalidPanel, JudgeSettings, Panel, judges_of
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, JudgeSettings, Panel, judges_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.lake.stored import publish
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.pipeline.injection import (
     Pairs,
     asks_about_runs,
@@ -37,7 +36,7 @@ from evaluation_assets.core.sections.findings.faults.operator import Operator
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
-from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
+from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
 from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
@@ -104,21 +103,18 @@ def inject(
     """
     operators = [OPERATORS[name] for name in names] or list(OPERATORS.values())
     chosen = _chosen(panel, judge_names)
-    try:
-        found = pairs_of(chosen_runs(_runs(home, source), most, seed), operators, seed)
-        if not found.pairs:
-            refuse(f"{source}: nothing can be planted into {counted(found.runs, 'run')}{_first_reason(found)}")
-        if output is not None:
-            _write(output, found)
-        if not _is_free(chosen):
-            home.make()  # for the ledger
-        check_ledger(home, chosen)
-        check_evaluators(chosen)
-        if _is_agreed(home, chosen, found, spending):
-            judges = judges_of(chosen, home.ledger_url)
-            _measure(home, judges, found, spending.budget(), source, format_name)
-    except (InvalidDrop, InvalidPanel, LedgerError, UnreadableDrop) as problem:
-        refuse(str(problem))
+    found = pairs_of(chosen_runs(_runs(home, source), most, seed), operators, seed)
+    if not found.pairs:
+        refuse(f"{source}: nothing can be planted into {counted(found.runs, 'run')}{_first_reason(found)}")
+    if output is not None:
+        _write(output, found)
+    if not _is_free(chosen):
+        home.make()  # for the ledger
+    check_ledger(home, chosen)
+    check_evaluators(chosen)
+    if _is_agreed(home, chosen, found, spending):
+        judges = judges_of(chosen, home.ledger_url)
+        _measure(home, judges, found, spending.budget(), source, format_name)
 
 
 def _is_free(panel: Panel) -> bool:

@@ -8,6 +8,7 @@ from evaluation_assets.core.judging.score_map import ScoreMap
 from evaluation_assets.core.scoring.intervals import clustered, half_width
 from evaluation_assets.core.scoring.reliability import cohen_kappa, kappa_difference, kappa_interval
 from evaluation_assets.core.system.configuration import Section
+from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.trajectories.identity import digest
 
 Change = Literal["map", "examples"]
@@ -21,7 +22,7 @@ _DECIMALS = 4
 _SALT = "align"
 
 
-class TooFewLabels(ValueError):
+class TooFewLabels(UserError, ValueError):
     """There are too few labels to align a judge; the message says how many are needed."""
 
 
