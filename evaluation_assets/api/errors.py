@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from evaluation_assets.core.text.user_error import UserError
+
 
 class EvaluationError(Exception):
     """Base class of everything that the API raises on purpose."""
@@ -38,36 +40,11 @@ class GateFailed(EvaluationError, AssertionError):
 @contextmanager
 def as_unusable() -> Iterator[None]:
     """Raise `UnusableInput` for what the layers below refuse; all of these errors are written for users."""
-    from evaluation_assets.core.gating.baselines import InvalidBaseline  # noqa: PLC0415
-    from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes  # noqa: PLC0415  (0.3 s to import)
-    from evaluation_assets.core.intake.drops import InvalidDrop  # noqa: PLC0415
-    from evaluation_assets.core.judging.panel import InvalidPanel  # noqa: PLC0415
-    from evaluation_assets.core.judging.rubrics.model import InvalidRubric  # noqa: PLC0415
-    from evaluation_assets.core.lake.stored import DamagedTable  # noqa: PLC0415
-    from evaluation_assets.core.models.errors import LedgerError  # noqa: PLC0415
-    from evaluation_assets.core.pipeline.settings import InvalidSettings  # noqa: PLC0415
-    from evaluation_assets.core.suites.suite import InvalidSuite  # noqa: PLC0415
-    from evaluation_assets.core.system.installation import UnusableHome  # noqa: PLC0415
-    from evaluation_assets.core.system.own_code import InvalidFunction  # noqa: PLC0415
-    from evaluation_assets.core.system.plugins import InvalidPlugin  # noqa: PLC0415
-    from evaluation_assets.core.traces.formats.base import UnreadableDrop  # noqa: PLC0415
+    from evaluation_assets.core.system.installation import UnusableHome  # noqa: PLC0415  (0.3 s to import)
 
     try:
         yield
     except UnusableHome as problem:
         raise UnusableInput(f"the home folder cannot be used: {problem}; choose another home") from problem
-    except (
-        DamagedTable,
-        InvalidBaseline,
-        InvalidDrop,
-        InvalidFunction,
-        InvalidPanel,
-        InvalidPlugin,
-        InvalidRubric,
-        InvalidSettings,
-        InvalidSuite,
-        InvalidToolTypes,
-        LedgerError,
-        UnreadableDrop,
-    ) as problem:
+    except UserError as problem:
         raise UnusableInput(str(problem)) from problem

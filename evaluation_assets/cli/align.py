@@ -2,56 +2,52 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import uuid
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 import click
-import orjson
 import yaml
 from upath import UPath
 
 from evaluation_assets.cli.agreement import is_agreed
-from evaluation_assets.cli.options import spending, text_or_json, with_panel
-from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.one_judge import judge_named
+from evaluation_assets.cli.options import Spending, text_or_json, with_panel, with_spending
+from evaluation_assets.cli.output import echo, echo_json, progress, refuse
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import InvalidPanel, JudgeSettings, Panel, judges_of, panel_of
+from evaluation_assets.core.judging.panel import JudgeSettings, Panel, judges_of, panel_of
 from evaluation_assets.core.judging.quotes import NOTHING, Quote
-from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.rubrics.writing import write_examples
 from evaluation_assets.core.judging.score_map import ScoreMap
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.errors import LedgerError, Stopped
+from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.alignment import (
     Asked,
     Changes,
     LabelledRun,
-    NotJudged,
     ask,
     compare,
     labelled_runs,
 )
-from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
-from evaluation_assets.core.review.alignment import Agreement, Alignment, TooFewLabels, check_labels
+from evaluation_assets.core.pipeline.settings import load_settings
+from evaluation_assets.core.review.alignment import Agreement, Alignment, check_labels
 from evaluation_assets.core.review.labels import Label, read_labels
-from evaluation_assets.core.review.measured import InvalidMeasured, remember
+from evaluation_assets.core.review.measured import remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
-from evaluation_assets.core.text.yaml_edits import CannotEdit, with_value
+from evaluation_assets.core.text.yaml_edits import with_value
 from evaluation_assets.runs.paid import check_evaluators, check_ledger
 
 
 @click.command("align")
 @click.argument("name", metavar="JUDGE")
-@click.option("--dry-run", is_flag=True, help="Show the price; no model is called, nothing is written.")
-@spending
+@with_spending("Show the price; no model is called, nothing is written.")
 @text_or_json
 @with_panel
-def align(
-    home: Installation, panel: Panel, name: str, dry_run: bool, budget: float | None, yes: bool, format_name: str
-) -> None:
+def align(home: Installation, panel: Panel, name: str, spending: Spending, format_name: str) -> None:
     """Compare a judge with human labels, and adopt what makes it agree better.
 
     JUDGE is a judge of the panel. Half of the labelled tasks give a rising map of the judge's scores and worked
@@ -69,11 +65,11 @@ def align(
         check_evaluators(chosen)
         redactions = _redactions(panel, judge)
         quote = _quote(judge, runs, pass_score, redactions)
-        if dry_run:
+        if spending.dry_run:
             echo(counted(len(runs), "labelled trajectory"))
-        if not is_agreed(home, chosen, {name: quote}, dry_run=dry_run, budget=budget, yes=yes):
+        if not is_agreed(home, chosen, {name: quote}, spending):
             return
-        limit = Budget(budget)
+        limit = spending.budget()
         asked = asyncio.run(_asked(judge, runs, pass_score, redactions, limit))
         limit.check_all_was_asked()
         changes = compare(asked, judge, own.map or (), pass_score)
@@ -82,33 +78,19 @@ def align(
     except Stopped as problem:
         echo(f"{problem}; nothing is adopted. Replies are kept: re-run to resume", err=True)
         sys.exit(3)
-    except (
-        CannotEdit,
-        InvalidMeasured,
-        InvalidPanel,
-        InvalidRubric,
-        InvalidSettings,
-        LedgerError,
-        NotJudged,
-        TooFewLabels,
-    ) as problem:
-        refuse(str(problem))
     if format_name == "json":
         document = {"judge": name, "written": written, **changes.alignment.model_dump()}
-        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        echo_json(document)
     else:
         echo(*_lines(name, changes.alignment), written)
 
 
 def _chosen(panel: Panel, name: str) -> tuple[JudgeSettings, Panel]:
     """The judge, and a panel of it alone, without its map and interactive."""
-    own = next((judge for judge in panel.judges if judge.name == name), None)
-    if own is None:
-        refuse(f"no judge {name!r} in the panel; choose one of: {', '.join(judge.name for judge in panel.judges)}")
+    own = judge_named(panel, name)
     if "trajectory" not in own.selection.levels:
         refuse(f"judge {name} is not asked about whole trajectories, so it cannot be compared with their labels")
-    judge = own.model_copy(update={"map": None, "mode": "interactive"})
-    return own, panel.model_copy(update={"judges": (judge,), "cascade": (), "quorum": 1, "embeddings": None})
+    return own, panel.of_judges([own.model_copy(update={"map": None, "mode": "interactive"})])
 
 
 def _labels(home: Installation) -> Iterator[Label]:
@@ -156,14 +138,8 @@ async def _asked(
     redactions: Sequence[Redaction] | None,
     limit: Budget,
 ) -> Asked:
-    from uuid import uuid4  # noqa: PLC0415
-
-    bar: Any = click.progressbar(
-        length=2 * len(runs), label=judge.name, file=sys.stderr, hidden=not sys.stderr.isatty()
-    )
-    with bar:
-        async with judge.opened(uuid4().hex, limit) as ready:
-            step: Callable[[], object] = lambda: bar.update(1)  # noqa: E731
+    with progress(judge.name, 2 * len(runs)) as step:
+        async with judge.opened(uuid.uuid4().hex, limit) as ready:
             return await ask(ready, runs, pass_score, redactions, step)
 
 

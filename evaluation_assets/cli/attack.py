@@ -6,27 +6,25 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import click
-import orjson
 from upath import UPath
 
 from evaluation_assets.cli.agreement import is_agreed_on_drops
-from evaluation_assets.cli.options import spending, text_or_json, with_judges
-from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes, ToolTypes, load_tool_types
+from evaluation_assets.cli.one_judge import judge_named
+from evaluation_assets.cli.options import Spending, text_or_json, with_judges, with_spending
+from evaluation_assets.cli.output import echo, echo_json, progress, refuse
+from evaluation_assets.core.intake.clips.tool_types import ToolTypes, load_tool_types
 from evaluation_assets.core.intake.drops import one_file
 from evaluation_assets.core.judging.canaries import canaries
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import RECORDED, InvalidPanel, Panel, judges_of
+from evaluation_assets.core.judging.panel import RECORDED, JudgeSettings, Panel, judges_of
 from evaluation_assets.core.judging.probes import RETEST, Attacked, attacked
-from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
-from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.errors import LedgerError, Stopped
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.pipeline.attack import drawn_clips, scores_of
 from evaluation_assets.core.review.attacks import LEAST_RISE, Attack, ProbeResult, padding_slope, probe_results
-from evaluation_assets.core.review.measured import InvalidMeasured, remember
+from evaluation_assets.core.review.measured import remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
@@ -39,8 +37,7 @@ from evaluation_assets.runs.paid import check_evaluators, check_ledger
 @click.option(
     "--drop", metavar="DROP", help="Attack clips of this evaluated drop, one a run (default: those of the package)."
 )
-@click.option("--dry-run", is_flag=True, help="Show the price; no model is called.")
-@spending
+@with_spending("Show the price; no model is called.")
 @text_or_json
 @with_judges
 def attack(
@@ -48,9 +45,7 @@ def attack(
     panel: Panel,
     names: tuple[str, ...],
     drop: str | None,
-    dry_run: bool,
-    budget: float | None,
-    yes: bool,
+    spending: Spending,
     format_name: str,
 ) -> None:
     """Measure how often texts in tool results raise the scores of judges.
@@ -69,15 +64,12 @@ def attack(
         home.make()
         check_ledger(home, chosen)
         check_evaluators(chosen)
-        if not _is_agreed(home, chosen, given, dry_run, budget, yes):
+        if not _is_agreed(home, chosen, given, spending):
             return
-        limit = Budget(budget)
+        limit = spending.budget()
         for judge in judges_of(chosen, home.ledger_url):
-            bar: Any = click.progressbar(
-                length=len(given), label=judge.name, file=sys.stderr, hidden=not sys.stderr.isatty()
-            )
-            with bar:
-                scores = asyncio.run(scores_of(judge, given, rubrics, types, limit, lambda bar=bar: bar.update(1)))
+            with progress(judge.name, len(given)) as step:
+                scores = asyncio.run(scores_of(judge, given, rubrics, types, limit, step))
             found[judge.name] = Attack(
                 judge_version=judge.version,
                 prompt_version=_prompt_version(judge),
@@ -92,11 +84,8 @@ def attack(
             remember(home, judge.name, attack=found[judge.name])
     except Stopped as problem:
         stopped = problem
-    except (InvalidPanel, InvalidRubric, InvalidMeasured, InvalidToolTypes, LedgerError) as problem:
-        refuse(str(problem))
     if format_name == "json":
-        document = [{"judge": name, **each.model_dump(mode="json")} for name, each in found.items()]
-        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        echo_json([{"judge": name, **each.model_dump(mode="json")} for name, each in found.items()])
     if stopped is not None:
         echo(f"{stopped}; clips that were not asked about count in no rate, and nothing is kept", err=True)
         sys.exit(3)
@@ -121,31 +110,29 @@ def _prompt_version(judge: Judge) -> str | None:
 
 def _chosen(panel: Panel, names: Sequence[str]) -> Panel:
     """The panel of the judges to attack, each asked about all clips and nothing else."""
-    known = {judge.name: judge for judge in panel.judges}
-    if unknown := [name for name in names if name not in known]:
-        refuse(f"no judge {unknown[0]!r} in the panel; choose one of: {', '.join(known)}")
-    able = {name for name, judge in known.items() if "clip" in judge.selection.levels and judge.provider != RECORDED}
-    if unable := [name for name in names if name not in able]:
+    named = [judge_named(panel, name) for name in dict.fromkeys(names)]
+    able = [judge for judge in named or panel.judges if _is_asked_about_clips(judge)]
+    if unable := [judge.name for judge in named if judge not in able]:
         refuse(f"judge {unable[0]} is not asked about clips, so it cannot be attacked with them")
     if not able:
         refuse("no judge of the panel is asked about clips")
-    asked = [known[name] for name in dict.fromkeys(names or known) if name in able]
     only_clips = {"levels": ("clip",), "preset": None, "sample": None}
-    judges = tuple(judge.model_copy(update=only_clips) for judge in asked)
-    return panel.model_copy(update={"judges": judges, "cascade": (), "quorum": 1, "embeddings": None})
+    return panel.of_judges(judge.model_copy(update=only_clips) for judge in able)
 
 
-def _is_agreed(
-    home: Installation, panel: Panel, given: Sequence[Attacked], dry_run: bool, budget: float | None, yes: bool
-) -> bool:
+def _is_asked_about_clips(judge: JudgeSettings) -> bool:
+    return "clip" in judge.selection.levels and judge.provider != RECORDED
+
+
+def _is_agreed(home: Installation, panel: Panel, given: Sequence[Attacked], spending: Spending) -> bool:
     """Whether the judges are to be asked, after the price was shown where there is one."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "attacked.jsonl"
         path.write_bytes(b"".join(line_of(each.trajectory) for each in given))
         drop = one_file(UPath(path))
-        if dry_run:
+        if spending.dry_run:
             echo(f"{counted(len(given), 'clip')} for each judge")
-        return is_agreed_on_drops(home, panel, [drop], dry_run=dry_run, budget=budget, yes=yes)
+        return is_agreed_on_drops(home, panel, [drop], spending)
 
 
 def _lines(judge: str, found: Attack) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The group of all commands: each is imported when it runs, and storage errors are one line instead of a traceback."""
+"""The group of all commands: each is imported when it runs, and errors that users can mend are one line."""
 
 import errno
 import gc
@@ -15,6 +15,7 @@ import click
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.system.garbage import COLLECTED_EVERY, end_without_search
 from evaluation_assets.core.system.stop_signals import Interrupted, end_process, handle_signals, interrupt, stopped_by
+from evaluation_assets.core.text.user_error import UserError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
@@ -31,8 +32,8 @@ _SQLITE = {
 class Commands(click.Group):
     """Commands by section and name: where each is (`module:attribute`), and its short help.
 
-    A command is imported when it is asked for, so that `--help` waits for no library. Storage errors and
-    unusable settings are reported in one line, with exit status 2.
+    A command is imported when it is asked for, so that `--help` waits for no library. Errors of users and of storage
+    are reported in one line, with exit status 2.
     """
 
     def __init__(self, sections: Mapping[str, Mapping[str, tuple[str, str]]], **attributes: Any) -> None:
@@ -88,12 +89,9 @@ class Commands(click.Group):
             echo(stopped_by(number), err=True)
             sys.exit(128 + number)
         except Exception as problem:
-            from evaluation_assets.core.lake.stored import DamagedTable  # noqa: PLC0415  (pyarrow)
-            from evaluation_assets.core.system.configuration import InvalidConfiguration  # noqa: PLC0415  (pydantic)
-            from evaluation_assets.core.system.installation import UnusableHome  # noqa: PLC0415
+            from evaluation_assets.core.system.installation import UnusableHome  # noqa: PLC0415  (pyarrow)
 
-            told = isinstance(problem, (DamagedTable, InvalidConfiguration))
-            said = str(problem) if told else storage_problem(problem)
+            said = str(problem) if isinstance(problem, UserError) else storage_problem(problem)
             if isinstance(problem, UnusableHome):
                 of_storage = storage_problem(problem)
                 said = of_storage or f"the home folder cannot be used: {problem}. Choose another --home."

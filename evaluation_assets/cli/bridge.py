@@ -10,13 +10,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
-import orjson
 from upath import UPath
 
 from evaluation_assets.cli.agreement import is_agreed_on_drops
-from evaluation_assets.cli.options import WholeRange, spending, text_or_json, with_panel
-from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.gating.baselines import InvalidBaseline, judges_in
+from evaluation_assets.cli.options import Spending, WholeRange, text_or_json, with_panel, with_spending
+from evaluation_assets.cli.output import echo, echo_json, progress, refuse
+from evaluation_assets.core.gating.baselines import judges_in
 from evaluation_assets.core.gating.bridges import (
     bridges_file,
     offset_of,
@@ -31,10 +30,10 @@ from evaluation_assets.core.gating.task_metrics import DropMetrics
 from evaluation_assets.core.gating.wording import offset as offset_words
 from evaluation_assets.core.intake.drops import Drop, one_file
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import InvalidPanel, Panel, judges_of
-from evaluation_assets.core.judging.rubrics.model import InvalidRubric, Rubrics, load_rubrics
+from evaluation_assets.core.judging.panel import Panel, judges_of
+from evaluation_assets.core.judging.rubrics.model import Rubrics, load_rubrics
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.errors import LedgerError, Stopped
+from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.pipeline.bridging import (
     LEVELS,
     STEPS,
@@ -48,7 +47,7 @@ from evaluation_assets.core.pipeline.bridging import (
     sampled,
 )
 from evaluation_assets.core.pipeline.chosen_runs import trajectories_of
-from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
+from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
@@ -60,8 +59,7 @@ from evaluation_assets.runs.paid import check_evaluators, check_ledger
 @click.argument("new")
 @click.option("--sample", type=WholeRange(min=2), default=100, show_default=True, help="Runs that NEW scores too.")
 @click.option("--suite", help="Suite to link (default: the only one that OLD scored).")
-@click.option("--dry-run", is_flag=True, help="Show the price; no model is called.")
-@spending
+@with_spending("Show the price; no model is called.")
 @text_or_json
 @with_panel
 def bridge(
@@ -71,9 +69,7 @@ def bridge(
     new: str,
     sample: int,
     suite: str | None,
-    dry_run: bool,
-    budget: float | None,
-    yes: bool,
+    spending: Spending,
     format_name: str,
 ) -> None:
     """Link the scores of a suite over a change of a judge, a rubric or a model.
@@ -101,9 +97,9 @@ def bridge(
         check_ledger(home, asking)
         check_evaluators(asking)
         with _as_drops(home, runs) as sampled_drops:
-            if not _is_agreed(home, asking, change, sampled_drops, dry_run, budget, yes):
+            if not _is_agreed(home, asking, change, sampled_drops, spending):
                 return
-        limit = Budget(budget)
+        limit = spending.budget()
         found = _overlap(home, runs, judges_of(asking, home.ledger_url), change, rubrics, panel.quorum, limit)
         limit.check_all_was_asked()
         offsets, needed = _offsets(found, runs, settings)
@@ -121,8 +117,6 @@ def bridge(
         )
         file = bridges_file(home.bridges, name)
         write_bridges(file, read_bridges(file, name).with_bridge(made))
-    except (InvalidPanel, InvalidRubric, InvalidSettings, InvalidBaseline, LedgerError) as problem:
-        refuse(str(problem))
     except NoBridge as problem:
         echo(f"no bridge: {problem}", err=True)
         sys.exit(1)
@@ -130,8 +124,7 @@ def bridge(
         echo(f"{problem}; no bridge was made. Replies are kept: run the command again", err=True)
         sys.exit(3)
     if format_name == "json":
-        document = {"suite": name, "file": str(file), **made.model_dump(), "tasks_needed": needed}
-        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        echo_json({"suite": name, "file": str(file), **made.model_dump(), "tasks_needed": needed})
     else:
         echo(*_lines(made, name, len(runs), needed), f"written to {file}")
 
@@ -181,21 +174,13 @@ def _as_drops(home: Installation, runs: Mapping[Run, str]) -> Iterator[list[Drop
         yield [one_file(UPath(file)) for file in files]
 
 
-def _is_agreed(
-    home: Installation,
-    panel: Panel,
-    change: Change,
-    drops: list[Drop],
-    dry_run: bool,
-    budget: float | None,
-    yes: bool,
-) -> bool:
+def _is_agreed(home: Installation, panel: Panel, change: Change, drops: list[Drop], spending: Spending) -> bool:
     """Whether the judges are to be asked, after the price was shown where there is one."""
     asked = tuple(judge for judge in panel.judges if judge.name in change.asked)
     if not asked:
-        return not dry_run
+        return not spending.dry_run
     alone = panel.model_copy(update={"judges": asked, "quorum": 1})
-    return is_agreed_on_drops(home, alone, drops, dry_run=dry_run, budget=budget, yes=yes)
+    return is_agreed_on_drops(home, alone, drops, spending)
 
 
 def _overlap(
@@ -207,10 +192,8 @@ def _overlap(
     quorum: int,
     limit: Budget,
 ) -> Overlap:
-    steps = len(runs) * len(change.asked) * len(STEPS)
-    bar: Any = click.progressbar(length=steps, label="judging", file=sys.stderr, hidden=not sys.stderr.isatty())
-    with bar:
-        return asyncio.run(overlap(home, runs, judges, change.asked, rubrics, quorum, limit, lambda: bar.update(1)))
+    with progress("judging", len(runs) * len(change.asked) * len(STEPS)) as step:
+        return asyncio.run(overlap(home, runs, judges, change.asked, rubrics, quorum, limit, step))
 
 
 def _offsets(

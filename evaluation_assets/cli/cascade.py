@@ -11,14 +11,13 @@ from evaluation_assets.core.judging.cascade.evidence import read_evidence
 from evaluation_assets.core.judging.cascade.fitted import (
     LABELS,
     FittedCascade,
-    InvalidCascade,
     read_cascade,
     write_cascade,
 )
-from evaluation_assets.core.judging.cascade.fitting_drops import CannotFit, fit_cascade
+from evaluation_assets.core.judging.cascade.fitting_drops import fit_cascade
 from evaluation_assets.core.judging.cascade.savings import savings_of
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
+from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.report.judges.cascade_text import promise_lines, savings_lines
 from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets.core.system.installation import Installation
@@ -62,20 +61,17 @@ def fit(
     if not panel.cascade:
         refuse(f"{home.panel_file} has no cascade; add one, e.g. `cascade: [rules, small, [one, other]]`")
     _check(home, drops, [*(judge for stage in panel.cascade for judge in stage), *([reference] if reference else [])])
-    try:
-        found = fit_cascade(
-            home,
-            drops,
-            panel.cascade,
-            [asdict(label) for label in read_labels(home.labels) if isinstance(label, Label)],
-            reference=reference,
-            alpha=alpha,
-            delta=delta,
-            unit=unit,
-            pass_score=load_settings(home.gate_file).review.pass_score,
-        )
-    except (CannotFit, InvalidSettings) as problem:
-        refuse(str(problem))
+    found = fit_cascade(
+        home,
+        drops,
+        panel.cascade,
+        [asdict(label) for label in read_labels(home.labels) if isinstance(label, Label)],
+        reference=reference,
+        alpha=alpha,
+        delta=delta,
+        unit=unit,
+        pass_score=load_settings(home.gate_file).review.pass_score,
+    )
     write_cascade(home.cascade_file, found)
     _print(home, found, drops)
     echo(f"Written to {home.cascade_file}; later runs ask each stage only about what no stage before it accepts.")
@@ -86,10 +82,7 @@ def fit(
 @with_panel
 def show(drops: tuple[str, ...], home: Installation, panel: Panel) -> None:
     """Show the fitted cascade and, for evaluated drops, what each stage accepts and saves."""
-    try:
-        found = read_cascade(home.cascade_file)
-    except InvalidCascade as problem:
-        refuse(str(problem))
+    found = read_cascade(home.cascade_file)
     if found is None:
         refuse(f"there is no {home.cascade_file}; fit one: evaluation-assets cascade fit DROP...")
     _check(home, drops, [judge for stage in found.stages for judge in stage][:1])

@@ -18,10 +18,10 @@ from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.sections.constraints.evaluation import Evaluator, Outcome
 from evaluation_assets.core.sections.constraints.scope import DropScope
-from evaluation_assets.core.sections.constraints.settings import Checks, InvalidChecks, load_checks
+from evaluation_assets.core.sections.constraints.settings import Checks, load_checks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
-from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
+from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.import_report import ImportReport
 from evaluation_assets.core.traces.formats.registry import format_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory
@@ -69,19 +69,16 @@ def check(
     checks = _constraints(home, checks_file)
     fails = False
     report: list[dict[str, Any]] = []
-    try:
-        for checked in _checked(home, inputs, one_drop=one_drop):
-            evaluator = Evaluator(checks.constraints, DropScope.of(checked.sidecar))
-            found = _Found(checks)
-            for trajectory in checked.trajectories:
-                found.add(trajectory.id, evaluator.outcomes(trajectory))
-            fails |= found.fails
-            if format_name == "json":
-                report.append(found.as_json(checked.drop))
-            else:
-                found.print(checked.drop, None if show_all else _SHOWN)
-    except (InvalidDrop, UnreadableDrop) as problem:
-        refuse(str(problem))
+    for checked in _checked(home, inputs, one_drop=one_drop):
+        evaluator = Evaluator(checks.constraints, DropScope.of(checked.sidecar))
+        found = _Found(checks)
+        for trajectory in checked.trajectories:
+            found.add(trajectory.id, evaluator.outcomes(trajectory))
+        fails |= found.fails
+        if format_name == "json":
+            report.append(found.as_json(checked.drop))
+        else:
+            found.print(checked.drop, None if show_all else _SHOWN)
     if format_name == "json":
         click.echo(json.dumps(report, ensure_ascii=False, indent=2))
     if fails:
@@ -168,10 +165,7 @@ def _lines(trajectory_id: str, outcome: Outcome) -> Iterator[str]:
 
 def _constraints(home: Installation, checks_file: Path | None) -> Checks:
     file = home.checks_file if checks_file is None else UPath(checks_file.resolve())
-    try:
-        checks = load_checks(file)
-    except InvalidChecks as problem:
-        refuse(str(problem))
+    checks = load_checks(file)
     if not checks.constraints:
         refuse(f"{file}: no constraints; write some (docs/constraints.md), or name a file with --checks")
     return checks

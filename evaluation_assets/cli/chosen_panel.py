@@ -5,28 +5,24 @@ from pathlib import Path
 
 from upath import UPath
 
-from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel, load_panel, panel_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
 from evaluation_assets.core.sections.failure_groups.states import read_states
-from evaluation_assets.core.system.configuration import InvalidConfiguration
 from evaluation_assets.core.system.installation import Installation
 
 
 def chosen_panel(home: Installation, file: Path | None, provider: str | None, model: str | None) -> Panel:
     """The panel in a file, of one judge, or of the installation.
 
-    Exits if it is invalid, or what people keep for evaluations: rubrics, tool types, states of failure groups.
+    Raises:
+        InvalidConfiguration: it is invalid, or what people keep for evaluations: rubrics, tool types, states of groups.
     """
-    try:
-        panel = _panel_of(home, file, provider, model)
-        load_rubrics(home.rubrics)
-        load_tool_types(home.tool_types)
-        read_states(home.groups_file)
-    except InvalidConfiguration as problem:
-        refuse(str(problem))
+    panel = _panel_of(home, file, provider, model)
+    load_rubrics(home.rubrics)
+    load_tool_types(home.tool_types)
+    read_states(home.groups_file)
     return panel
 
 

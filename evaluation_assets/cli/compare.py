@@ -4,19 +4,17 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
-import orjson
 
 from evaluation_assets.cli.agreement import is_agreed
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.one_judge import one_judge
-from evaluation_assets.cli.options import spending, text_or_json, with_panel
-from evaluation_assets.cli.output import echo, refuse, warn
-from evaluation_assets.core.judging.panel import InvalidPanel, Panel, judges_of
-from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.errors import LedgerError, Stopped
+from evaluation_assets.cli.options import Spending, text_or_json, with_panel, with_spending
+from evaluation_assets.cli.output import echo, echo_json, progress, refuse, warn
+from evaluation_assets.core.judging.panel import Panel, judges_of
+from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.pipeline.pairwise import Preference, Share, asked, both_orders, paired_runs, quoted
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
@@ -31,8 +29,7 @@ if TYPE_CHECKING:
 @click.argument("current")
 @click.option("--pairwise", is_flag=True, help="Ask a judge which run of each task is better.")
 @click.option("--judge", "name", help="Judge of the panel for --pairwise (default: the first language model).")
-@click.option("--dry-run", is_flag=True, help="With --pairwise: show the price; no model is called.")
-@spending
+@with_spending("With --pairwise: show the price; no model is called.")
 @text_or_json
 @with_panel
 def compare(
@@ -42,9 +39,7 @@ def compare(
     current: str,
     pairwise: bool,
     name: str | None,
-    dry_run: bool,
-    budget: float | None,
-    yes: bool,
+    spending: Spending,
     format_name: str,
 ) -> None:
     """Compare two evaluated drops, task by task.
@@ -58,7 +53,7 @@ def compare(
     for drop in (baseline, current):
         check_evaluated(home, drop)
     if not pairwise:
-        if name is not None or dry_run or budget is not None or yes:
+        if name is not None or spending != Spending():
             raise click.UsageError("--judge, --dry-run, --budget and --yes need --pairwise")
         _compare_metrics(home, baseline, current, format_name)
         return
@@ -70,25 +65,19 @@ def compare(
         warn(f"not compared, because the text of the task differs: {', '.join(pairing.changed)}")
     if not pairing.pairs:
         refuse(f"{baseline} and {current} have no task in common")
-    try:
-        check_ledger(home, chosen)
-        judge = cast("ModelJudge", judges_of(chosen, home.ledger_url)[0])
-        if dry_run:
-            echo(f"{counted(len(pairing.pairs), 'pair')} of {counted(pairing.tasks, 'task')}, each in both orders")
-        quote = asyncio.run(quoted(judge, both_orders(home, baseline, current, pairing.pairs)))
-        if not is_agreed(home, chosen, {judge.name: quote}, dry_run=dry_run, budget=budget, yes=yes):
-            return
-        limit = Budget(budget)
-        questions = both_orders(home, baseline, current, pairing.pairs)
-        length = 2 * len(pairing.pairs)
-        bar: Any = click.progressbar(length=length, label=judge.name, file=sys.stderr, hidden=not sys.stderr.isatty())
-        with bar:
-            found = asyncio.run(asked(judge, questions, limit, lambda: bar.update(1)))
-    except (InvalidPanel, LedgerError) as problem:
-        refuse(str(problem))
+    check_ledger(home, chosen)
+    judge = cast("ModelJudge", judges_of(chosen, home.ledger_url)[0])
+    if spending.dry_run:
+        echo(f"{counted(len(pairing.pairs), 'pair')} of {counted(pairing.tasks, 'task')}, each in both orders")
+    quote = asyncio.run(quoted(judge, both_orders(home, baseline, current, pairing.pairs)))
+    if not is_agreed(home, chosen, {judge.name: quote}, spending):
+        return
+    limit = spending.budget()
+    questions = both_orders(home, baseline, current, pairing.pairs)
+    with progress(judge.name, 2 * len(pairing.pairs)) as step:
+        found = asyncio.run(asked(judge, questions, limit, step))
     if format_name == "json":
-        document = {"baseline": baseline, "current": current, "judge": judge.name, **asdict(found)}
-        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        echo_json({"baseline": baseline, "current": current, "judge": judge.name, **asdict(found)})
     else:
         echo(*_lines(found, baseline, current, judge.name))
     try:

@@ -15,7 +15,6 @@ from evaluation_assets.cli.options import (
     with_judges,
     with_limits,
 )
-from evaluation_assets.cli.output import refuse
 from evaluation_assets.cli.previews import silence_previews
 
 # ruff: noqa: PLC0415
@@ -100,7 +99,6 @@ def evaluate(inputs: tuple[Path, ...], **options: Any) -> None:
         from evaluation_assets.core.lake.no_pandas import write_without_pandas
 
         write_without_pandas()
-        from evaluation_assets.runs.errors import InvalidSelection
         from evaluation_assets.runs.jobs import RunOptions, evaluate_drops
         from evaluation_assets.runs.progress import RunProgress
 
@@ -114,11 +112,8 @@ def evaluate(inputs: tuple[Path, ...], **options: Any) -> None:
             judges=asked.judges,
         )
         progress = RunProgress(quiet=asked.quiet, verbose=asked.verbose)
-        try:
-            for outcome in evaluate_drops(asked.home, asked.panel, evaluation.drops, run_options, progress, stop):
-                evaluation.finish(outcome)
-        except InvalidSelection as problem:
-            refuse(str(problem))
+        for outcome in evaluate_drops(asked.home, asked.panel, evaluation.drops, run_options, progress, stop):
+            evaluation.finish(outcome)
         evaluation.end()
 
 

@@ -20,9 +20,7 @@ from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, scan
 from evaluation_assets.core.intake.preprocessing.split import remove_earlier
 from evaluation_assets.core.judging.panel import InvalidPanel
 from evaluation_assets.core.lake.stored import publish_copy
-from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.report.paths import JUDGE_FILES, report_files
-from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.text.plain_text import for_terminal
@@ -103,24 +101,21 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
     evaluation = Evaluation(asked, last)
     if asked.all_drops and not asked.home.root.exists():
         refuse(f"there is no installation at {asked.home.root}; --home names another")
-    try:
-        asked = replace(asked, inputs=tuple(_place_of(asked.home, given) for given in asked.inputs))
-        _check_judges(asked)
-        prepare(asked.home)
-        if last is not None and (outcomes := _unchanged(asked, last)):
-            for outcome in outcomes:
-                evaluation.tell(outcome)
-        elif asked.all_drops:
-            evaluation.add(_stale(asked, last))
-        else:
-            _check(asked, _evaluated_before(asked) if asked.judges else None)
-            drops, left_out = _taken_in(asked)
-            _check_unchanged(asked, drops)
-            evaluation.status = 2 * left_out
-            evaluation.add(drops)
-            _warn_of_single_runs(asked, evaluation.drops)
-    except (InvalidDrop, InvalidPanel, InvalidSelection, InvalidSuite, LedgerError) as problem:
-        refuse(str(problem))
+    asked = replace(asked, inputs=tuple(_place_of(asked.home, given) for given in asked.inputs))
+    _check_judges(asked)
+    prepare(asked.home)
+    if last is not None and (outcomes := _unchanged(asked, last)):
+        for outcome in outcomes:
+            evaluation.tell(outcome)
+    elif asked.all_drops:
+        evaluation.add(_stale(asked, last))
+    else:
+        _check(asked, _evaluated_before(asked) if asked.judges else None)
+        drops, left_out = _taken_in(asked)
+        _check_unchanged(asked, drops)
+        evaluation.status = 2 * left_out
+        evaluation.add(drops)
+        _warn_of_single_runs(asked, evaluation.drops)
     return evaluation
 
 

@@ -6,22 +6,19 @@ from shlex import quote
 from typing import Any
 
 import click
-import orjson
 
 from evaluation_assets.cli.evaluated import refuse_without_report
 from evaluation_assets.cli.key_mask import mask_of_keys, masked
 from evaluation_assets.cli.options import text_or_json, with_home
-from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.output import echo, echo_json, refuse
 from evaluation_assets.core.gating.baselines import InvalidBaseline
 from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
 from evaluation_assets.core.intake.drops import InvalidDrop
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
-from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.model_judge import ModelJudge
-from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
-from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
-from evaluation_assets.core.models.ledger import LedgerError
+from evaluation_assets.core.judging.panel import judges_of, load_panel
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.provenance.evidence import Evidence, Origin
 from evaluation_assets.core.report.provenance.figure import Figure, address
@@ -30,7 +27,7 @@ from evaluation_assets.core.report.provenance.prompts import prompts_behind
 from evaluation_assets.core.report.provenance.reported import differences
 from evaluation_assets.core.report.provenance.sources import place_of
 from evaluation_assets.core.report.provenance.verdicts import Verdict, criteria_of, verdicts_behind
-from evaluation_assets.core.report.stored_report import UnreadableReport, stored_report
+from evaluation_assets.core.report.stored_report import stored_report
 from evaluation_assets.core.sections.constraints.settings import InvalidChecks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
@@ -77,13 +74,10 @@ def explain(
     With CRITERION (or `overall`), print the verdicts behind it, with the prompts and replies of models.
     """
     explained = _explained(home, drop)
-    try:
-        document = _document(explained, trajectory, criterion)
-    except (LedgerError, UnreadableDrop) as problem:
-        refuse(str(problem))
+    document = _document(explained, trajectory, criterion)
     document = masked(document, mask_of_keys(home))
     if format_name == "json":
-        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        echo_json(document)
     else:
         echo(*_lines(document, full))
 
@@ -92,10 +86,7 @@ def _explained(home: Installation, drop: str) -> _Explained:
     file = report_files(home.reports(drop), drop).json
     if not file.exists():
         refuse_without_report(home, drop, home.drops_with("trajectory_scores"))
-    try:
-        report = stored_report(file).model_dump(mode="json")
-    except UnreadableReport as problem:
-        refuse(str(problem))
+    report = stored_report(file).model_dump(mode="json")
     try:
         evidence = Evidence.of(home, drop, report)
     except (InvalidDrop, UnreadableDrop, InvalidToolTypes, InvalidChecks, InvalidBaseline) as problem:
@@ -174,19 +165,13 @@ def _verdicts(explained: _Explained, origin: Origin, criterion: str) -> list[dic
 def _prompts(home: Installation, drop: str, origin: Origin, verdicts: Sequence[Verdict]) -> dict[str, str]:
     """The prompts of model judges, by key in the ledger; made again, so those of other settings are missing."""
     asked = {verdict.row["judge"] for verdict in verdicts}
-    try:
-        rubrics, panel = load_rubrics(home.rubrics), load_panel(home.panel_file)
-    except (InvalidPanel, InvalidRubric) as problem:
-        refuse(str(problem))
+    rubrics, panel = load_rubrics(home.rubrics), load_panel(home.panel_file)
     judges = [
         judge
         for judge in (judges_of(panel, home.ledger_url) if asked else [])
         if judge.name in asked and isinstance(judge, ModelJudge | EvaluatorJudge)
     ]
-    try:
-        return prompts_behind(home, drop, origin.id, sorted({verdict.level for verdict in verdicts}), judges, rubrics)
-    except InvalidEvaluator as problem:
-        refuse(str(problem))
+    return prompts_behind(home, drop, origin.id, sorted({verdict.level for verdict in verdicts}), judges, rubrics)
 
 
 def _repeat(explained: _Explained) -> str:

@@ -6,11 +6,9 @@ from dataclasses import replace
 from evaluation_assets.cli.key_mask import mask_of_keys, masked
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
-from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.model_judge import ModelJudge
-from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
-from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
-from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.judging.panel import judges_of, load_panel
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.report.provenance.judge_prompts import Wanted, judge_prompts
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.meant import did_you_mean
@@ -19,10 +17,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 def exported_prompts(home: Installation, drop: str, wanted: Wanted) -> Iterator[JsonObject]:
     """The lines to write, without keys."""
-    try:
-        rubrics, panel = load_rubrics(home.rubrics), load_panel(home.panel_file)
-    except (InvalidPanel, InvalidRubric) as problem:
-        refuse(str(problem))
+    rubrics, panel = load_rubrics(home.rubrics), load_panel(home.panel_file)
     models = {
         judge.name: judge
         for judge in judges_of(panel, home.ledger_url)
@@ -39,14 +34,11 @@ def exported_prompts(home: Installation, drop: str, wanted: Wanted) -> Iterator[
         return judge_prompts(home, drop, judges, rubrics, wanted)
 
     is_empty = True
-    try:
-        for line in lines(wanted):
-            is_empty = False
-            yield masked(line, mask)
-        if is_empty:
-            refuse(_nothing(drop, wanted, lambda other: any(True for _ in lines(other))))
-    except (LedgerError, InvalidEvaluator) as problem:
-        refuse(str(problem))
+    for line in lines(wanted):
+        is_empty = False
+        yield masked(line, mask)
+    if is_empty:
+        refuse(_nothing(drop, wanted, lambda other: any(True for _ in lines(other))))
 
 
 def _nothing(drop: str, wanted: Wanted, matches: Callable[[Wanted], bool]) -> str:

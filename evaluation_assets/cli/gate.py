@@ -10,12 +10,11 @@ from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import with_panel
 from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
 from evaluation_assets.cli.previews import silence_previews
-from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, promoted_suites, read_baseline
+from evaluation_assets.core.gating.baselines import baseline_file, promoted_suites, read_baseline
 from evaluation_assets.core.gating.evaluated_drops import metrics_of, why_no_baseline
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.named_metrics import check_figures, settings_of
-from evaluation_assets.core.pipeline.settings import InvalidSettings, Settings
 from evaluation_assets.core.report.gate.gate_formats import (
     aligned,
     as_github,
@@ -56,7 +55,9 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: str | Non
     tasks).
     """
     file = None if baseline is None else _baseline(home, baseline)
-    settings = _settings(home, panel, file)
+    if file is not None:
+        check_figures(home, panel, file)
+    settings = settings_of(home, panel)
     if calibrate and form not in CALIBRATION_FORMATS:
         refuse(f"--calibrate is printed as {' or '.join(CALIBRATION_FORMATS)}")
     if calibrate and drop is not None and form == "json":
@@ -130,7 +131,7 @@ def promote(
 
     A drop without a suite gets a baseline of its own name; what arrives under that name later is compared with it.
     """
-    _settings(home, panel)
+    settings_of(home, panel)  # refuses what a gate could not use
     for drop in drops:
         check_evaluated(home, drop)
     silence_previews()
@@ -152,10 +153,7 @@ def promote(
 def show(suite: str, home: Installation, panel: Panel) -> None:
     """Show a suite's baseline."""
     file = baseline_file(home.baselines, suite)
-    try:
-        found = read_baseline(file)
-    except InvalidBaseline as problem:
-        refuse(str(problem))
+    found = read_baseline(file)
     if found is None:
         refuse(f"suite {suite} has no baseline in {home.baselines}")
     echo(f"{found.suite}: {found.name}", f"  file          {file}")
@@ -172,12 +170,3 @@ def show(suite: str, home: Installation, panel: Panel) -> None:
         for name, metric in found.metrics.items()
     ]
     echo(*aligned(rows))
-
-
-def _settings(home: Installation, panel: Panel, baseline: UPath | None = None) -> Settings:
-    try:
-        if baseline is not None:
-            check_figures(home, panel, baseline)
-        return settings_of(home, panel)
-    except (InvalidBaseline, InvalidSettings) as problem:
-        refuse(str(problem))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 from evaluation_assets.cli.agreement import is_agreed
 from evaluation_assets.cli.one_judge import one_judge
-from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.options import Spending
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.judging.naming import NotNamed
-from evaluation_assets.core.judging.panel import InvalidPanel, Panel, judges_of
+from evaluation_assets.core.judging.panel import Panel, judges_of
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.errors import LedgerError, Stopped
+from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.pipeline.group_names import evidence_of, names_by, naming_questions
 from evaluation_assets.core.pipeline.pairwise import quoted
 from evaluation_assets.core.report.render import plain
@@ -31,10 +31,7 @@ def ask_for_names(
     name: str | None,
     groups: Sequence[Row],
     known: Mapping[str, KeptState],
-    *,
-    dry_run: bool,
-    budget: float | None,
-    yes: bool,
+    spending: Spending,
 ) -> None:
     """Ask a judge about these groups, except those that it has named, and keep its names."""
     alone = one_judge(panel, name, "name groups", writes=True)
@@ -44,25 +41,22 @@ def ask_for_names(
         echo("no group to name")
         return
     evidence = evidence_of(home, asked)
-    try:
-        check_ledger(home, alone)
-        judge = cast("ModelJudge", judges_of(alone, home.ledger_url)[0])
-        if dry_run:
-            echo(counted(len(asked), "group"))
-        quote = asyncio.run(quoted(judge, naming_questions(asked, evidence)))
-        if not is_agreed(home, alone, {own: quote}, dry_run=dry_run, budget=budget, yes=yes):
-            return
-        limit = Budget(budget)
-        names = asyncio.run(names_by(judge, asked, evidence, limit))
-        given = {
-            group: known.get(group, KeptState()).model_copy(update={"name": said, "named_by": own})
-            for group, said in names.items()
-            if isinstance(said, str)
-        }
-        if given:
-            write_states(home.groups_file, given)
-    except (InvalidPanel, LedgerError) as problem:
-        refuse(str(problem))
+    check_ledger(home, alone)
+    judge = cast("ModelJudge", judges_of(alone, home.ledger_url)[0])
+    if spending.dry_run:
+        echo(counted(len(asked), "group"))
+    quote = asyncio.run(quoted(judge, naming_questions(asked, evidence)))
+    if not is_agreed(home, alone, {own: quote}, spending):
+        return
+    limit = spending.budget()
+    names = asyncio.run(names_by(judge, asked, evidence, limit))
+    given = {
+        group: known.get(group, KeptState()).model_copy(update={"name": said, "named_by": own})
+        for group, said in names.items()
+        if isinstance(said, str)
+    }
+    if given:
+        write_states(home.groups_file, given)
     for group, said in names.items():
         echo(plain(f"{group}  {f'not named: {said}' if isinstance(said, NotNamed) else said}"))
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from evaluation_assets.cli.options import spending, text_or_json, with_panel
+from evaluation_assets.cli.options import Spending, text_or_json, with_panel, with_spending
 from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.judging.panel import Panel
@@ -16,7 +16,6 @@ from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_fa
 from evaluation_assets.core.pipeline.failure_groups import are_current
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.sections.failure_groups.states import KeptState, read_states, write_states
-from evaluation_assets.core.system.configuration import InvalidConfiguration
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import percent, runs_of_tasks
 from evaluation_assets.defs.names import OVERVIEW
@@ -89,15 +88,12 @@ def acknowledge_group(group: str, note: str, home: Installation, panel: Panel) -
 @group_commands.command("name")
 @click.argument("groups", metavar="[GROUP]...", nargs=-1)
 @click.option("--judge", "judge_name", help="Judge of the panel (default: the first language model).")
-@click.option("--dry-run", is_flag=True, help="Show the price; no model is called, nothing is written.")
-@spending
+@with_spending("Show the price; no model is called, nothing is written.")
 @with_panel
 def name_groups(
     groups: tuple[str, ...],
     judge_name: str | None,
-    dry_run: bool,
-    budget: float | None,
-    yes: bool,
+    spending: Spending,
     home: Installation,
     panel: Panel,
 ) -> None:
@@ -112,7 +108,7 @@ def name_groups(
     known = read_states(home.groups_file)
     chosen = [known_group(rows, group) for group in dict.fromkeys(groups)]
     unnamed = [row for row in rows if row["group_id"] not in known or not known[row["group_id"]].name]
-    ask_for_names(home, panel, judge_name, chosen or unnamed, known, dry_run=dry_run, budget=budget, yes=yes)
+    ask_for_names(home, panel, judge_name, chosen or unnamed, known, spending)
 
 
 def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> None:
@@ -127,10 +123,7 @@ def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> Non
             "note": note,
         }
     )
-    try:
-        write_states(home.groups_file, {row["group_id"]: kept})
-    except InvalidConfiguration as problem:
-        refuse(str(problem))
+    write_states(home.groups_file, {row["group_id"]: kept})
     echo(f"{row['group_id']}: {state} ({home.groups_file})")
 
 

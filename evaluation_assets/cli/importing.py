@@ -7,7 +7,7 @@ import click
 
 from evaluation_assets.cli.coding_agents import with_coding_agents
 from evaluation_assets.cli.options import with_format, with_inputs
-from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.output import echo
 from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop
 from evaluation_assets.core.text.counted import counted, to_a_hundredth_cent
@@ -41,10 +41,7 @@ def import_files(
     """
     read = 0
     failed = 0
-    try:
-        drops = inspected(inputs, sessions, one_drop=one_drop)
-    except InvalidDrop as problem:
-        refuse(str(problem))
+    drops = inspected(inputs, sessions, one_drop=one_drop)
     for drop in drops:
         try:
             if _show(replace(drop, forced_format=format_name), None if show_all else _SHOWN):

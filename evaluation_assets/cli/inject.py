@@ -1,30 +1,27 @@
 """`inject`: plant faults into copies of runs, and measure how well judges and detectors notice them."""
 
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 import click
-import orjson
 from upath import UPath
 
 from evaluation_assets.cli.agreement import is_agreed_on_drops
-from evaluation_assets.cli.options import AMOUNT, WholeRange, text_or_json, with_judges
-from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.one_judge import judge_named
+from evaluation_assets.cli.options import Spending, WholeRange, text_or_json, with_judges, with_spending
+from evaluation_assets.cli.output import echo, echo_json, progress, refuse, warn
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.drops import inspect
-from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, one_file
+from evaluation_assets.core.intake.drops import Drop, find, one_file
 from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor, Removal
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, InvalidPanel, JudgeSettings, Panel, judges_of
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, JudgeSettings, Panel, judges_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.lake.stored import publish
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.pipeline.injection import (
     Pairs,
     asks_about_runs,
@@ -39,7 +36,7 @@ from evaluation_assets.core.sections.findings.faults.operator import Operator
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
-from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
+from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
 from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
@@ -83,10 +80,7 @@ _RULES = JudgeSettings(name=EMBEDDED, provider=EMBEDDED)
     type=click.Path(dir_okay=False, path_type=Path),
     help="Also write the runs and their damaged copies, with labels, as canonical JSON Lines.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be planted, and the price; no model is called.")
-@click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this.")
-@click.option("--budget-calls", metavar="N", type=WholeRange(min=0), help="Stop before more model calls.")
-@click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
+@with_spending("Show what would be planted, and the price; no model is called.", limits_calls=True)
 @text_or_json
 def inject(
     home: Installation,
@@ -97,10 +91,7 @@ def inject(
     seed: int,
     judge_names: tuple[str, ...],
     output: Path | None,
-    dry_run: bool,
-    budget: float | None,
-    budget_calls: int | None,
-    yes: bool,
+    spending: Spending,
     format_name: str,
 ) -> None:
     """Plant faults into copies of runs and measure how well judges and detectors notice them.
@@ -112,21 +103,18 @@ def inject(
     """
     operators = [OPERATORS[name] for name in names] or list(OPERATORS.values())
     chosen = _chosen(panel, judge_names)
-    try:
-        found = pairs_of(chosen_runs(_runs(home, source), most, seed), operators, seed)
-        if not found.pairs:
-            refuse(f"{source}: nothing can be planted into {counted(found.runs, 'run')}{_first_reason(found)}")
-        if output is not None:
-            _write(output, found)
-        if not _is_free(chosen):
-            home.make()  # for the ledger
-        check_ledger(home, chosen)
-        check_evaluators(chosen)
-        if _is_agreed(home, chosen, found, dry_run, budget, budget_calls, yes):
-            judges = judges_of(chosen, home.ledger_url)
-            _measure(home, judges, found, Budget(budget, limit_calls=budget_calls), source, format_name)
-    except (InvalidDrop, InvalidPanel, LedgerError, UnreadableDrop) as problem:
-        refuse(str(problem))
+    found = pairs_of(chosen_runs(_runs(home, source), most, seed), operators, seed)
+    if not found.pairs:
+        refuse(f"{source}: nothing can be planted into {counted(found.runs, 'run')}{_first_reason(found)}")
+    if output is not None:
+        _write(output, found)
+    if not _is_free(chosen):
+        home.make()  # for the ledger
+    check_ledger(home, chosen)
+    check_evaluators(chosen)
+    if _is_agreed(home, chosen, found, spending):
+        judges = judges_of(chosen, home.ledger_url)
+        _measure(home, judges, found, spending.budget(), source, format_name)
 
 
 def _is_free(panel: Panel) -> bool:
@@ -135,12 +123,10 @@ def _is_free(panel: Panel) -> bool:
 
 def _chosen(panel: Panel, names: Sequence[str]) -> Panel:
     """The panel of the judges to measure, each asked about all runs, and about clips alone where it is asked them."""
-    known = {judge.name: judge for judge in panel.judges}
-    if missing := [name for name in names if name not in known and name != EMBEDDED]:
-        refuse(f"no judge {missing[0]!r} in the panel; choose one of: {', '.join(known)}")
+    has_embedded = any(judge.name == EMBEDDED for judge in panel.judges)
     judges = []
     for name in dict.fromkeys(names or (EMBEDDED,)):
-        judge = known.get(name, _RULES)
+        judge = _RULES if name == EMBEDDED and not has_embedded else judge_named(panel, name)
         if judge.provider == RECORDED:
             refuse(f"judge {name} is recorded; it has no verdicts on damaged runs")
         if not asks_about_runs(judge.selection):
@@ -150,7 +136,7 @@ def _chosen(panel: Panel, names: Sequence[str]) -> Panel:
             levels = ("clip",) if "clip" in judge.selection.levels else ("trajectory",)
         preset = judge.preset if judge.selection.is_quick else None
         judges.append(judge.model_copy(update={"sample": None, "levels": levels, "preset": preset}))
-    return panel.model_copy(update={"judges": tuple(judges), "cascade": (), "quorum": 1, "embeddings": None})
+    return panel.of_judges(judges)
 
 
 def _runs(home: Installation, source: str) -> Iterator[Trajectory]:
@@ -190,28 +176,17 @@ def _write(output: Path, found: Pairs) -> None:
     )
 
 
-def _is_agreed(
-    home: Installation,
-    panel: Panel,
-    found: Pairs,
-    dry_run: bool,
-    budget: float | None,
-    budget_calls: int | None,
-    yes: bool,
-) -> bool:
+def _is_agreed(home: Installation, panel: Panel, found: Pairs, spending: Spending) -> bool:
     """Whether the judges are to be asked, after the price was shown where there is one."""
-    if dry_run:
+    if spending.dry_run:
         echo(f"{counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}")
         for name, reasons in found.not_applicable.items():
             fit = found.runs - sum(reasons.values())
             echo(f"  {name:<22}{fit:>6}  {'; '.join(f'{count}: {why}' for why, count in reasons.most_common(1))}")
     if _is_free(panel):
-        return not dry_run
+        return not spending.dry_run
     with TemporaryDirectory() as folder:
-        drops = [_as_drop(Path(folder), found)]
-        return is_agreed_on_drops(
-            home, panel, drops, dry_run=dry_run, budget=budget, budget_calls=budget_calls, yes=yes
-        )
+        return is_agreed_on_drops(home, panel, [_as_drop(Path(folder), found)], spending)
 
 
 def _as_drop(folder: Path, found: Pairs) -> Drop:
@@ -233,7 +208,7 @@ def _measure(
         echo("", f"judge {by['judge']}" if "judge" in by else by["by"].replace("_", " "))
         echo(*injection_lines(found, noticed))
     if format_name == "json":
-        click.echo(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
+        echo_json(report)
 
 
 def _measured(
@@ -242,14 +217,9 @@ def _measured(
     """What each judge, the detectors and the process score make of the pairs, with who it is by."""
     rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
     for judge in judges:
-        with _progress(judge.name, len(found.trajectories())) as bar:
-            noticed = run_judge(judge, found, rubrics, types, budget, lambda _, bar=bar: bar.update(1))
+        with progress(judge.name, len(found.trajectories())) as step:
+            noticed = run_judge(judge, found, rubrics, types, budget, step)
         yield {"by": "judge", "judge": judge.name}, noticed
     own = by_findings(found)
     yield {"by": "detectors"}, own.detectors
     yield {"by": "process_score"}, own.process_score
-
-
-def _progress(judge: str, length: int) -> AbstractContextManager[Any]:
-    """A bar on stderr; none where stderr is no terminal."""
-    return click.progressbar(length=length, label=judge, file=sys.stderr, hidden=not sys.stderr.isatty())

@@ -3,8 +3,7 @@
 import os
 from typing import Any
 
-from evaluation_assets.cli.output import refuse
-from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
+from evaluation_assets.core.judging.panel import load_panel
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.masking import Mask
@@ -13,10 +12,7 @@ from evaluation_assets.core.text.masking import Mask
 def mask_of_keys(home: Installation) -> Mask:
     """Masks the keys of all providers, and those that the panel names."""
     names = [name for known in PROVIDERS.values() for name in (known.key_env, known.other_key_env)]
-    try:
-        names += [judge.api_key_env for judge in load_panel(home.panel_file).judges]
-    except InvalidPanel as problem:
-        refuse(str(problem))
+    names += [judge.api_key_env for judge in load_panel(home.panel_file).judges]
     return Mask(os.environ.get(name, "") for name in names if name)
 
 

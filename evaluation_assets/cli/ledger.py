@@ -7,7 +7,6 @@ import sqlalchemy as sa
 
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.models.ledger_repair import repair as repaired
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
@@ -29,10 +28,7 @@ def repair(home: Installation) -> None:
     url = sa.make_url(home.ledger_url)
     if url.drivername != "sqlite" or not url.database:
         refuse("the ledger is not an SQLite file; restore a backup of its database")
-    try:
-        done = repaired(Path(url.database))
-    except LedgerError as problem:
-        refuse(str(problem))
+    done = repaired(Path(url.database))
     if done is None:
         echo(f"{url.database} is not damaged")
         return

@@ -4,22 +4,20 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
-import orjson
 
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import FiniteRange, text_or_json, with_home
-from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.output import echo, echo_json, refuse, warn
 from evaluation_assets.core.gating.noise_floor import (
     DECREASES,
     Figure,
     NoiseFloor,
-    NotRepeated,
     noise_floor,
     outcome_of,
     trials_of,
 )
 from evaluation_assets.core.gating.task_metrics import OUTCOMES, read_metrics
-from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
+from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 
@@ -52,13 +50,10 @@ def noise(
     chosen = metric or outcome_of(found)
     if chosen is None:
         refuse("no outcomes: the drops have neither recorded success nor a suite")
-    try:
-        settings = load_settings(home.gate_file).gate
-        floor = noise_floor(chosen, trials_of(found, chosen), settings.alpha, settings.power, decreases or DECREASES)
-    except (InvalidSettings, NotRepeated) as problem:
-        refuse(str(problem))
+    settings = load_settings(home.gate_file).gate
+    floor = noise_floor(chosen, trials_of(found, chosen), settings.alpha, settings.power, decreases or DECREASES)
     if format_name == "json":
-        click.echo(orjson.dumps(asdict(floor), option=orjson.OPT_INDENT_2))
+        echo_json(asdict(floor))
     else:
         echo(*_lines(floor))
 

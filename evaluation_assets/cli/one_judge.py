@@ -1,8 +1,16 @@
-"""The one judge of the panel that a command asks by itself, outside of an evaluation, after its price was shown."""
+"""The judges of the panel that a command asks by themselves, outside of an evaluation, after their price was shown."""
 
 from evaluation_assets.cli.output import refuse
-from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL, JudgeSettings, Panel
 from evaluation_assets.core.models.providers.capabilities import capabilities_of
+
+
+def judge_named(panel: Panel, name: str) -> JudgeSettings:
+    """The judge of this name; exits if the panel has none."""
+    known = {judge.name: judge for judge in panel.judges}
+    if name not in known:
+        refuse(f"no judge {name!r} in the panel; choose one of: {', '.join(known)}")
+    return known[name]
 
 
 def one_judge(panel: Panel, name: str | None, task: str, *, writes: bool = False) -> Panel:
@@ -19,5 +27,4 @@ def one_judge(panel: Panel, name: str | None, task: str, *, writes: bool = False
     if not named:
         known = ", ".join(judge.name for judge in able) or "none"
         refuse(f"no judge {name!r} that can {task} in the panel; judges that are models: {known}")
-    once = named[0].model_copy(update={"repeats": 1})
-    return panel.model_copy(update={"judges": (once,), "cascade": (), "quorum": 1, "embeddings": None})
+    return panel.of_judges([named[0].model_copy(update={"repeats": 1})])

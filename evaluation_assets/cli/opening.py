@@ -11,10 +11,10 @@ from evaluation_assets.cli.evaluated import refuse_without_report
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.report_server import serving
-from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
-from evaluation_assets.core.judging.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.judging.panel import judges_of, load_panel
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.models.redaction.redactor import NotRedacted
-from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
+from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.report.drop_report import write_comparison
 from evaluation_assets.core.report.index import write_index
 from evaluation_assets.core.report.paths import report_files
@@ -66,10 +66,7 @@ def open_report(
 
 def write_list(home: Installation) -> str:
     """Write the list of all reports; gives its address."""
-    try:
-        index = write_index(home, load_panel(home.panel_file).report_redaction)
-    except InvalidPanel as problem:
-        refuse(str(problem))
+    index = write_index(home, load_panel(home.panel_file).report_redaction)
     return Path(index.path).as_uri() if is_local(index) else str(index)
 
 
@@ -90,11 +87,8 @@ def page_of(home: Installation, drop: str) -> UPath:
 
 
 def _compared(home: Installation, drop: str, against: str) -> UPath:
-    try:
-        panel, settings = load_panel(home.panel_file), load_settings(home.gate_file)
-        judges, rubrics = judges_of(panel, home.ledger_url), load_rubrics(home.rubrics)
-    except (InvalidPanel, InvalidRubric, InvalidSettings) as problem:
-        refuse(str(problem))
+    panel, settings = load_panel(home.panel_file), load_settings(home.gate_file)
+    judges, rubrics = judges_of(panel, home.ledger_url), load_rubrics(home.rubrics)
     try:
         return write_comparison(home, drop, against, judges, rubrics, panel.quorum, settings, panel.report_redaction)
     except NotRedacted as problem:

@@ -1,7 +1,8 @@
 """Options shared by several commands: installation, panel, input files."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import wraps
 from math import isfinite
@@ -12,6 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from evaluation_assets.core.judging.panel import Panel
+    from evaluation_assets.core.models.budget import Budget
     from evaluation_assets.core.system.installation import Installation
 
 # `--help` and usage errors should not wait for what reads files and tables: imports are in the functions.
@@ -190,11 +192,44 @@ def _with_chosen_panel(command: Any) -> Any:
     return run
 
 
-spending = together(
-    click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this."),
-    click.option("--yes", is_flag=True, help="Spend what the quote says without asking."),
-)
-"""What limits, and agrees to, the price of a command that asks judges."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What a command that asks judges may spend; a dry run shows the price and spends nothing."""
+
+    dry_run: bool = False
+    budget_usd: float | None = None
+    budget_calls: int | None = None
+    agreed: bool = False
+
+    def budget(self) -> "Budget":
+        """A budget with these limits."""
+        from evaluation_assets.core.models.budget import Budget
+
+        return Budget(self.budget_usd, limit_calls=self.budget_calls)
+
+
+def with_spending(dry_run: str, *, limits_calls: bool = False) -> Callable[[Any], Any]:
+    """Pass the options for the price of a command that asks judges as `spending`; `dry_run` is the help of that one."""
+
+    def decorate(command: Any) -> Any:
+        @wraps(command)
+        def run(
+            dry_run: bool, budget: float | None, yes: bool, budget_calls: int | None = None, **options: Any
+        ) -> None:
+            spending = Spending(dry_run=dry_run, budget_usd=budget, budget_calls=budget_calls, agreed=yes)
+            command(spending=spending, **options)
+
+        calls = click.option(
+            "--budget-calls", metavar="N", type=WholeRange(min=0), help="Stop before more model calls."
+        )
+        return together(
+            click.option("--dry-run", is_flag=True, help=dry_run),
+            click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this."),
+            *((calls,) if limits_calls else ()),
+            click.option("--yes", is_flag=True, help="Spend what the quote says without asking."),
+        )(run)
+
+    return decorate
 
 
 def with_limits(command: Any) -> Any:

@@ -3,10 +3,12 @@
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+import orjson
 
 from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.core.text.plain_text import for_terminal
@@ -40,6 +42,19 @@ def print_lines(lines: Iterable["Line"]) -> None:
             echo(line.text, err=line.is_warning)
         else:
             echo_fact(line.label, line.text)
+
+
+def echo_json(document: Any) -> None:
+    """Print a document as JSON."""
+    click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+
+
+@contextmanager
+def progress(label: str, length: int) -> Iterator[Callable[[], None]]:
+    """A bar on stderr, none where that is no terminal; gives what moves it by a step."""
+    bar: Any = click.progressbar(length=length, label=label, file=sys.stderr, hidden=not sys.stderr.isatty())
+    with bar:
+        yield lambda: bar.update(1)
 
 
 def warn(message: str) -> None:

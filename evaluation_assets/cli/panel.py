@@ -16,7 +16,7 @@ from evaluation_assets.cli.align import align
 from evaluation_assets.cli.attack import attack
 from evaluation_assets.cli.bridge import bridge
 from evaluation_assets.cli.options import with_home, with_judges
-from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import (
     EMBEDDED,
@@ -59,10 +59,7 @@ def list_judges(
     for judge in panel.judges:
         asks = "" if judge.evaluator is None or judge.provider == PYTHON else f", asked by {judge.evaluator.name}"
         echo(judge.name, f"  {judge.provider} {judge.model_name}{asks}", f"  key: {_key_state(judge)}")
-    try:
-        check_evaluators(panel)
-    except InvalidPanel as problem:
-        refuse(str(problem))
+    check_evaluators(panel)
 
 
 @panel_commands.command("test")

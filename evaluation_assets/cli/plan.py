@@ -10,25 +10,22 @@ from upath import UPath
 
 from evaluation_assets.cli.coding_agents import with_coding_agents_or_drops
 from evaluation_assets.cli.options import preprocessing, with_format, with_judges
-from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.output import echo, warn
 from evaluation_assets.cli.quotes import print_calls, print_total
 from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, scan
 from evaluation_assets.core.intake.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Panel, judges_of
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, judges_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.selection import Preset
-from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.models.strictest_limits import overruled_limits
 from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.pipeline.planning import PRESETS, Plan, total_of
 from evaluation_assets.core.pipeline.planning import plan as plan_drop
-from evaluation_assets.core.pipeline.settings import InvalidSettings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import first_of
-from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.runs.paid import check_evaluators, missing_keys, unknown_prices, without_keys
 
 _TOOLS = 6
@@ -72,35 +69,32 @@ def plan(
     """
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     panel = (panel if preset is None else panel.with_preset(preset)).asking()
-    try:
-        canaries = settings_of(home, panel).canaries
-        asked = load_rubrics(home.rubrics if rubrics is None else UPath(rubrics))
-        types = load_tool_types(home.tool_types)
-        check_evaluators(panel)
-        judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
-        for line in overruled_limits(panel.judges):
-            echo(line)
-        whole = not inputs and sessions is None
-        drops = _drops_since(home, since) if whole else _drops(home, inputs, sessions, one_drop=one_drop)
-        plans: list[Plan] = []
-        for drop in drops:
-            forced = drop if format_name is None else replace(drop, forced_format=format_name)
-            planned = plan_drop(forced, settings, asked, types, judges, canaries, PRESETS)
-            plans.append(planned)
-            _print_plan(planned, panel)
-        if len(plans) > 1:
-            echo("", f"all {len(plans)} drops")
-            together = total_of(plans)
-            for calls in together:
-                print_calls(calls)
-            print_total(together)
-        _print_missing(panel, judges)
-        if panel.cascade and not home.cascade_file.exists():
-            from evaluation_assets.core.report.judges.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
+    canaries = settings_of(home, panel).canaries
+    asked = load_rubrics(home.rubrics if rubrics is None else UPath(rubrics))
+    types = load_tool_types(home.tool_types)
+    check_evaluators(panel)
+    judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
+    for line in overruled_limits(panel.judges):
+        echo(line)
+    whole = not inputs and sessions is None
+    drops = _drops_since(home, since) if whole else _drops(home, inputs, sessions, one_drop=one_drop)
+    plans: list[Plan] = []
+    for drop in drops:
+        forced = drop if format_name is None else replace(drop, forced_format=format_name)
+        planned = plan_drop(forced, settings, asked, types, judges, canaries, PRESETS)
+        plans.append(planned)
+        _print_plan(planned, panel)
+    if len(plans) > 1:
+        echo("", f"all {len(plans)} drops")
+        together = total_of(plans)
+        for calls in together:
+            print_calls(calls)
+        print_total(together)
+    _print_missing(panel, judges)
+    if panel.cascade and not home.cascade_file.exists():
+        from evaluation_assets.core.report.judges.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
 
-            echo("", NOT_FITTED)
-    except (InvalidDrop, InvalidPanel, InvalidSettings, UnreadableDrop, LedgerError) as problem:
-        refuse(str(problem))
+        echo("", NOT_FITTED)
 
 
 def _drops(

@@ -74,10 +74,7 @@ def receive(
         refuse(f"--host {host} accepts connections from other machines: give --token-env, the variable with a token")
     listener = _listening(host, port)
     home.make()
-    try:
-        spool = Spool(home.received, int(max_spool_gb * 1e9))
-    except SpoolError as problem:
-        refuse(str(problem))
+    spool = Spool(home.received, int(max_spool_gb * 1e9))
     tally = Tally()
     _print_start(listener, host, home, token_env)
     warn_if_readable(home)

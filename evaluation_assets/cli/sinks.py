@@ -11,7 +11,6 @@ from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.pipeline.settings import InvalidSettings
 from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.sinks.annotations import collect_labels
 from evaluation_assets.core.report.sinks.delivering import Consignment, left_out
@@ -19,14 +18,13 @@ from evaluation_assets.core.report.sinks.drop_outcome import drop_outcome
 from evaluation_assets.core.report.sinks.http import SendError
 from evaluation_assets.core.report.sinks.opening import MissingKey, is_annotated, open_annotated, variables_of
 from evaluation_assets.core.report.sinks.settings import (
-    InvalidSinks,
     ScoreSinkSettings,
     SinkSettings,
     load_sinks,
     takes,
 )
 from evaluation_assets.core.report.sinks.sink import DropOutcome
-from evaluation_assets.core.report.stored_report import UnreadableReport, stored_report
+from evaluation_assets.core.report.stored_report import stored_report
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import DELIVERIES, SEND_SCORES
@@ -41,7 +39,7 @@ def sink_commands() -> None:
 @with_home
 def list_sinks(home: Installation) -> None:
     """List the sinks in sinks.yaml, what each is sent, and whether its keys are set."""
-    sinks = _load(home)
+    sinks = load_sinks(home.sinks_file)
     if not sinks:
         echo(f"no sinks; add them to {home.sinks_file}")
     for name, settings in sinks.items():
@@ -114,25 +112,15 @@ def _preview(home: Installation, drop: str, name: str, settings: SinkSettings) -
         return drop_outcome(stored_report(file), home.public_report_address(drop))
 
     noun = "score" if isinstance(settings, ScoreSinkSettings) else "outcome"
-    try:
-        tally = Consignment(home, drop, name, settings, home.judges_of(drop), outcome).preview()
-    except (InvalidSettings, UnreadableReport) as problem:
-        refuse(str(problem))
+    tally = Consignment(home, drop, name, settings, home.judges_of(drop), outcome).preview()
     said = [f"{counted(tally.sent, noun)} would be sent", f"{tally.there:,} already there", *left_out(tally.counts)]
     return ", ".join(said)
 
 
 def _chosen(home: Installation, only: str | None) -> dict[str, SinkSettings]:
-    sinks = _load(home)
+    sinks = load_sinks(home.sinks_file)
     if only is not None and only not in sinks:
         refuse(f"no sink {only!r} in {home.sinks_file}; sinks: {', '.join(sinks) or 'none'}")
     if not sinks:
         refuse(f"no sinks; add them to {home.sinks_file}")
     return {name: settings for name, settings in sinks.items() if only in (None, name)}
-
-
-def _load(home: Installation) -> dict[str, SinkSettings]:
-    try:
-        return load_sinks(home.sinks_file)
-    except InvalidSinks as problem:
-        refuse(str(problem))

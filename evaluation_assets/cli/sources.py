@@ -11,7 +11,6 @@ from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.sources.collection import UNLIMITED, Limits, Source, collect
 from evaluation_assets.core.intake.sources.opening import open_store
-from evaluation_assets.core.intake.sources.settings import InvalidSources
 from evaluation_assets.core.intake.sources.store import StoreError
 from evaluation_assets.core.pipeline.drawing import sources_of
 from evaluation_assets.core.system.installation import Installation
@@ -85,7 +84,4 @@ def _pull(home: Installation, source: Source, since: timedelta, dry_run: bool) -
 
 
 def _load(home: Installation) -> list[Source]:
-    try:
-        return [Source(name, settings) for name, settings in sources_of(home).items()]
-    except InvalidSources as problem:
-        refuse(str(problem))
+    return [Source(name, settings) for name, settings in sources_of(home).items()]

@@ -72,7 +72,7 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
     """
     if drop is not None:
         check_evaluated(home, drop)
-    loaded = _loaded(path)
+    loaded = load_suite(UPath(path.resolve()))
     cases = loaded.suite.cases
     echo(f"{loaded.suite.name}: {counted(len(cases), 'case')}, format {loaded.format}")
     echo(f"  expected calls     {sum(len(case.expected_calls) for case in cases)}")
@@ -110,7 +110,7 @@ def _player(suite: Suite, panel: Panel) -> str:
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 def convert_suite(path: Path) -> None:
     """Print a suite of any supported format as native JSON."""
-    loaded = _loaded(path)
+    loaded = load_suite(UPath(path.resolve()))
     for task in loaded.incomplete:
         echo(f"{task.place}: {task.task} is skipped: {task.reason}", err=True)
     click.echo(json.dumps(as_document(loaded.suite), ensure_ascii=False, indent=1))
@@ -178,11 +178,8 @@ def run_suite_command(
 
     SUITE is a file, or the name of a suite of the installation. Re-run the same command to resume a stopped run.
     """
-    try:
-        loaded, name = _runnable(home, suite, panel)
-        agents = _agents(home, given)
-    except (InvalidSuite, InvalidAgent) as problem:
-        refuse(str(problem))
+    loaded, name = _runnable(home, suite, panel)
+    agents = _agents(home, given)
     lacking = _warn_of_keys(panel, agents, loaded.suite)
     if dry_run:
         _print_bounds(agents, loaded.suite, trials)
@@ -191,10 +188,7 @@ def run_suite_command(
         refuse(f"{' and '.join(lacking)} cannot be run; set the variable, or choose agents with --agent")
     _check_budgets(agents, loaded.suite, budget, budget_calls)
     paid = PaidEvaluation(home, panel.asking(), Settings(), name)
-    try:
-        paid.check_keys_for(len(agents))
-    except InvalidPanel as problem:
-        refuse(str(problem))
+    paid.check_keys_for(len(agents))
     try:
         paid.check_budget(judging_budget, judging_budget_calls)
     except InvalidPanel as problem:
@@ -314,10 +308,3 @@ def _print_run(about: Mapping[str, Any]) -> None:
     echo(f"  model calls        {about['model_calls']}, {about['from_ledger']} of them from the ledger")
     echo(f"  paid               {paid}")
     echo(f"  run report         {about['report_path']}")
-
-
-def _loaded(path: Path) -> LoadedSuite:
-    try:
-        return load_suite(UPath(path.resolve()))
-    except InvalidSuite as problem:
-        refuse(str(problem))

@@ -4,10 +4,9 @@ import sys
 from dataclasses import asdict
 
 import click
-import orjson
 
 from evaluation_assets.cli.options import text_or_json, with_judges
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.output import echo, echo_json
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.verification import Verified, verified
@@ -29,6 +28,5 @@ def verify(home: Installation, panel: Panel, no_calls: bool, format_name: str) -
             echo(f"{check.status:<7}  {check.name:<12}  {check.message}")
     failed = any(check.status == "failed" for check in checks)
     if format_name == "json":
-        document = {"ok": not failed, "checks": [asdict(check) for check in checks]}
-        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        echo_json({"ok": not failed, "checks": [asdict(check) for check in checks]})
     sys.exit(1 if failed else 0)

@@ -16,13 +16,9 @@ from evaluation_assets.core.review import judged_labels
 from evaluation_assets.core.review.judge_cards import kept_out
 from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets.core.review.queue import (
-    failing,
     in_order,
-    likely_failing,
     queue_rows,
-    violating,
-    with_grave_findings,
-    with_low_scores,
+    reasons_in_tables,
     write_queue,
 )
 from evaluation_assets.core.review.settings import ReviewSettings
@@ -40,6 +36,17 @@ from evaluation_assets.resources.parquet import TABLES_IO
 
 REVIEWING_VERSION = "7"
 """Increment when the same scores and labels would give different results."""
+
+_QUEUED = (
+    "preprocessed_trajectories",
+    "trajectory_scores",
+    "constraint_results",
+    "tool_use_results",
+    "findings",
+    "process_scores",
+    "predicted_outcomes",
+)
+"""Tables of a drop that its review queue is made from."""
 
 
 def reviewing_assets(
@@ -68,16 +75,7 @@ def review_queue(
         dg.AssetSpec(
             "review_queue",
             group_name=groups.REPORT,
-            deps=[
-                "preprocessed_trajectories",
-                "trajectory_scores",
-                "constraint_results",
-                "tool_use_results",
-                tables.FINDINGS.name,
-                tables.PROCESS_SCORES.name,
-                "predicted_outcomes",
-                *verdicts,
-            ],
+            deps=[*_QUEUED, *verdicts],
             code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}{cascading.fingerprint}{covering}",
             kinds={"parquet", "csv"},
             description=(
@@ -86,31 +84,12 @@ def review_queue(
         )
     )
     def queue(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
-        trajectories, scores, constraints, cases, findings, process, outcomes = home.tables(
-            drop.key,
-            "preprocessed_trajectories",
-            "trajectory_scores",
-            "constraint_results",
-            "tool_use_results",
-            tables.FINDINGS.name,
-            tables.PROCESS_SCORES.name,
-            "predicted_outcomes",
-        )
+        trajectories, scores, constraints, cases, findings, process, outcomes = home.tables(drop.key, *_QUEUED)
         if redaction is not None:
             trajectories = covered_trajectories(trajectories, redaction)
+        told = reasons_in_tables(constraints, cases, findings, outcomes, process, settings.pass_score)
         undecided = cascading.undecided(home.home, drop.key)
-        found = queue_rows(
-            drop.key,
-            trajectories,
-            scores.rows(),
-            settings,
-            undecided,
-            violating(constraints),
-            failing(cases),
-            with_grave_findings(findings),
-            likely_failing(outcomes),
-            with_low_scores(cases, process, settings.pass_score),
-        )
+        found = queue_rows(drop.key, trajectories, scores.rows(), settings, told, undecided)
         reasons: Counter[str] = Counter()
         with in_order(trajectories.count) as ordered:
             for row in found:

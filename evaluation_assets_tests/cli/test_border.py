@@ -8,13 +8,32 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
-from evaluation_assets.cli.border import storage_problem
+from evaluation_assets.cli.border import Commands, storage_problem
+from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets_tests.conftest import SAMPLE, call, command, record
 from evaluation_assets_tests.small_disks import enlarge, small_disk
+
+
+@click.command()
+@click.argument("kind")
+def refused(kind: str) -> None:
+    """A command that meets what a user has to mend."""
+    raise {"suite": InvalidSuite, "drop": UnreadableDrop, "ledger": LedgerError}[kind]("s.yaml, line 3: no case")
+
+
+@pytest.mark.parametrize("kind", ["suite", "drop", "ledger"])
+def test_what_users_can_mend_takes_one_line_in_every_command(kind: str) -> None:
+    commands = Commands({"Some": {"refused": (f"{__name__}:refused", "")}})
+    done = CliRunner().invoke(commands, ["refused", kind])
+    assert (done.exit_code, done.output) == (2, "evaluation-assets: s.yaml, line 3: no case\n")
 
 
 def evaluated_on(mount: str, place: Path) -> subprocess.CompletedProcess[str]:

@@ -25,10 +25,11 @@ from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.judging.panel import EMBEDDED, WITHOUT_MODEL
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.text.faults import faults_of
+from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.trajectories.identity import digest, file_name
 
 
-class InvalidBaseline(ValueError):
+class InvalidBaseline(UserError, ValueError):
     """A baseline cannot be read or created. The message says what to do."""
 
 

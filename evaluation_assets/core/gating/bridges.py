@@ -8,7 +8,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 
-import scipy
 from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
 
@@ -18,7 +17,7 @@ from evaluation_assets.core.gating.paired_tests import tasks_needed
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import FINDING, WITHOUT_JUDGES, DropMetrics, TaskValue
 from evaluation_assets.core.lake.stored import publish_bytes
-from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered
+from evaluation_assets.core.scoring.intervals import clustered, half_width
 from evaluation_assets.core.text.faults import faults_of
 
 
@@ -81,7 +80,7 @@ def offset_of(values: Sequence[float], tasks: Sequence[Hashable]) -> Offset | No
     mean, error, degrees = clustered(values, tasks)
     if degrees < 1:
         return None
-    half = float(scipy.special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
+    half = half_width(error, degrees)
     return Offset(
         mean=mean, std_error=error, ci_low=mean - half, ci_high=mean + half, n_tasks=degrees + 1, n_runs=len(values)
     )

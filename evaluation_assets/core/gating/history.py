@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 import numpy as np
-import scipy
 
 from evaluation_assets.core.gating.baselines import Baseline, comparability_key, scored_with
 from evaluation_assets.core.gating.drift import Drift, drift, night
@@ -12,7 +11,7 @@ from evaluation_assets.core.gating.task_metrics import FINDING, RELATIVE, DropMe
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import SESSION_HISTORY
-from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered
+from evaluation_assets.core.scoring.intervals import clustered, half_width
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 
 _SAME = 9
@@ -141,5 +140,5 @@ def _behind(differences: Sequence[float]) -> Row:
     mean, error, degrees = clustered(differences, range(len(differences)))
     if degrees < 1:
         return {"difference": mean, "difference_low": None, "difference_high": None}
-    half = float(scipy.special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
+    half = half_width(error, degrees)
     return {"difference": mean, "difference_low": mean - half, "difference_high": mean + half}

@@ -1,11 +1,9 @@
 """Metadata of baselines and gate tables for the Dagster UI."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from evaluation_assets.core.gating.baselines import Baseline
-
-Row = Mapping[str, Any]
+from evaluation_assets.core.lake.row import Row
 
 DAMAGED_TABLES = "damaged_tables"
 """Names the files that were skipped, a line each."""

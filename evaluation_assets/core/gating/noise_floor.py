@@ -14,6 +14,7 @@ from evaluation_assets.core.gating.task_metrics import OUTCOMES, DropMetrics
 from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean, wilson
 from evaluation_assets.core.scoring.reliability import one_way_icc, one_way_icc_interval
 from evaluation_assets.core.suites.call_metrics import pass_hat_k
+from evaluation_assets.core.text.user_error import UserError
 
 DECREASES = (0.02, 0.05, 0.1, 0.2)
 """Decreases for which the number of trials is given."""
@@ -76,7 +77,7 @@ class NoiseFloor:
     needed: Sequence[NeededTrials]
 
 
-class NotRepeated(ValueError):
+class NotRepeated(UserError, ValueError):
     """There are no repeated trials to measure noise with."""
 
 

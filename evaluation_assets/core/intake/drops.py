@@ -15,6 +15,7 @@ from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.system.regular_files import is_local, why_not_of, why_not_regular
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.plain_yaml import InvalidYaml, load_plain
+from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.formats.base import DropFile
 from evaluation_assets.core.traces.formats.files.drop_files import (
     DIRECTORY_SIDECAR,
@@ -38,7 +39,7 @@ _KINDS_NAMED = 5
 """Maximum number of file types that are named among the files that are not read."""
 
 
-class InvalidDrop(ValueError):
+class InvalidDrop(UserError, ValueError):
     """A drop whose name or sidecar cannot be used; the message says what to change."""
 
 

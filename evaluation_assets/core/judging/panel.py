@@ -258,6 +258,11 @@ class Panel(BaseModel):
         )
         return self.model_copy(update={"judges": tuple(judges)})
 
+    def of_judges(self, judges: Iterable[JudgeSettings]) -> Self:
+        """The panel of these judges, each of which is asked and counts by itself."""
+        alone = {"judges": tuple(judges), "cascade": (), "quorum": 1, "embeddings": None}
+        return self.model_copy(update=alone)
+
     def with_limits(self, limits: dict[str, Any]) -> Self:
         """The panel with another `max_concurrency`, `requests_per_minute` or `tokens_per_minute` for all its judges."""
         return self.model_copy(update={"judges": tuple(judge.model_copy(update=limits) for judge in self.judges)})

@@ -4,7 +4,6 @@ All decisions are pure functions of the panel's settings and the trajectory's ID
 and the scores agree. A subject that no judge was to be asked about is not missing.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
@@ -13,6 +12,7 @@ from evaluation_assets.core.judging.answer_claims import CLAIMS_VERSION
 from evaluation_assets.core.judging.rubrics.model import SESSION_LEVELS, Level
 from evaluation_assets.core.judging.score_map import ScoreMap
 from evaluation_assets.core.judging.subjects import Chain, chain_of, in_one_call, with_claims, with_probability
+from evaluation_assets.core.traces.trajectories.identity import fraction_of
 
 Preset = Literal["quick", "standard", "full"]
 
@@ -138,10 +138,7 @@ def is_sampled(trajectory_id: str, share: float) -> bool:
     It depends on the ID alone. Smaller samples are parts of larger ones, so that judges with different shares are
     asked about the same trajectories.
     """
-    if share >= 1:
-        return True
-    drawn = int.from_bytes(hashlib.sha256(f"sample {trajectory_id}".encode()).digest()[:8])
-    return drawn < share * 2**64
+    return fraction_of(f"sample {trajectory_id}") < share
 
 
 class Selecting(Protocol):

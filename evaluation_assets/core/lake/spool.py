@@ -7,7 +7,8 @@ from typing import IO, Any, Self
 
 import pyarrow as pa
 
-from evaluation_assets.core.lake.stored import BATCH_BYTES, BATCH_ROWS, Row, Stored, batched, named_disk
+from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.lake.stored import BATCH_BYTES, BATCH_ROWS, Stored, batched, named_disk
 from evaluation_assets.core.lake.tables import Table
 
 _SPOOL_BYTES = 8 << 20

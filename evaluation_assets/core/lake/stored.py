@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from upath import UPath
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.small_files import SmallFile, small_file
 from evaluation_assets.core.lake.staging import staged
 from evaluation_assets.core.lake.tables import Table
-
-Row = Mapping[str, Any]
+from evaluation_assets.core.text.user_error import UserError
 
 BATCH_ROWS = 2048
 BATCH_BYTES = 1 << 20
@@ -35,7 +35,7 @@ class SchemaMismatch(ValueError):
     """Rows do not have the columns of their table; the message names the difference."""
 
 
-class DamagedTable(ValueError):
+class DamagedTable(UserError, ValueError):
     """A file of the lake that is no whole table; the message names it and says what to do."""
 
 

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from evaluation_assets.core.models.dialects import Feature
+from evaluation_assets.core.text.user_error import UserError
 
 ErrorKind = Literal[
     "rate_limit",
@@ -76,7 +77,7 @@ class Stopped(Exception):
         self.kind: ErrorKind = kind
 
 
-class LedgerError(Exception):
+class LedgerError(UserError):
     """The ledger cannot be read or written; the message says which one and what to do, without a password."""
 
 

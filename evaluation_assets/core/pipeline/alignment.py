@@ -18,6 +18,7 @@ from evaluation_assets.core.pipeline.checks.judging import MIN_COVERAGE
 from evaluation_assets.core.review.alignment import Alignment, Judged, State, aligned, check_labels, decides, fitted_map
 from evaluation_assets.core.review.labels import PASSED, Label
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.trajectories.identity import digest
 
 _EXAMPLES = 4
@@ -29,7 +30,7 @@ Samples = Sequence[float]
 """The mean scores of a judge's verdicts on a run; several where it repeats itself, none where it gave no score."""
 
 
-class NotJudged(ValueError):
+class NotJudged(UserError, ValueError):
     """The judge has to judge a drop first; the message says how."""
 
 

@@ -6,7 +6,6 @@ from typing import Self
 
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop
 from evaluation_assets.core.intake.sidecar import Sidecar
-from evaluation_assets.core.intake.sources.collection import is_sampled
 from evaluation_assets.core.intake.sources.settings import InvalidSources, SourceSettings, load_sources
 from evaluation_assets.core.sections.constraints.conditions import is_meant
 from evaluation_assets.core.sections.constraints.scope import DropScope, is_in_scope
@@ -17,6 +16,7 @@ from evaluation_assets.core.system.configuration import validated
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, percent
 from evaluation_assets.core.traces.formats.files.drop_files import relative
+from evaluation_assets.core.traces.trajectories.identity import fraction_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _SHARE, _ONLY, _UNCHECKED = "share", "only", "only_not_checked"
@@ -63,7 +63,7 @@ class Drawing:
         return why_not is None
 
     def _why_not(self, trajectory: Trajectory) -> str | None:
-        if not is_sampled(f"run {trajectory.id}", self._share):  # else a source's share of the same IDs would decide
+        if fraction_of(f"run {trajectory.id}") >= self._share:  # else a source's share of the same IDs would decide
             return _SHARE
         if self._only is None:
             return None

@@ -80,7 +80,7 @@ async def judge_runs(
     rubrics: Rubrics,
     types: ToolTypes,
     budget: Budget,
-    judged: Callable[[Trajectory], object] = lambda _: None,
+    judged: Callable[[], object],
 ) -> dict[str, RunScore]:
     """The score of each run by its ID. The judge is asked about clips, or else about whole runs."""
     chains = (_chain(judge.selection, trajectory, rubrics, types) for trajectory in trajectories)
@@ -88,9 +88,8 @@ async def judge_runs(
     async with judge.opened("inject", budget) as ready:
         async for judgements in judge_chains(ready, chains):
             if judgements:
-                trajectory = judgements[0].subject.trajectory
-                found[trajectory.id] = _score(judgements)
-                judged(trajectory)
+                found[judgements[0].subject.trajectory.id] = _score(judgements)
+                judged()
     return found
 
 
@@ -262,7 +261,7 @@ def run_judge(
     rubrics: Rubrics,
     types: ToolTypes,
     budget: Budget,
-    judged: Callable[[Trajectory], object] = lambda _: None,
+    judged: Callable[[], object] = lambda: None,
 ) -> list[tuple[Operator, Noticed]]:
     """What a judge makes of all pairs."""
     scores = asyncio.run(judge_runs(judge, found.trajectories(), rubrics, types, budget, judged))

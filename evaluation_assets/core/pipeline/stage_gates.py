@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from evaluation_assets.core.judging.cascade.evidence import (
     Evidence,
@@ -18,11 +18,11 @@ from evaluation_assets.core.judging.cascade.fitted import FittedCascade
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.tables import CLIP_VERDICTS, Table
 from evaluation_assets.core.system.installation import Installation
 
 Stages = Sequence[Sequence[str]]
-Row = Mapping[str, Any]
 Signals = dict[str, dict[str, float]]
 """By subject, what one judge said about each criterion."""
 

@@ -4,9 +4,10 @@ from pydantic import ValidationError
 from upath import UPath
 
 from evaluation_assets.core.report.report import DropReport
+from evaluation_assets.core.text.user_error import UserError
 
 
-class UnreadableReport(ValueError):
+class UnreadableReport(UserError, ValueError):
     """A report that this version cannot read; the message names its file and says what to do."""
 
 

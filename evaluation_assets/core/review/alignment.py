@@ -4,12 +4,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import scipy
-
 from evaluation_assets.core.judging.score_map import ScoreMap
-from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered
+from evaluation_assets.core.scoring.intervals import clustered, half_width
 from evaluation_assets.core.scoring.reliability import cohen_kappa, kappa_difference, kappa_interval
 from evaluation_assets.core.system.configuration import Section
+from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.trajectories.identity import digest
 
 Change = Literal["map", "examples"]
@@ -23,7 +22,7 @@ _DECIMALS = 4
 _SALT = "align"
 
 
-class TooFewLabels(ValueError):
+class TooFewLabels(UserError, ValueError):
     """There are too few labels to align a judge; the message says how many are needed."""
 
 
@@ -153,7 +152,7 @@ def _agreement(
     bias, error, degrees = clustered(
         [float(says) - is_good for says, is_good in zip(judged, truth, strict=True)], tasks
     )
-    half = float(scipy.special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error if degrees and error else None
+    half = half_width(error, degrees) if degrees and error else None
     difference = low = high = None
     if before is not None:
         was = cohen_kappa(before, truth)

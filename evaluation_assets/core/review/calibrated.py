@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-import scipy
 
-from evaluation_assets.core.scoring.intervals import CONFIDENCE
+from evaluation_assets.core.scoring.intervals import half_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def pass_rate(strata: Sequence[Stratum]) -> PassRate:
         point += weight * (lam * float(np.mean(stratum.judged)) + float((truth - lam * judged).mean()))
         truth, judged = _with_pseudo_labels(stratum)
         variance += weight**2 * float((truth - lam * judged).var(ddof=1)) / len(stratum.labelled)
-    half = float(scipy.special.stdtrit(labels - len(filled), 0.5 + CONFIDENCE / 2)) * sqrt(variance)
+    half = half_width(sqrt(variance), labels - len(filled))
     return PassRate(raw, _share(point), _share(point - half), _share(point + half), total, labels)
 
 

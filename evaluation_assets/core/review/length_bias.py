@@ -4,9 +4,8 @@ from collections.abc import Hashable, Sequence
 from math import log2, sqrt
 
 import numpy as np
-import scipy
 
-from evaluation_assets.core.scoring.intervals import CONFIDENCE, MIN_CLUSTERS
+from evaluation_assets.core.scoring.intervals import MIN_CLUSTERS, half_width
 from evaluation_assets.core.system.configuration import Section
 
 _LEAST = 10
@@ -59,7 +58,7 @@ def slope_at_equal_label(
     slope = _slope(columns, values)
     without = np.array([_slope(columns[members != each], values[members != each]) for each in range(count)])
     error = sqrt((count - 1) / count * float(((without - slope) ** 2).sum()))
-    half = float(scipy.special.stdtrit(count - 1, 0.5 + CONFIDENCE / 2)) * error
+    half = half_width(error, count - 1)
     return LengthSlope(slope=slope, low=slope - half, high=slope + half, basis="labels")
 
 
@@ -73,7 +72,7 @@ def slope_of_padding(pairs: Sequence[tuple[float, float, float]]) -> LengthSlope
         return no_slope(f"{len(pairs)} padded clips have two scores; at least {MIN_CLUSTERS} are needed")
     rises = np.array([(after - before) / log2(times) for before, after, times in pairs])
     slope = float(rises.mean())
-    half = float(scipy.special.stdtrit(len(rises) - 1, 0.5 + CONFIDENCE / 2) * rises.std(ddof=1) / sqrt(len(rises)))
+    half = half_width(float(rises.std(ddof=1)) / sqrt(len(rises)), len(rises) - 1)
     return LengthSlope(slope=slope, low=slope - half, high=slope + half, basis="padding")
 
 

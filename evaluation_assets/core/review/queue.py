@@ -1,7 +1,6 @@
 """The review queue: select trajectories for human review and write them to a file."""
 
 import csv
-import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Literal
@@ -18,6 +17,7 @@ from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.outcomes.prediction import is_likely_failure, predictions
 from evaluation_assets.core.text.plain_text import csv_cell
 from evaluation_assets.core.text.report_addresses import ReportAddress
+from evaluation_assets.core.traces.trajectories.identity import fraction_of
 
 Reason = Literal[
     "violation",
@@ -37,46 +37,43 @@ _ISSUES = 3
 """Issues of a failed case that are named."""
 
 
-def chosen_for(
-    trajectory_id: str,
-    score: float | None,
-    spread: float | None,
-    settings: ReviewSettings,
-    *,
-    is_undecided: bool = False,
-    is_violating: bool = False,
-    is_failing: bool = False,
-    is_grave: bool = False,
-    is_likely_failure: bool = False,
-    is_low: bool = False,
+def reasons_in_tables(
+    constraint_results: Stored,
+    tool_use_results: Stored,
+    findings: Stored,
+    predicted_outcomes: Stored,
+    process_scores: Stored,
+    pass_score: float,
+) -> dict[Reason, dict[str, str]]:
+    """What is wrong with trajectories whatever judges say, by reason and trajectory; the gravest reason first."""
+    return {
+        "violation": violating(constraint_results),
+        "failed_case": failing(tool_use_results),
+        "finding": with_grave_findings(findings),
+        "likely_failure": likely_failing(predicted_outcomes),
+        "low": with_low_scores(tool_use_results, process_scores, pass_score),
+    }
+
+
+def reason_by_judges(
+    trajectory_id: str, score: float | None, spread: float | None, settings: ReviewSettings, *, is_undecided: bool
 ) -> Reason | None:
-    """Why a trajectory is reviewed; `None` when it is not. It `is_undecided` if the cascade left any of it to people.
+    """Why a trajectory in which nothing else is wrong is reviewed; `None` when it is not.
 
-    It `is_violating` if it violates a constraint with severity `error`, `is_failing` if it failed its test case, and
-    `is_grave` if it has a finding of severity HIGH; it `is_likely_failure` if it claims success although it has likely
-    failed. It `is_low` if a score that needs no judge is below `pass_score`.
-
-    The random share is drawn by a hash of the id: the same trajectories in every run, on every machine.
+    It `is_undecided` if the cascade left any of it to people. The random share is drawn by a hash of the id: the same
+    trajectories in every run, on every machine.
     """
-    if is_violating:
-        return "violation"
-    if is_failing:
-        return "failed_case"
-    if is_grave:
-        return "finding"
-    if is_likely_failure:
-        return "likely_failure"
-    if is_low or (score is not None and score < settings.pass_score):
-        return "low"
     if score is None:
         return "unscored"
+    if score < settings.pass_score:
+        return "low"
     if is_undecided:
         return "undecided"
     if spread is not None and spread >= settings.disagreement:
         return "disagreement"
     if score <= settings.pass_score + settings.near:
         return "threshold"
-    return "random" if _fraction(trajectory_id) < settings.random_share else None
+    return "random" if fraction_of(trajectory_id) < settings.random_share else None
 
 
 def queue_rows(
@@ -84,22 +81,15 @@ def queue_rows(
     trajectories: Stored,
     scores: Iterable[Row],
     settings: ReviewSettings,
-    undecided: Set[str] = frozenset(),
-    violations: Mapping[str, str] = {},
-    failures: Mapping[str, str] = {},
-    grave: Mapping[str, str] = {},
-    likely_failures: Mapping[str, str] = {},
-    low: Mapping[str, str] = {},
+    reasons: Mapping[Reason, Mapping[str, str]],
+    undecided: Set[str],
 ) -> Iterator[Row]:
     """Rows of `review_queue`, in no order: see `in_order`.
 
     `stratum` is `likely_failure` for those, `chosen` for what another rule picked, and `random` for the sample of the
     rest; the first so many of a stratum are a random sample of it: labels of a queue that is labelled in part correct
-    pass rates only if they are one. `probability` is how likely such a trajectory was to be in the queue. `undecided`
-    are the trajectories with a verdict that no stage of the cascade accepted, `violations` the constraints with
-    severity `error` that trajectories violate, `failures` what trajectories that failed their test case did wrong,
-    `grave` their findings of severity HIGH, `likely_failures` how likely trajectories have failed that claim success,
-    and `low` their scores by test cases and findings that are below `pass_score`.
+    pass rates only if they are one. `probability` is how likely such a trajectory was to be in the queue. `reasons` are
+    those of `reasons_in_tables`, `undecided` the trajectories with a verdict that no stage of the cascade accepted.
     """
     by_trajectory = Aligned(iter(scores))
     columns = ["trajectory_id", "task_id", "task", "final_answer"]
@@ -108,31 +98,22 @@ def queue_rows(
         score = next((each["adjusted_mean"] for each in own if each["criterion"] == OVERALL), None)
         spread = max((each["std"] for each in own if each["std"] is not None and each["n_scored"] > 1), default=None)
         trajectory_id = row["trajectory_id"]
-        reason = chosen_for(
-            trajectory_id,
-            score,
-            spread,
-            settings,
-            is_undecided=trajectory_id in undecided,
-            is_violating=trajectory_id in violations,
-            is_failing=trajectory_id in failures,
-            is_grave=trajectory_id in grave,
-            is_likely_failure=trajectory_id in likely_failures,
-            is_low=trajectory_id in low,
+        told = {reason: said[trajectory_id] for reason, said in reasons.items() if trajectory_id in said}
+        reason = next(iter(told), None) or reason_by_judges(
+            trajectory_id, score, spread, settings, is_undecided=trajectory_id in undecided
         )
         if reason is not None:
             is_random = reason == "random"
-            told = [known.get(trajectory_id, "") for known in (violations, failures, likely_failures)]
-            if not any(told):  # findings of constraints and test cases would be told twice
-                told.append(grave.get(trajectory_id, ""))
-            told.append(low.get(trajectory_id, ""))
+            stratum = "likely_failure" if "likely_failure" in told else "random" if is_random else "chosen"
+            if told.keys() & {"violation", "failed_case", "likely_failure"}:
+                told.pop("finding", None)  # findings of constraints and test cases would be told twice
             yield {
                 "drop": drop,
                 "trajectory_id": trajectory_id,
                 "task_id": row["task_id"],
                 "reason": reason,
-                "detail": "; ".join(filter(None, told)),
-                "stratum": _stratum(reason, is_first=trajectory_id in likely_failures),
+                "detail": "; ".join(told.values()),
+                "stratum": stratum,
                 "probability": settings.random_share if is_random else 1.0,
                 "score": score,
                 "spread": spread,
@@ -148,13 +129,7 @@ def in_order(count: int) -> SortedSpool:
 
 def _position(row: Row) -> float:
     half = 0 if row["stratum"] == "likely_failure" else 0.5
-    return half + _fraction(f"order {row['trajectory_id']}") / 2
-
-
-def _stratum(reason: Reason, *, is_first: bool) -> str:
-    if is_first:
-        return "likely_failure"
-    return "random" if reason == "random" else "chosen"
+    return half + fraction_of(f"order {row['trajectory_id']}") / 2
 
 
 def violating(constraint_results: Stored) -> dict[str, str]:
@@ -215,11 +190,6 @@ def likely_failing(predicted_outcomes: Stored) -> dict[str, str]:
 def _place(issue: Row) -> tuple[str, ...]:
     place = ".".join(part for part in (issue["tool"], issue["parameter"]) if part)
     return (place,) if place else ()
-
-
-def _fraction(text: str) -> float:
-    """0 to below 1, spread evenly over texts."""
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:6]) / 2**48
 
 
 def as_csv(rows: Iterable[Row], report: ReportAddress) -> Iterator[bytes]:

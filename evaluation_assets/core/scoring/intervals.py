@@ -66,6 +66,11 @@ def rate_interval(outcomes_by_task: Collection[Sequence[bool]]) -> tuple[float, 
     return wilson(share * effective, effective, degrees=tasks - 1)
 
 
+def half_width(std_error: float, degrees: float) -> float:
+    """Half the width of Student's 95% interval of a mean."""
+    return float(scipy.special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * std_error
+
+
 def clustered(values: Sequence[float] | np.ndarray, clusters: Sequence[Hashable]) -> tuple[float, float, int]:
     """Mean, its standard error and the degrees of freedom for values correlated within clusters.
 
@@ -126,7 +131,7 @@ def interval_of_mean(groups: Sequence[Clustered]) -> Interval:
         return Interval(*rate_interval(outcomes), n)
     if error < _NO_VARIATION:
         return Interval(None, None, n)
-    half = float(scipy.special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
+    half = half_width(error, degrees)
     return Interval(max(0.0, mean - half), min(1.0, mean + half), n)
 
 
@@ -175,7 +180,7 @@ def sampled_mean(
     error = sqrt(unseen * (size - 1) / size * float(squares.sum()))
     spread = float((squares**2).sum())
     degrees = max(1.0, float(squares.sum()) ** 2 / spread - 1) if spread else size - 1
-    half = float(scipy.special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
+    half = half_width(error, degrees)
     return Estimate(mean, error, mean - half, mean + half, size)
 
 
@@ -187,5 +192,5 @@ def mean_of_tasks(values: Sequence[float]) -> Estimate:
         return Estimate(mean, None, None, None, n)
     if set(values) <= {0.0, 1.0}:
         return Estimate(mean, error, *wilson(sum(values), n), n)
-    half = float(scipy.special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
+    half = half_width(error, degrees)
     return Estimate(mean, error, mean - half, mean + half, n)

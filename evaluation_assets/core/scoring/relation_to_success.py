@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
-import scipy
 
-from evaluation_assets.core.scoring.intervals import CONFIDENCE, MIN_CLUSTERS, mean_of_clustered_means
+from evaluation_assets.core.scoring.intervals import MIN_CLUSTERS, half_width, mean_of_clustered_means
 
 FEWEST = 5
 """Runs that succeeded, and that failed, from which on a relation is stated."""
@@ -48,7 +47,7 @@ def relation(scores: Sequence[float], outcomes: Sequence[bool], tasks: Sequence[
     if degrees + 1 < MIN_CLUSTERS or error < _NO_VARIATION:
         return Relation(auroc, None, None, len(won), len(lost))
     # Both means are the AUROC: its error is that of their sum, twice that of their mean.
-    half = 2 * error * float(scipy.special.stdtrit(degrees, 0.5 + CONFIDENCE / 2))
+    half = half_width(2 * error, degrees)
     return Relation(auroc, max(0.0, auroc - half), min(1.0, auroc + half), len(won), len(lost))
 
 

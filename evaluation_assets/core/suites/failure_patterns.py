@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.suites.call_metrics import reaches
 from evaluation_assets.core.suites.case_issues import IssueKind
 from evaluation_assets.core.text.nullable import mean_of
-
-Row = Mapping[str, Any]
 
 FailureClass = Literal[
     "parameter_error",

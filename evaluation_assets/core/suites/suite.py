@@ -14,6 +14,7 @@ from pydantic import (
 
 from evaluation_assets.core.models.endpoints import EndpointSettings
 from evaluation_assets.core.text.field_meanings import describe
+from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.trajectories.model import Tool
 
 Match = Literal["exact", "in_order", "any_order", "superset", "subset", "same_effects"]
@@ -37,7 +38,7 @@ WEIGHTINGS: Mapping[str, Mapping[Part, float]] = {
 """Weights by name. Parts that a case does not have are left out and the others weigh more in proportion."""
 
 
-class InvalidSuite(ValueError):
+class InvalidSuite(UserError, ValueError):
     """A suite that cannot be used; the message names file, line and reason."""
 
 

@@ -27,6 +27,7 @@ from upath import UPath
 from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
+from evaluation_assets.core.text.user_error import UserError
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _ENTRY = re.compile(r"[a-z][a-z0-9_]*")
@@ -38,7 +39,7 @@ _KEY_PREFIX = re.compile(
 )
 
 
-class InvalidConfiguration(ValueError):
+class InvalidConfiguration(UserError, ValueError):
     """A file of settings of the installation is unusable; the message names the file, the place and what is wrong."""
 
 

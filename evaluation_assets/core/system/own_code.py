@@ -15,8 +15,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from evaluation_assets.core.text.user_error import UserError
 
-class InvalidFunction(ValueError):
+
+class InvalidFunction(UserError, ValueError):
     """A function that cannot be used; the message names it and says what to change."""
 
 

@@ -10,6 +10,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TypeVar
 
 from evaluation_assets.core.system.own_code import InvalidFunction, OwnFunction, defined
+from evaluation_assets.core.text.user_error import UserError
 
 READERS = "evaluation_assets.readers"
 JUDGES = "evaluation_assets.judges"
@@ -20,7 +21,7 @@ Loaded = TypeVar("Loaded")
 Seen = TypeVar("Seen")
 
 
-class InvalidPlugin(ValueError):
+class InvalidPlugin(UserError, ValueError):
     """A plugin that is asked for by its name and cannot be used; the message names its package."""
 
 

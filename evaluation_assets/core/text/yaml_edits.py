@@ -6,8 +6,10 @@ from typing import Any
 
 import yaml
 
+from evaluation_assets.core.text.user_error import UserError
 
-class CannotEdit(ValueError):
+
+class CannotEdit(UserError, ValueError):
     """The text is written in a way that cannot be edited in place."""
 
 

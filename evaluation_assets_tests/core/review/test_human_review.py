@@ -18,7 +18,14 @@ from evaluation_assets.core.lake.tables import PREPROCESSED_TRAJECTORIES, PROCES
 from evaluation_assets.core.review.calibrated import Stratum, pass_rate
 from evaluation_assets.core.review.judge_cards import JudgeCard, judge_card, kept_out
 from evaluation_assets.core.review.labels import Label, UnreadableLabel, read_labels
-from evaluation_assets.core.review.queue import as_csv, as_json_lines, chosen_for, queue_rows, with_low_scores
+from evaluation_assets.core.review.queue import (
+    Reason,
+    as_csv,
+    as_json_lines,
+    queue_rows,
+    reason_by_judges,
+    with_low_scores,
+)
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.scoring.reliability import cohen_kappa
 from evaluation_assets.core.text.report_addresses import ReportAddress
@@ -33,12 +40,25 @@ SETTINGS = ReviewSettings(pass_score=0.5)
     [(None, None, "unscored"), (0.59, 0.5, "low"), (0.9, 0.2, "disagreement"), (0.64, 0.1, "threshold")],
 )
 def test_why_a_trajectory_is_reviewed(score: float | None, spread: float | None, reason: str) -> None:
-    assert chosen_for("t", score, spread, ReviewSettings()) == reason
+    assert reason_by_judges("t", score, spread, ReviewSettings(), is_undecided=False) == reason
 
 
-def test_a_run_with_a_grave_finding_is_reviewed_whatever_its_score() -> None:
-    assert chosen_for("t", 0.9, None, ReviewSettings(), is_grave=True) == "finding"
-    assert chosen_for("t", 0.9, None, ReviewSettings(), is_grave=True, is_failing=True) == "failed_case"
+@pytest.mark.parametrize(
+    ("reasons", "reason", "detail"),
+    [
+        ({"finding": "finding loop"}, "finding", "finding loop"),
+        ({"failed_case": "case c: score too low", "finding": "finding loop"}, "failed_case", "case c: score too low"),
+        ({"finding": "finding loop", "low": "case score 0.55"}, "finding", "finding loop; case score 0.55"),
+    ],
+)
+def test_a_run_in_which_something_is_wrong_is_reviewed_whatever_its_score(
+    tmp_path: Path, reasons: dict[Reason, str], reason: str, detail: str
+) -> None:
+    trajectories = stored(tmp_path, PREPROCESSED_TRAJECTORIES, [{"trajectory_id": "t", "task": ""}])
+    judged = [{"trajectory_id": "t", "criterion": "overall", "adjusted_mean": 0.9, "std": None}]
+    told: dict[Reason, dict[str, str]] = {name: {"t": said} for name, said in reasons.items()}
+    (row,) = queue_rows("d", trajectories, judged, ReviewSettings(), told, frozenset())
+    assert (row["reason"], row["detail"]) == (reason, detail)
 
 
 def test_low_scores_by_test_cases_and_findings_are_reviewed_too(tmp_path: Path) -> None:
@@ -58,16 +78,21 @@ def test_low_scores_by_test_cases_and_findings_are_reviewed_too(tmp_path: Path) 
     assert low == {"low": "case score 0.55, process score 0.20", "findings": "process score 0.40"}
     trajectories = stored(tmp_path, PREPROCESSED_TRAJECTORIES, ({"trajectory_id": name, "task": ""} for name in low))
     judged = ({"trajectory_id": name, "criterion": "overall", "adjusted_mean": 0.9, "std": None} for name in low)
-    rows = {row["trajectory_id"]: row for row in queue_rows("d", trajectories, judged, ReviewSettings(), low=low)}
+    queue = queue_rows("d", trajectories, judged, ReviewSettings(), {"low": low}, frozenset())
+    rows = {row["trajectory_id"]: row for row in queue}
     assert {row["reason"] for row in rows.values()} == {"low"}
     assert {name: row["detail"] for name, row in rows.items()} == low
 
 
 def test_a_fifth_of_the_others_is_drawn_the_same_every_time() -> None:
-    drawn = [chosen_for(f"t{number}", 0.9, None, ReviewSettings()) for number in range(5000)]
+    def draw() -> list[Reason | None]:
+        names = (f"t{number}" for number in range(5000))
+        return [reason_by_judges(name, 0.9, None, ReviewSettings(), is_undecided=False) for name in names]
+
+    drawn = draw()
     assert set(drawn) == {"random", None}
     assert drawn.count("random") / 5000 == pytest.approx(0.2, abs=0.02)
-    assert drawn == [chosen_for(f"t{number}", 0.9, None, ReviewSettings()) for number in range(5000)]
+    assert drawn == draw()
 
 
 def queued(**fields: Any) -> dict[str, Any]:

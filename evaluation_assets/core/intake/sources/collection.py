@@ -1,6 +1,5 @@
 """One look at a source: the traces that ended since the last look become drops."""
 
-import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from evaluation_assets.core.intake.sources.drops import HOUR, HourDrop, hour_of
 from evaluation_assets.core.intake.sources.settings import SourceSettings
 from evaluation_assets.core.intake.sources.store import LateTraces, Trace, TraceStore, Wanted
 from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.traces.trajectories.identity import fraction_of
 
 OVERLAP = timedelta(hours=1)
 """How far each look goes back behind the cursor, for traces that arrive late."""
@@ -81,12 +81,6 @@ def first_look(settings: SourceSettings, now: datetime) -> datetime:
 def from_cursor(cursor: str | None, settings: SourceSettings, now: datetime) -> datetime:
     """The time that a look begins at."""
     return datetime.fromisoformat(cursor) if cursor else first_look(settings, now)
-
-
-def is_sampled(trace_id: str, share: float) -> bool:
-    """Whether a trace belongs to the sample: always the same answer for the same ID and share."""
-    part = int.from_bytes(hashlib.sha256(trace_id.encode("utf-8", "surrogatepass")).digest()[:8])
-    return part < share * 2**64
 
 
 def collect(
@@ -168,4 +162,4 @@ def _wanted(source: Source, store: TraceStore, hour: HourDrop, earlier: HourDrop
     def known() -> set[str]:
         return hour.ids(store) | earlier.ids(store)
 
-    return lambda name: is_sampled(name, source.settings.share) and name not in known()
+    return lambda name: fraction_of(name) < source.settings.share and name not in known()

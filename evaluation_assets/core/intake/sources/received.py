@@ -18,6 +18,7 @@ from pathlib import Path
 from evaluation_assets.core.intake.sources.otlp.parts import Part
 from evaluation_assets.core.intake.sources.otlp.records import record_of, trace_id_of
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 ROOT_WAIT = timedelta(hours=1)
@@ -52,7 +53,7 @@ _REMEDIES = (
 )
 
 
-class SpoolError(Exception):
+class SpoolError(UserError):
     """The spool cannot be read or written; the message says why and what to do."""
 
 

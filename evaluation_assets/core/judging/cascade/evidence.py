@@ -4,16 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from evaluation_assets.core.judging.cascade.fitted import PASSED, FittedCascade
 from evaluation_assets.core.judging.verdicts import Distribution, ScoreProbability
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS
 from evaluation_assets.core.system.installation import Installation
-
-Row = Mapping[str, Any]
 
 _COLUMNS = ("trajectory_id", "rubric", "outcome", "scores", "probabilities", "distributions", "cost_usd")
 

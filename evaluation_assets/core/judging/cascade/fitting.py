@@ -1,6 +1,5 @@
 """Fit a cascade of judges to labels, so that accepted verdicts are wrong at most as often as promised."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +8,7 @@ import numpy as np
 from evaluation_assets.core.judging.cascade.combining import Combination, combined
 from evaluation_assets.core.judging.cascade.fitted import FittedCriterion, accept, chances
 from evaluation_assets.core.judging.cascade.risk import fixed_sequence, order_of_testing, p_value
+from evaluation_assets.core.traces.trajectories.identity import fraction_of
 
 _THRESHOLDS = np.arange(1, 51) / 100
 """Estimated chances of an error up to which verdicts may be accepted; fixed, so that no label decides on them."""
@@ -45,7 +45,7 @@ class LabelledSubjects:
 
 def is_teaching(clusters: Sequence[str]) -> np.ndarray:
     """Whether the subjects of these clusters teach the stages, so that they test no threshold."""
-    return np.array([_fraction(name) < _SHARE_FITTED for name in clusters])
+    return np.array([fraction_of(name) < _SHARE_FITTED for name in clusters])
 
 
 def fit_criterion(
@@ -112,7 +112,7 @@ def _learned(own: LabelledSubjects, stages: Sequence[Sequence[str]]) -> tuple[Co
 
 
 def _p_values(subjects: LabelledSubjects, stages: Sequence[Combination], alpha: float, largest: int) -> list[float]:
-    cluster = np.unique([_fraction(name) for name in subjects.clusters], return_inverse=True)[1]
+    cluster = np.unique([fraction_of(name) for name in subjects.clusters], return_inverse=True)[1]
     by_stage = chances(stages, subjects.signals, subjects.kinds)
     found = []
     for threshold in _THRESHOLDS:
@@ -120,7 +120,3 @@ def _p_values(subjects: LabelledSubjects, stages: Sequence[Combination], alpha: 
         is_wrong = decided.passes != subjects.passes
         found.append(p_value(decided.stage >= 0, is_wrong, cluster, alpha=alpha, largest=largest))
     return found
-
-
-def _fraction(name: str) -> float:
-    return int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[:6]) / 2**48

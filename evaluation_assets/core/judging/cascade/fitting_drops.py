@@ -2,21 +2,21 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 
 from evaluation_assets.core.judging.cascade.evidence import Evidence, Key, SaidAboutDrops, read_evidence
 from evaluation_assets.core.judging.cascade.fitted import LABELS, FittedCascade
 from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.user_error import UserError
 
-Row = Mapping[str, Any]
 Truth = dict[tuple[str, str], dict[Key, bool]]
 """By level and criterion: which subjects pass."""
 
 
-class CannotFit(ValueError):
+class CannotFit(UserError, ValueError):
     """There are no labels, or judges were not asked about everything; the message says what to do."""
 
 

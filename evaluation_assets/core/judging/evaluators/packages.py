@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from evaluation_assets.core.judging.evaluators.settings import Package
+from evaluation_assets.core.text.user_error import UserError
 
 
-class InvalidEvaluator(ValueError):
+class InvalidEvaluator(UserError, ValueError):
     """An evaluator that cannot be used; the message names it and says what to change."""
 
 

@@ -13,6 +13,7 @@ from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor,
 from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.selection import is_sampled
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.report.provenance.run_rows import RunReader, RunRows
 from evaluation_assets.core.report.provenance.task_means import TaskMeans
 from evaluation_assets.core.system.installation import Installation
@@ -21,7 +22,6 @@ from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Source
 
-Row = Mapping[str, Any]
 Level = Literal["clip", "category", "trajectory", "session", "canary"]
 Subject = tuple[str, str | int]
 """ID of the trajectory, and the index of the clip, the tool type, or `trajectory` or `answer`."""

@@ -1,6 +1,5 @@
 """What each model judge of a drop was asked and answered, as data for training and comparing judges."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -18,6 +17,7 @@ from evaluation_assets.core.report.provenance.evidence import Level as TableLeve
 from evaluation_assets.core.report.provenance.prompts import chains_of, requests_of
 from evaluation_assets.core.report.provenance.replies import RepliesTo, replies_of
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.identity import fraction_of
 
 Part = Literal["train", "evaluation"]
 
@@ -52,10 +52,7 @@ class Wanted:
         """The part that a task is in; `None` without a split."""
         if self.evaluation_share is None:
             return None
-        drawn = int.from_bytes(
-            hashlib.sha256(f"split {self.seed} {task_id}".encode("utf-8", "surrogatepass")).digest()[:8]
-        )
-        return "evaluation" if drawn < self.evaluation_share * 2**64 else "train"
+        return "evaluation" if fraction_of(f"split {self.seed} {task_id}") < self.evaluation_share else "train"
 
     def takes_task(self, task_id: str) -> bool:
         """Whether the verdicts on a task are wanted."""

@@ -3,11 +3,11 @@
 These are the suite, constraints, work on code, and the process score.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from evaluation_assets.core.intake.drops import Drop
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.pipeline.findings import call_forms
 from evaluation_assets.core.pipeline.tool_use import suite_of
 from evaluation_assets.core.sections.coding_work.work import FORMATS, coding_work_of, work_row
@@ -26,8 +26,6 @@ from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.suites.tool_use_rows import case_without_run, tool_use_row
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.model import Trajectory
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

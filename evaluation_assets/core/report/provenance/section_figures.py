@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import add
 from statistics import fmean
-from typing import Any
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.tables import CODING_WORK
 from evaluation_assets.core.report.findings.process_summary import SuccessRelation, success_relation
 from evaluation_assets.core.report.provenance.figure import Figure, Value, address, statistic
@@ -14,8 +14,6 @@ from evaluation_assets.core.report.provenance.run_rows import ScoredRun
 from evaluation_assets.core.scoring.intervals import sampled_mean
 from evaluation_assets.core.sections.sessions.analysis import AgentScores
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
-
-Row = Mapping[str, Any]
 
 _CONSTRAINTS = "runs of the drop's files, checked again by `checks.yaml`"
 _PROCESS = "runs of the drop's files, searched for findings again"

@@ -1,11 +1,11 @@
 """Figures of the test suite, computed again from the runs of the drop's files."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import fsum
 from statistics import fmean
-from typing import Any
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.report.provenance.figure import (
     Figure,
     Value,
@@ -19,8 +19,6 @@ from evaluation_assets.core.report.provenance.figure import (
 from evaluation_assets.core.report.provenance.run_rows import SuiteRows
 from evaluation_assets.core.suites.call_metrics import reaches
 from evaluation_assets.core.suites.failure_patterns import CLASSES
-
-Row = Mapping[str, Any]
 
 _AT = ("drop", "tool_use")
 _ROWS = "runs of the drop's files, measured again by the cases of the suite"

@@ -1,11 +1,12 @@
 """The scores of a drop as a stream, with the traces and spans that they belong to."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 from evaluation_assets.core.intake.facts import HistoryFacts
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.models.redaction.redactor import Redactor
 from evaluation_assets.core.models.redaction.settings import Redaction
@@ -17,7 +18,6 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.recorded_spans import last_trace_of, spans_of_clips
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
-Row = Mapping[str, Any]
 ScoreLevel = Literal["clip", "category", "trajectory"]
 
 LONGEST_EXPLANATION = 2000

@@ -10,6 +10,7 @@ from evaluation_assets.core.intake.clips.clip_rows import with_clips
 from evaluation_assets.core.intake.clips.segmentation import Clip
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.intake.image_rows import ImagesInOrder
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.report.summary import DropTables
@@ -19,8 +20,6 @@ from evaluation_assets.core.sections.findings.claim_counts import DETECTORS, cla
 from evaluation_assets.core.sections.findings.summary import SEVERITIES, kinds_title
 from evaluation_assets.core.traces.trajectories.images import Image
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span, Step, Trajectory, Usage
-
-Row = Mapping[str, Any]
 
 _TASK_SHOWN = 200
 """Characters of a task in the runs table; the transcript has all."""

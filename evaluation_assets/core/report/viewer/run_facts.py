@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned
 from evaluation_assets.core.lake.tables import CODING_WORK
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
@@ -14,8 +15,6 @@ from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
-
-Row = Mapping[str, Any]
 
 _CODING = CODING_WORK.totalled("sum", "known")
 _WORK = ["trajectory_id", "project", "model", "last_test_result", "by_model", *_CODING]

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.sections.findings.course import LONGEST_QUOTATION, Course, quotation
 from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detecting import detected
@@ -11,8 +11,6 @@ from evaluation_assets.core.sections.findings.finding import Finding, Place, Sev
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.suites.refusals import is_refusal
 from evaluation_assets.core.traces.trajectories.model import Trajectory
-
-Row = Mapping[str, Any]
 
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from upath import UPath
 
+from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.formats.image_data import set_images_aside
 from evaluation_assets.core.traces.formats.repeated_records import repetitions
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields, type_name
@@ -22,7 +23,7 @@ class UnusableRecord(ValueError):
         self.detail = detail
 
 
-class UnreadableDrop(ValueError):
+class UnreadableDrop(UserError, ValueError):
     """No reader can read the drop. The message says what was tried and what to do."""
 
 

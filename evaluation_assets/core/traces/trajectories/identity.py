@@ -17,6 +17,11 @@ def digest(*parts: str) -> str:
     return whole.hexdigest()[:16]
 
 
+def fraction_of(text: str) -> float:
+    """A number from 0 to below 1 drawn by a text alone, spread evenly: what is below a share of 1 is a sample of it."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:6]) / 2**48
+
+
 LONGEST_FILE_NAME = 221
 """Bytes of UTF-8. File systems take 255; a file that is being written has a name 34 bytes longer, see `publish`."""
 

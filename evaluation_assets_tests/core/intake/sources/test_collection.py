@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,12 +21,12 @@ from evaluation_assets.core.intake.sources.collection import (
     Source,
     collect,
     from_cursor,
-    is_sampled,
     to_cursor,
 )
 from evaluation_assets.core.intake.sources.drops import HourDrop
 from evaluation_assets.core.intake.sources.settings import FolderSettings
 from evaluation_assets.core.intake.sources.store import Trace
+from evaluation_assets.core.traces.trajectories.identity import fraction_of
 from evaluation_assets_tests.core.intake.sources.memory_store import START, MemoryStore, at
 
 
@@ -136,20 +135,6 @@ def test_files_are_copied_and_a_changed_file_replaces_its_copy(tmp_path: Path) -
     assert yaml.safe_load((folder / "_drop.yaml").read_text())["files"] == {"run.jsonl": at(2).isoformat()}
 
 
-@given(st.text(), st.floats(0, 1), st.floats(0, 1))
-def test_a_smaller_sample_is_part_of_a_larger_one(name: str, one: float, other: float) -> None:
-    small, large = sorted((one, other))
-    assert is_sampled(name, small) <= is_sampled(name, large)
-    assert is_sampled(name, 1)
-    assert not is_sampled(name, 0)
-
-
-@pytest.mark.parametrize("share", [0.1, 0.5])
-def test_a_sample_has_about_its_share(share: float) -> None:
-    names = [f"trace-{number}" for number in range(2000)]
-    assert sum(is_sampled(name, share) for name in names) / 2000 == pytest.approx(share, abs=0.05)
-
-
 LATEST = OVERLAP.total_seconds() / 60 - 1
 ARRIVALS = st.lists(st.tuples(st.floats(0, 300), st.floats(0, LATEST)), max_size=30)
 LOOKS = st.lists(st.tuples(st.floats(0, 60), st.integers(1, 6), st.sampled_from(["stored", "lost", "crash"])))
@@ -185,7 +170,7 @@ def test_each_sampled_trace_is_in_one_drop_exactly_once(
             made = look(store, drops, 1000, cursor, of=of, limits=Limits(traces=3))
             cursor, is_complete = made.cursor, made.is_complete
         found = Counter(name for names in contents(drops).values() for name in names)
-    assert found == Counter(name for name in store.traces if is_sampled(name, share))
+    assert found == Counter(name for name in store.traces if fraction_of(name) < share)
 
 
 def crashing_clock(ticks: int) -> Callable[[], float]:

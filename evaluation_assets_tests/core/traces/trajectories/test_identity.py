@@ -1,5 +1,6 @@
 """IDs of trajectories and names of files."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +9,7 @@ from evaluation_assets.core.traces.trajectories.identity import (
     TrialCounter,
     digest,
     file_name,
+    fraction_of,
     task_id_of,
 )
 from evaluation_assets.core.traces.trajectories.model import Trajectory
@@ -20,6 +22,18 @@ def run(task: str, trial: int = 0, name: str | None = None) -> Trajectory:
 def test_a_digest_tells_parts_apart_and_takes_any_text() -> None:
     assert digest("a", "b") != digest("ab") != digest("a", "", "b")
     assert len(digest("\udfff")) == 16
+
+
+@given(st.text())
+def test_a_text_draws_the_same_number_every_time(text: str) -> None:
+    assert 0 <= fraction_of(text) == fraction_of(text) < 1
+    assert fraction_of("\udfff") != fraction_of("")
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_drawn_numbers_are_spread_evenly(share: float) -> None:
+    drawn = [fraction_of(f"trace-{number}") for number in range(2000)]
+    assert sum(each < share for each in drawn) / 2000 == pytest.approx(share, abs=0.05)
 
 
 @given(st.text(), st.sampled_from(["", ".drop.yaml"]))
