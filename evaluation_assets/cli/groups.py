@@ -136,7 +136,8 @@ def updated_groups(home: Installation, panel: Panel) -> list[dict[str, Any]]:
     if not are_current(home):
         _make_groups(home, panel)
     rows = list(home.whole_table("failure_groups").rows())
-    for finding in (no_reopened_failures(rows), states_of_groups(read_states(home.groups_file), rows)):
+    states = read_states(home.groups_file)
+    for finding in (no_reopened_failures(states, rows), states_of_groups(states, rows)):
         if not finding.passed:
             warn(plain(str(finding.description)))
     return rows

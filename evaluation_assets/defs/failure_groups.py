@@ -89,7 +89,7 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
             group_facts(found.drops, "" if damaged else before).footer,
         ),
         check_results=[
-            check_result(no_reopened_failures(rows), NO_REOPENED_FAILURES),
+            check_result(no_reopened_failures(states, rows), NO_REOPENED_FAILURES),
             check_result(states_of_groups(states, rows), STATES_OF_GROUPS),
         ],
     )

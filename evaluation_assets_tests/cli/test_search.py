@@ -98,6 +98,15 @@ def test_runs_that_failed_alike_come_first(home: Path) -> None:
     assert {run["trajectory_id"] for run in found(home, "inhabitants", "--like", "task-2")} == {"task-1", "task-4"}
 
 
+def test_a_shared_word_of_any_length_is_named_by_its_beginning(tmp_path: Path) -> None:
+    encoded = "QUJD" * 2_000
+    told = [record(f"e{n}", "<answer>no</answer>", task_description=f"Decode {encoded}") for n in range(2)]
+    (tmp_path / "d.jsonl").write_bytes(b"".join(told) + b"".join(run_of(n, good=True) for n in range(9)))
+    assert command("evaluate", tmp_path / "d.jsonl", "--quiet", home=tmp_path / "home").returncode == 0
+    first = found(tmp_path / "home", "--like", "e0")[0]
+    assert [word for word in first["shared"] if word.startswith("qujd")] == [f"{'qujd' * 9}quj…"]
+
+
 def test_hostile_texts_do_not_steer_the_terminal(home: Path) -> None:
     (run,) = found(home, "zebra")
     assert run["trajectory_id"] == HOSTILE and unquote(run["open"]).endswith(f"#/run/{HOSTILE}?clip=0")

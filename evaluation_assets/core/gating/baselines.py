@@ -7,7 +7,7 @@ from math import isfinite
 from statistics import fmean
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from upath import UPath
 
 from evaluation_assets.core.gating.settings import GateSettings, check_value
@@ -81,6 +81,13 @@ class Baseline(_Model):
     metrics: dict[str, BaselineMetric]
     canaries: dict[str, dict[str, list[float]]] = {}
     detectors: str = ""
+
+    @field_validator("format", mode="before")
+    @classmethod
+    def _no_newer(cls, value: Any) -> Any:
+        if isinstance(value, int) and value > 1:
+            raise ValueError("is that of a newer version; upgrade evaluation-assets")
+        return value
 
     @property
     def name(self) -> str:

@@ -92,7 +92,7 @@ def trials_of(drops: Iterable[DropMetrics], metric: str) -> dict[str, Trials]:
     for drop in drops:
         for task, value in drop.metrics.get(metric, {}).items():
             if words.setdefault(task, drop.tasks[task]) != drop.tasks[task]:
-                raise NotRepeated(f"task {task!r} has other words in {drop.drop}, so it is another task")
+                raise NotRepeated(f"task {task!r} has another prompt in {drop.drop}. Give drops of the same tasks")
             before = found.get(task, Trials(0, 0))
             found[task] = Trials(before.n + value.trials, before.passed + round(value.value * value.trials))
     return found

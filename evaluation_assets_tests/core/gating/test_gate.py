@@ -392,6 +392,15 @@ def test_a_baseline_that_was_saved_by_an_editor_of_windows_is_read(tmp_path: Any
     assert read_baseline(file) == made
 
 
+def test_a_baseline_of_a_newer_version_is_named_as_one(tmp_path: Any) -> None:
+    made = baseline(drop({"overall": {"a": 0.25, "b": 0.5}}, "s/1"))
+    file = baseline_file(UPath(tmp_path), made.suite)
+    write_baseline(file, made)
+    file.write_text(file.read_text().replace('"format": 1', '"format": 2, "later": 3'))
+    with pytest.raises(InvalidBaseline, match=r"format: is that of a newer version; upgrade evaluation-assets"):
+        read_baseline(file)
+
+
 @pytest.mark.parametrize("value", ["NaN", "1e999", "true", '"0.5"'])
 def test_a_value_of_a_baseline_that_is_no_number_is_refused(tmp_path: Any, value: str) -> None:
     made = baseline(drop({"overall": {"a": 0.25, "b": 0.5}}, "s/1"))

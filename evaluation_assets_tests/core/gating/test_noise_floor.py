@@ -94,7 +94,7 @@ def test_runs_of_reworded_tasks_are_no_trials() -> None:
         DropMetrics(drop=name, suite=None, tasks={"t": words}, metrics={"success": {"t": TaskValue(1.0, 1.0, 1.0)}})
         for name, words in (("a", "1"), ("b", "2"))
     )
-    with pytest.raises(NotRepeated, match="task 't' has other words in b"):
+    with pytest.raises(NotRepeated, match="task 't' has another prompt in b"):
         trials_of([one, two], "success")
     assert trials_of([one, one], "success") == {"t": Trials(2, 2)}
 

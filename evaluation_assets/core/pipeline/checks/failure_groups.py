@@ -4,15 +4,20 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.pipeline.checks.finding import Finding
+from evaluation_assets.core.sections.failure_groups.states import KeptState
 from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.text.meant import did_you_mean
 
 _NAMED = 3
 
 
-def no_reopened_failures(groups: Sequence[Mapping[str, Any]]) -> Finding:
+def no_reopened_failures(states: Mapping[str, KeptState], groups: Sequence[Mapping[str, Any]]) -> Finding:
     """Whether no group was seen again after a person had resolved it."""
-    again = [f"{row['group_id']} ({row['name']}) in {row['last_drop']}" for row in groups if row["state"] == "reopened"]
+    again = [
+        f"{row['group_id']} ({row['name']}) in {_last_new(row, states.get(row['group_id'], KeptState()))}"
+        for row in groups
+        if row["state"] == "reopened"
+    ]
     resolved = sum(row["state"] == "resolved" for row in groups)
     return Finding(
         not again,
@@ -21,6 +26,12 @@ def no_reopened_failures(groups: Sequence[Mapping[str, Any]]) -> Finding:
         else f"No resolved failure was seen again; {counted(resolved, 'failure group')} resolved.",
         {"resolved": resolved, "reopened": len(again)},
     )
+
+
+def _last_new(group: Mapping[str, Any], kept: KeptState) -> str:
+    """The last drop with the group that did not have it when it was resolved."""
+    having = [each["drop"] for each in group["by_drop"] if each["n_affected"]]
+    return ([drop for drop in having if drop not in (kept.drops or ())] or having)[-1]
 
 
 def states_of_groups(states: Collection[str], groups: Sequence[Mapping[str, Any]]) -> Finding:

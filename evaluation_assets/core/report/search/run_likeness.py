@@ -21,6 +21,7 @@ from evaluation_assets.core.lake.stored import Aligned
 from evaluation_assets.core.report.search.run_search import FoundRun, Tell, excerpt
 from evaluation_assets.core.sections.findings.summary import SEVERITIES
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.excerpts import beginning
 
 _SHARED = 6
 """Words named that two runs have in common, the rarest first."""
@@ -35,6 +36,9 @@ _WORD = r"(?u)\b[^\W\d]\w+\b"
 
 _LONGEST = 20_000
 """Characters of a run that are compared."""
+
+_LONGEST_WORD = 40
+"""Characters of a word that is named; one of encoded data may have any number."""
 
 _BATCH = 256
 
@@ -145,7 +149,7 @@ class _Corpus:
             return ()
         columns: Any = self._hashing.transform(both)
         telling = [(-rare, word) for rare, word in zip(columns @ rarity, both, strict=True) if rare > _TELLING]
-        return tuple(word for _, word in sorted(telling)[:_SHARED])
+        return tuple(beginning(word, _LONGEST_WORD) for _, word in sorted(telling)[:_SHARED])
 
 
 def _weights(counts: Any, rarity: NDArray[np.float64]) -> Any:

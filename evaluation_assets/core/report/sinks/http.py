@@ -102,7 +102,7 @@ class Http:
         """Send a request, again after a pause if the server is busy or not reached; return the JSON of the reply.
 
         Raises:
-            SendError: the server was not reached, refused, or was busy each time.
+            SendError: the server was not reached, refused, was busy each time, or asked for a pause of over a minute.
         """
         return self._patiently(lambda: self._once(method, path, content, params), lambda: None)
 
@@ -120,9 +120,9 @@ class Http:
             try:
                 return send()
             except SendError as problem:
-                if not problem.may_pass:
+                if not problem.may_pass or (problem.retry_after or 0.0) > _LONGEST_PAUSE:
                     raise
-                self._closing.wait(min(problem.retry_after or pause, _LONGEST_PAUSE))
+                self._closing.wait(problem.retry_after or pause)
                 if problem.status != _TOO_MANY and (found := find()) is not None:
                     return found
             pause *= 2
@@ -149,6 +149,9 @@ class Http:
             text = (
                 f"it redirects to {origin_of(str(reply.url.join(reply.headers['location'])))}; configure that address"
             )
+        pause = _retry_after(reply)
+        if pause is not None and pause > _LONGEST_PAUSE:
+            text = f"{text}; it takes no request for {pause:,.0f} s".removeprefix("; ")
         reason = f"HTTP {reply.status_code}" + (f": {text}" if text else "")
         status = reply.status_code
         return SendError(
@@ -156,7 +159,7 @@ class Http:
             status=status,
             is_down=status in (401, 403, _TOO_MANY, 502, 503, 504),
             may_pass=status in _BUSY,
-            retry_after=_retry_after(reply),
+            retry_after=pause,
         )
 
 

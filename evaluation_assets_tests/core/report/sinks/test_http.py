@@ -45,6 +45,12 @@ def test_the_pause_that_the_server_asks_for_is_kept(date: bool) -> None:
     assert datetime.now(UTC) - started >= timedelta(seconds=0.9)
 
 
+def test_no_request_waits_for_longer_than_a_minute() -> None:
+    requests, (problem,) = asked(Reply(429, {"detail": "slow down"}, headers={"Retry-After": "3600"}))
+    assert len(requests) == 1
+    assert str(problem).startswith("HTTP 429: ") and str(problem).endswith("; it takes no request for 3,600 s")
+
+
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 422])
 def test_a_refusal_is_final(status: int) -> None:
     requests, (problem,) = asked(Reply(status, {"detail": f"no; you sent {SECRET}\n\x1b[31m"}))
