@@ -37,7 +37,7 @@ def group_commands() -> None:
 @with_panel
 @text_or_json
 def list_groups(home: Installation, panel: Panel, format_name: str) -> None:
-    """List the groups, those with the most runs first. The exit status is 1 if one was reopened."""
+    """List the groups, the gravest first. The exit status is 1 if one was reopened."""
     rows = updated_groups(home, panel)
     if format_name == "json":
         click.echo(json.dumps(rows, indent=1))
@@ -55,7 +55,7 @@ def show_group(group: str, home: Installation, panel: Panel) -> None:
     """Show a group: how many runs of each drop have it, versions, and examples."""
     row = known_group(updated_groups(home, panel), group)
     echo(_line(row))
-    echo(f"  severity      {row['severity']}")
+    echo(f"  share         {percent(row['share'])}, 95% CI {percent(row['ci_low'])} to {percent(row['ci_high'])}")
     echo(f"  first seen    {plain(row['first_drop'])}", f"  last seen     {plain(row['last_drop'])}")
     echo(f"  versions      {plain(', '.join(row['versions'])) or 'unknown'}")
     if row["success_with"] is not None and row["success_without"] is not None:
@@ -164,6 +164,5 @@ def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:
 
 
 def _line(row: dict[str, Any]) -> str:
-    share = f"{percent(row['share'])} (95% CI {percent(row['ci_low'])} to {percent(row['ci_high'])})"
-    runs = runs_of_tasks(row["n_runs"], row["n_tasks"])
-    return f"{row['group_id']}  {row['state']:<12}  {runs}, {share}  {plain(row['name'])}"
+    share = f"{runs_of_tasks(row['n_runs'], row['n_tasks'])}, {percent(row['share'])}"
+    return f"{row['group_id']}  {row['state']:<12}  {row['severity']:<6}  {share}  {plain(row['name'])}"

@@ -81,7 +81,7 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
             counted,
             batched(rows, counted),
             lambda: {
-                "largest": dg.MetadataValue.md(group_table(rows)),
+                "gravest": dg.MetadataValue.md(group_table(rows)),
                 **group_figures(rows),
                 **damaged_tables(damaged),
             },

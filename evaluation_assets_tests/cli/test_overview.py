@@ -34,6 +34,8 @@ def test_the_leaderboard_names_the_agents(evaluated: Path) -> None:
     rows = json.loads(done.stdout)
     assert {row["agent"] for row in rows} == {"first", "second\x1b[31m\u202e::error::"}
     assert {row["suite"] for row in rows} == {"support"}
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    assert metrics[:2] == ["success", "overall"] and len(metrics) > 2
 
 
 def test_the_overview_shows_every_table_and_no_escapes(evaluated: Path) -> None:

@@ -30,6 +30,7 @@ from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import (
     FINDING,
+    FIRST,
     WITHOUT_JUDGES,
     DropMetrics,
     lower_is_better,
@@ -297,5 +298,5 @@ def drift_rows(home: Installation, settings: GateSettings, damaged: Tell = _log.
 
 
 def _metrics(drops: Sequence[DropMetrics]) -> list[str]:
-    names = dict.fromkeys(metric for drop in drops for metric in drop.metrics)
-    return [name for name in names if not name.startswith(FINDING)]
+    names = dict.fromkeys(metric for drop in drops for metric in drop.metrics if not metric.startswith(FINDING))
+    return sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))

@@ -19,6 +19,9 @@ SUCCESS, PASS_RATE, COMPLETED, COST, LATENCY = "success", "pass_rate", "complete
 OUTCOMES = frozenset({SUCCESS, PASS_RATE, COMPLETED})
 """Metrics that are true or false in each trial."""
 
+FIRST = (SUCCESS, PASS_RATE, "overall")
+"""Metrics shown before all others."""
+
 OF_CASES = {
     PASS_RATE: "passed",
     "suite_score": "score",

@@ -25,6 +25,7 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState, State, shown_name, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, change_in
+from evaluation_assets.core.sections.findings.summary import SEVERITIES
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.core.text.counted import percent
@@ -34,11 +35,10 @@ from evaluation_assets.core.traces.trajectories.identity import digest
 SOURCES = ("findings", "raw_trajectories", "clips", "tool_use_results", "score_history", "task_metrics")
 """Tables of a drop that groups are made from."""
 
-_LARGEST = 10
+_SHOWN = 10
 """Groups that the UI shows."""
 
 _EXCERPT = 300
-_GRAVITY = ("HIGH", "MEDIUM", "LOW")
 _PLACED = ("trajectory_id", "task_id", "kind", "severity", "tool", "evidence", "clip_index", "start", "end")
 
 
@@ -188,9 +188,9 @@ def member_rows(found: AllRuns) -> Iterator[Row]:
 
 
 def group_rows(found: AllRuns, states: Mapping[str, KeptState]) -> list[Row]:
-    """Rows of `failure_groups`: those with the most affected runs first."""
+    """Rows of `failure_groups`: the gravest first, of these those with the most affected runs."""
     rows = [_row(key, members, found, states.get(key.id)) for key, members in found.groups.items()]
-    return sorted(rows, key=lambda row: (-row["n_runs"], row["group_id"]))
+    return sorted(rows, key=lambda row: (SEVERITIES.index(row["severity"]), -row["n_runs"], row["group_id"]))
 
 
 def with_drops(found: AllRuns, states: Mapping[str, KeptState]) -> dict[str, KeptState]:
@@ -227,7 +227,7 @@ def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: Kep
         "kind": key.kind,
         "tool": key.tool,
         "words": key.words,
-        "severity": min((each.severity for each in members), key=_GRAVITY.index),
+        "severity": min((each.severity for each in members), key=SEVERITIES.index),
         "state": state,
         "changed_in": changed_in if state == change else None,
         "n_findings": len(members),
@@ -283,17 +283,17 @@ def _success(drops: Sequence[EvaluatedRuns], affected: Mapping[str, set[str]], *
 
 
 def group_figures(rows: Sequence[Row]) -> dict[str, int | float]:
-    """Numbers that the UI plots over materialisations: groups, those in each state, and the shares of the largest."""
+    """Numbers that the UI plots over materialisations: groups, those in each state, and the shares of the gravest."""
     states = Counter(row["state"] for row in rows)
-    shares = {f"share_{row['group_id']}": row["share"] for row in rows[:_LARGEST]}
+    shares = {f"share_{row['group_id']}": row["share"] for row in rows[:_SHOWN]}
     return {"groups": len(rows), **{state: states[state] for state in get_args(State)}, **shares}
 
 
 def group_table(rows: Sequence[Row]) -> str:
-    """The largest groups as a Markdown table."""
+    """The gravest groups as a Markdown table."""
     cells = [
         (row["group_id"], markdown_cell(row["name"]), row["state"], f"{row['n_runs']:,}", percent(row["share"]))
-        for row in rows[:_LARGEST]
+        for row in rows[:_SHOWN]
     ]
     lines = [("group", "name", "state", "runs", "share of all runs"), ("---", "---", "---", "---:", "---:"), *cells]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

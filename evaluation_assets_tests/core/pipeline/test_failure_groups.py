@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -165,3 +166,14 @@ def test_a_state_of_an_unknown_group_is_named_with_a_near_one() -> None:
     found = states_of_groups([near, "elsewhere"], rows)
     assert (found.passed, found.severity) == (False, "warn")
     assert f"{near} (did you mean {known!r}?), elsewhere. Correct" in (found.description or "")
+
+
+def test_the_gravest_group_comes_first_then_those_with_the_most_runs() -> None:
+    found = nights(2, 500, 5)
+    found.occurrences = [
+        replace(each, severity="HIGH") if each.kind == "cut_off" else each for each in found.occurrences
+    ]
+    (first, *others) = group_rows(found, {})
+    assert first["kind"] == "cut_off"
+    assert [row["n_runs"] for row in others] == sorted((row["n_runs"] for row in others), reverse=True)
+    assert first["n_runs"] < others[0]["n_runs"]

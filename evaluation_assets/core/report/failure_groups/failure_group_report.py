@@ -8,6 +8,8 @@ from evaluation_assets.core.sections.failure_groups.grouping import GroupKey
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import State
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, VersionChange, version_changes
+from evaluation_assets.core.sections.findings.finding import Severity
+from evaluation_assets.core.sections.findings.summary import SEVERITIES
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted
 
@@ -37,19 +39,27 @@ class GroupPoint(Frozen):
 
 
 class GroupSummary(Frozen):
-    """A failure group: the runs of the drop that have it, and its share in this drop and those of the suite before."""
+    """A failure group: the runs of the drop that have it, and its share in this drop and those of the suite before.
+
+    `severity` is the gravest of its findings.
+    """
 
     group_id: str
     name: str
     state: State
+    severity: Severity
     runs: int
     share: float
     examples: list[GroupExample]
     points: list[GroupPoint]
 
+    def order(self) -> tuple[int, int, str]:
+        """What groups are sorted by: the gravest first, of these those with the most runs."""
+        return SEVERITIES.index(self.severity), -self.runs, self.group_id
+
 
 class FailureGroupsSummary(Frozen):
-    """The groups of a drop, those with the most runs first, and the changes by version, the newest first.
+    """The groups of a drop, the gravest first, and the changes by version, the newest first.
 
     They are compared with the drops of the suite that were grouped when the report was written: `compared` of them, the
     last of which was `last`.
@@ -83,9 +93,9 @@ def failure_groups_summary(found: DropGroups, shown: Collection[str]) -> Failure
     for key, each in found.members:
         examples.setdefault(key, _Examples()).add(each, each.trajectory_id in shown)
     earlier = next(iter(found.trends.values()))[:-1]
-    groups = [_summary(key, own.items(), found, shown) for key, own in examples.items()]
+    groups = [_summary(key, own, found, shown) for key, own in examples.items()]
     return FailureGroupsSummary(
-        groups=sorted(groups, key=lambda group: (-group.runs, group.group_id)),
+        groups=sorted(groups, key=GroupSummary.order),
         changes=version_changes([(found.names[key], trend) for key, trend in found.trends.items()]),
         compared=len(earlier),
         last=earlier[-1].drop if earlier else None,
@@ -93,15 +103,21 @@ def failure_groups_summary(found: DropGroups, shown: Collection[str]) -> Failure
 
 
 class _Examples:
-    """The first finding of each run, those of shown runs first, and those of a step before others."""
+    """The first finding of each run, those of shown runs first, and those of a step before others.
+
+    `gravest` is the gravest severity of all.
+    """
 
     def __init__(self) -> None:
         self._best = Lowest(EXAMPLES)
         self._runs = 0
         self._run = ""
+        self.gravest: Severity = "LOW"
 
     def add(self, each: Occurrence, is_shown: bool) -> None:
         """Offer the next finding; those of a run follow each other."""
+        if SEVERITIES.index(each.severity) < SEVERITIES.index(self.gravest):
+            self.gravest = each.severity
         if each.trajectory_id != self._run:
             self._run, self._runs = each.trajectory_id, self._runs + 1
             self._best.offer(2.0 * (not is_shown) + (each.clip_index is None), self._runs, each)
@@ -110,15 +126,16 @@ class _Examples:
         return self._best.items()
 
 
-def _summary(key: GroupKey, examples: list[Occurrence], found: DropGroups, shown: Collection[str]) -> GroupSummary:
+def _summary(key: GroupKey, examples: _Examples, found: DropGroups, shown: Collection[str]) -> GroupSummary:
     trend = found.trends[key]
     return GroupSummary(
         group_id=key.id,
         name=found.names[key],
         state=found.states[key],
+        severity=examples.gravest,
         runs=trend[-1].n_affected,
         share=trend[-1].n_affected / trend[-1].n_runs,
-        examples=[_example(each, shown) for each in examples],
+        examples=[_example(each, shown) for each in examples.items()],
         points=points(trend),
     )
 

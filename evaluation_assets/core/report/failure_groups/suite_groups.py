@@ -42,7 +42,7 @@ def suite_groups(
     drops = [DropCount(*each, 0) for each in GroupsFacts.of(table).drops]
     if not drops:  # nothing was grouped yet, or by a version that did not note the drops
         return []
-    rows = list(table.rows(["group_id", "name", "state", "last_drop", "by_drop"]))
+    rows = list(table.rows(["group_id", "name", "state", "severity", "last_drop", "by_drop"]))
     names = {row["group_id"]: cover_in(row["last_drop"])(row["name"]) for row in rows}
     trends = {row["group_id"]: by_suite(_trend(drops, row)) for row in rows}
     examples = {
@@ -59,7 +59,7 @@ def suite_groups(
         ]
         own = [each.drop for each in drops if each.suite == suite]
         return FailureGroupsSummary(
-            groups=sorted(groups, key=lambda group: (-group.runs, group.group_id)),
+            groups=sorted(groups, key=GroupSummary.order),
             changes=version_changes([(names[group], trend) for group, trend in trend_of.items()]),
             compared=len(own),
             last=own[-1],
@@ -74,6 +74,7 @@ def _summary(row: Row, name: str, trend: list[DropCount], examples: list[GroupEx
         group_id=row["group_id"],
         name=name,
         state=row["state"],
+        severity=row["severity"],
         runs=runs,
         share=runs / sum(each.n_runs for each in trend),
         examples=examples,

@@ -35,8 +35,8 @@ def _places(report: DropReport) -> Iterator[Pointer]:
     fallen = report.gate.fallen_tasks if report.gate is not None else []
     if fallen:
         worst = min(fallen, key=lambda task: (not task.beyond_noise, task.current - task.baseline))
-        change = f"{worst.metric} of {worst.task_id} from {worst.baseline:.2f} to {worst.current:.2f}"
-        yield Pointer(f"{counted(len(fallen), 'task')} fell, most of all {change}", task_place(worst.task_id))
+        change = f"{worst.metric} from {worst.baseline:.2f} to {worst.current:.2f}"
+        yield Pointer(f"{counted(len(fallen), 'task')} fell; task {worst.task_id}: {change}", task_place(worst.task_id))
     for judge in report.judges:
         if judge.shortfall:
             yield Pointer(judge.shortfall, "#judges")

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 from evaluation_assets.core.gating.linked_history import Links, Shift, linked_points
-from evaluation_assets.core.gating.task_metrics import RELATIVE
+from evaluation_assets.core.gating.task_metrics import FIRST, RELATIVE
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.system.frozen import Frozen
 
 MAX_POINTS = 40
 """Drops in a plot; the table has all."""
-
-FIRST = ("success", "pass_rate", "overall")
 
 
 class Subtracted(Frozen):

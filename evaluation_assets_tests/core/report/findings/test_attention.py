@@ -36,7 +36,7 @@ def test_regressions_come_first_those_beyond_noise_before_larger_ones() -> None:
     judge = JudgeSummary.model_construct(shortfall="judge one gave no answer")
     found = look_at_first(report(gate=gate, judges=[judge], worst_clips=[CLIP], findings=FOUND))
     assert [(pointer.text, pointer.address) for pointer in found] == [
-        ("2 tasks fell, most of all success of y z from 1.00 to 0.50", "#/compare/y%20z"),
+        ("2 tasks fell; task y z: success from 1.00 to 0.50", "#/compare/y%20z"),
         ("judge one gave no answer", "#judges"),
         ("c d: Loop, Cut off, Refusal and 1 more", "#/run/c%20d?clip=4"),
     ]
