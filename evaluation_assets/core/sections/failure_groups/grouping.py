@@ -18,7 +18,7 @@ from evaluation_assets.core.sections.findings.gathering import CASE_ISSUES
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "6"
+GROUPING_VERSION = "7"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""

@@ -48,6 +48,9 @@ _THINKS = "think"
 
 _LOOKS_FOR = {"ls", "rm", "rmdir", "unlink", "stat"}
 _ABSENT = re.compile(r"No such file or directory|cannot find the (?:path|file)")
+_STILL_RUNS = re.compile(r"\[The command has no new output after [\d.]+ seconds")
+"""What OpenHands says of a command that waits for input or serves; its exit code is -1."""
+
 _FILE = re.compile(r"[\w-]+\.[A-Za-z]\w{0,5}\b")
 
 _BRIEF = 300
@@ -140,12 +143,12 @@ def _takes_up(text: str, made: PlacedStep, *, is_last: bool) -> bool:
 
 
 def _is_an_answer(made: PlacedStep) -> bool:
-    """Whether a command fails to say no, as searches without a match do, or that a file is not there."""
+    """Whether a command fails to say no, as searches without a match do, that a file is not there, or that it runs."""
     action = action_of(made.trajectory, made.step)
     if not isinstance(action, Ran) or _is_unserved(made):
         return False
     names = [command.words[0] for command in commands_of(action.command)]
-    return says_no(action.command) or (
+    return (says_no(action.command) or _STILL_RUNS.search(made.result) is not None) or (
         names[-1:] != [] and names[-1] in _LOOKS_FOR and bool(_ABSENT.search(made.result))
     )
 
@@ -223,4 +226,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="9", kinds=("ignored_error", "unresolved_error"), detect=_detect)
+DETECTOR = Detector(name="errors", version="10", kinds=("ignored_error", "unresolved_error"), detect=_detect)

@@ -16,7 +16,6 @@ from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_in
-from evaluation_assets.core.traces.formats.readers.openhands_sdk import exit_error
 from evaluation_assets.core.traces.formats.times import elapsed_ms
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
@@ -359,11 +358,10 @@ class _Run:
                 rest.rest()
         if time is not None:
             self._times.append(time)
-        of_code = exit_error(code)
-        failed = (success is False if code is None else of_code is not None) or kind == "error"
-        error = of_code or content.strip()[:200] or "failed"
+        failed = success is False or (success is None and code not in (None, 0)) or kind == "error"
+        error = f"exit code {code}" if code not in (None, 0) else content.strip()[:200] or "failed"
         latency = elapsed_ms(called_at if isinstance(called_at, str) else None, time)
-        succeeded = code == 0 or (code is None and success is True)
+        succeeded = success is True or (success is None and code == 0)
         return Result(
             content=content.strip("\n"), error=error if failed else None, latency_ms=latency, succeeded=succeeded
         )

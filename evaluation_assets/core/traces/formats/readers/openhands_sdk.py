@@ -267,14 +267,9 @@ def _result(fields: Fields) -> Result:
     if failed:
         error = one_line(problem or content) or "error"
     else:
-        error = exit_error(code)
+        error = f"exit code {code}" if code not in (None, 0, _NOT_OVER) else None
     passed = error is None and code in (None, 0)
     return Result(content=content or problem or "", call_id=call_id, error=error, succeeded=passed)
-
-
-def exit_error(code: int | None) -> str | None:
-    """The error of a command with this exit code; none if it is unknown, or if the command still runs."""
-    return None if code in (None, 0, _NOT_OVER) else f"exit code {code}"
 
 
 def _texts(parts: Sequence[str | Fields]) -> str:

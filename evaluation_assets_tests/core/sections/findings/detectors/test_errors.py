@@ -83,6 +83,15 @@ def test_a_search_without_a_match_is_an_answer() -> None:
 LOOKUP = call("get_order", error="the request timed out", order_id="W2378156")
 
 
+def test_a_command_that_still_runs_is_no_error_to_take_up() -> None:
+    waits = (
+        "Serving HTTP on port 8000\n[The command has no new output after 30 seconds. You may wait longer to see more.]"
+    )
+    for said, is_ignored in ((waits, False), ("Serving HTTP on port 8000\nOSError: it is taken", True)):
+        served = call("execute_bash", error=said, command="python3 -m http.server 8000")
+        assert ignored(run(asked("Serve the page.", served, answer="The page is complete."))) is is_ignored
+
+
 def test_that_the_agent_cannot_do_what_was_asked_says_nothing_of_a_failed_lookup() -> None:
     refused = "Unfortunately, I cannot cancel orders that were sent. I can transfer you to a colleague instead."
     assert ignored(run(asked("Cancel it.", LOOKUP, answer=refused)))
