@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from upath import UPath
 
 from evaluation_assets.core.suites.formats import (
+    adk_eval_set,
     bfcl,
     case_lists,
     native,
@@ -23,12 +24,12 @@ from evaluation_assets.core.suites.suite import Case, InvalidSuite, Suite
 from evaluation_assets.core.system.plugins import SUITES, guarded, plugins
 from evaluation_assets.core.text.faults import faults_of
 
-_NATIVE, _CASE_LISTS, *_BENCHMARKS = (
+_NATIVE, _ADK, _CASE_LISTS, *_BENCHMARKS = (
     SuiteFormat(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
-    for module in (native, case_lists, bfcl, tooltalk, nestful, tau_bench, tau2_bench)
+    for module in (native, adk_eval_set, case_lists, bfcl, tooltalk, nestful, tau_bench, tau2_bench)
 )
 _SHIPPED: dict[str, SuiteFormat] = {
-    known.name: known for known in (_NATIVE, _CASE_LISTS, *xml_tasks.DIALECTS, *_BENCHMARKS)
+    known.name: known for known in (_NATIVE, _ADK, _CASE_LISTS, *xml_tasks.DIALECTS, *_BENCHMARKS)
 }
 
 

@@ -1,5 +1,5 @@
 """Results of evaluations of Google's Agent Development Kit, whose cases become sessions with events. An eval set says
-what is expected, and holds no runs.
+what is expected, and holds no runs: it is a suite.
 
 Names are in snake case in files of `adk eval` and in camel case in answers of its API. The files of results by earlier
 versions are JSON in a JSON text.
@@ -57,6 +57,34 @@ def _events(invocation: JsonObject) -> Iterator[JsonObject]:
     answer, last = _answer(invocation), between[-1] if between else {}
     if answer and answer != last.get("content"):  # an answer with calls stands among the events too
         yield {**about, "author": first_text(last, "author") or _UNNAMED, "content": answer}
+
+
+def expected_in(data: Any) -> list[tuple[str, list[JsonObject]]]:
+    """The cases of an eval set by their IDs, each with its invocations; empty for any other record."""
+    cases = objects_in(_either(object_in(data), "eval_cases", "evalCases"))
+    return [
+        (first_text(case, "eval_id", "evalId") or "", [*objects_in(list_in(case.get("conversation")))])
+        for case in cases
+    ]
+
+
+def asked_in(invocation: JsonObject) -> str:
+    """What the user says in an invocation."""
+    return _text(object_in(_either(invocation, "user_content", "userContent"))) or ""
+
+
+def calls_in(invocation: JsonObject) -> list[JsonObject] | None:
+    """The calls of an invocation, with `name` and `args`; `None` if it says nothing of calls."""
+    between = _either(invocation, "intermediate_data", "intermediateData")
+    if between is None:
+        return None
+    parts = (part for event in _between(object_in(between)) for part in objects_in(_parts_of(event)))
+    calls = (object_in(_either(part, "functionCall", "function_call")) for part in parts)
+    return [call for call in calls if call]
+
+
+def _parts_of(event: JsonObject) -> list[Any]:
+    return list_in(object_in(event.get("content")).get("parts"))
 
 
 def _answer(invocation: JsonObject) -> JsonObject:
