@@ -4,5 +4,5 @@
 class UserError(Exception):
     """What a person gave, keeps or asks for cannot be used; the message says what is wrong, where, and what to do.
 
-    Whoever shows it needs no traceback.
+    It is shown without a traceback.
     """
