@@ -120,7 +120,8 @@ def bridge(
             offsets=offsets,
         )
         file = bridges_file(home.bridges, name)
-        write_bridges(file, read_bridges(file, name).with_bridge(made))
+        with home.edits(file):
+            write_bridges(file, read_bridges(file, name).with_bridge(made))
     except (InvalidPanel, InvalidRubric, InvalidSettings, InvalidBaseline, LedgerError) as problem:
         refuse(str(problem))
     except NoBridge as problem:
