@@ -160,14 +160,14 @@ def _write_map(home: Installation, name: str, score_map: ScoreMap) -> str:
     """Set `map` of the judge in the file of its panel; where no file has the judge, say what to write."""
     file = UPath(click.get_current_context().params["panel_file"] or home.panel_file)
     points = [list(point) for point in score_map]
-    if not file.exists():
-        return f"Adopted: map. The judge is in no file; write this to it in {file}: map: {points}"
-    text = file.read_text("utf-8")
-    judges = yaml.safe_load(text)["judges"]
-    position = next(at for at, judge in enumerate(judges) if judge["name"] == name)
-    edited = with_value(text, ["judges", position, "map"], points)
-    panel_of(yaml.safe_load(edited), str(file))
-    publish_bytes(file, edited.encode())
+    with home.edits(file):
+        text = file.read_text("utf-8") if file.exists() else "judges: []"
+        names = [judge["name"] for judge in yaml.safe_load(text)["judges"]]
+        if name not in names:
+            return f"Adopted: map. The judge is in no file; write this to it in {file}: map: {points}"
+        edited = with_value(text, ["judges", names.index(name), "map"], points)
+        panel_of(yaml.safe_load(edited), str(file))
+        publish_bytes(file, edited.encode())
     return f"Adopted: map, written to {file}. The next evaluation counts scores by it; replies come from the ledger."
 
 

@@ -116,7 +116,8 @@ def bridge(
             offsets=offsets,
         )
         file = bridges_file(home.bridges, name)
-        write_bridges(file, read_bridges(file, name).with_bridge(made))
+        with home.edits(file):
+            write_bridges(file, read_bridges(file, name).with_bridge(made))
     except NoBridge as problem:
         echo(f"no bridge: {problem}", err=True)
         sys.exit(1)

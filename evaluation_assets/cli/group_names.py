@@ -16,7 +16,7 @@ from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.pipeline.group_names import evidence_of, names_by, naming_questions
 from evaluation_assets.core.pipeline.pairwise import quoted
 from evaluation_assets.core.report.render import plain
-from evaluation_assets.core.sections.failure_groups.states import KeptState, write_states
+from evaluation_assets.core.sections.failure_groups.states import KeptState, read_states, write_states
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.runs.paid import check_ledger
@@ -50,13 +50,8 @@ def ask_for_names(
         return
     limit = spending.budget()
     names = asyncio.run(names_by(judge, asked, evidence, limit))
-    given = {
-        group: known.get(group, KeptState()).model_copy(update={"name": said, "named_by": own})
-        for group, said in names.items()
-        if isinstance(said, str)
-    }
-    if given:
-        write_states(home.groups_file, given)
+    given = {group: said for group, said in names.items() if isinstance(said, str)}
+    _keep(home, given, own)
     for group, said in names.items():
         echo(plain(f"{group}  {f'not named: {said}' if isinstance(said, NotNamed) else said}"))
     try:
@@ -67,3 +62,16 @@ def ask_for_names(
     if len(given) < len(names):
         echo("A reply that is kept is not asked for again: name another judge with --judge", err=True)
     sys.exit(0 if len(given) == len(asked) else 1)
+
+
+def _keep(home: Installation, names: Mapping[str, str], judge: str) -> None:
+    """Write names beside what people said of the groups meanwhile."""
+    if not names:
+        return
+    with home.edits(home.groups_file):
+        known = read_states(home.groups_file)
+        given = {
+            group: known.get(group, KeptState()).model_copy(update={"name": name, "named_by": judge})
+            for group, name in names.items()
+        }
+        write_states(home.groups_file, given)

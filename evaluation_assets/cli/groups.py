@@ -113,17 +113,16 @@ def name_groups(
 
 def _keep(home: Installation, row: dict[str, Any], state: Any, note: str) -> None:
     seen = tuple(drop["drop"] for drop in row["by_drop"] if drop["n_affected"])
-    known = read_states(home.groups_file).get(row["group_id"], KeptState())
-    kept = known.model_copy(
-        update={
-            "state": state,
-            "drops": seen if state == "resolved" else None,
-            "by": getpass.getuser(),
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "note": note,
-        }
-    )
-    write_states(home.groups_file, {row["group_id"]: kept})
+    said = {
+        "state": state,
+        "drops": seen if state == "resolved" else None,
+        "by": getpass.getuser(),
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "note": note,
+    }
+    with home.edits(home.groups_file):
+        known = read_states(home.groups_file).get(row["group_id"], KeptState())
+        write_states(home.groups_file, {row["group_id"]: known.model_copy(update=said)})
     echo(f"{row['group_id']}: {state} ({home.groups_file})")
 
 

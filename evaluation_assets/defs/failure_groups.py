@@ -66,9 +66,10 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
     damaged: list[str] = []
     before = made_from(home.home)
     found = read_runs(home.home, damaged.append)
-    states = read_states(home.home.groups_file)
-    if resolved_by_hand := with_drops(found, states):
-        write_states(home.home.groups_file, resolved_by_hand)
+    with home.home.edits(home.home.groups_file):
+        states = read_states(home.home.groups_file)
+        if resolved_by_hand := with_drops(found, states):
+            write_states(home.home.groups_file, resolved_by_hand)
     rows = group_rows(found, states | resolved_by_hand)
     members, counted = tables.GROUPED_FINDINGS, tables.FAILURE_GROUPS
     yield dg.MaterializeResult(

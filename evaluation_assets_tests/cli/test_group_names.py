@@ -27,9 +27,12 @@ class Naming:
     score: int = 1
     url: str = ""
     requests: list[Request] = field(default_factory=list)
+    meanwhile: str = ""
 
     def __call__(self, request: Request) -> Reply:
         self.requests.append(request)
+        if self.meanwhile:
+            (self.home / "groups.yaml").write_text(self.meanwhile)
         scores = [{"criterion": "same_failure", "score": self.score}]
         said = json.dumps({"reasoning": "r", "scores": scores, "summary": self.summary})
         choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
@@ -82,6 +85,15 @@ def listed(home: Path) -> dict[str, str]:
 def of_search(home: Path) -> tuple[str, str]:
     """The group of failed searches, and its name."""
     return next((group, name) for group, name in listed(home).items() if name.startswith("Ignored error"))
+
+
+def test_what_is_said_of_a_group_while_it_is_named_stays(naming: Naming) -> None:
+    group, _ = of_search(naming.home)
+    naming.meanwhile = f"'{group}': {{state: acknowledged, by: ada}}\n"
+    status, _, problem = naming.name(group)
+    assert status == 0, problem
+    kept = yaml.safe_load((naming.home / "groups.yaml").read_text())
+    assert kept == {group: {"state": "acknowledged", "by": "ada", "name": naming.summary, "named_by": "one"}}
 
 
 def test_a_name_stands_beside_that_of_the_rule_and_stays(naming: Naming) -> None:

@@ -6,10 +6,10 @@ conversations that go on from it, and every reply asked for twice more: with twi
 again because it was not valid. A decision model writes nothing that could be cut: it is asked once.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import orjson
 
@@ -26,6 +26,8 @@ from evaluation_assets.core.traces.token_usage import TokenUsage
 
 if TYPE_CHECKING:
     from evaluation_assets.core.models.ledger import Entry
+
+_T = TypeVar("_T", bound=Hashable)
 
 BYTES_PER_TOKEN = 3.7
 """Assumed where no reply to this drop's questions tells: between English (4) and code, JSON and tables (3 to 3.5)."""
@@ -153,16 +155,16 @@ def quote(questions: Sequence[Question], settings: ModelSettings, pricing: Prici
     longer = [(tokens, 2 * reply) for tokens, reply in most]
     repaired = [(tokens + reply + _REPAIR_TOKENS, reply) for tokens, reply in longer]
     all_of_them = most if abilities.decides else [*most, *longer, *repaired]
-    costs = [most_usd(pricing, *each) for each in all_of_them]
+    costs = _each_once(lambda each: most_usd(pricing, *each), all_of_them)
     return Quote(
         expected=Amount(
             calls=len(expected),
             input_tokens=sum(usage.input_tokens or 0 for usage in expected),
             cached_tokens=sum(usage.cached_tokens or 0 for usage in expected),
             output_tokens=sum(usage.output_tokens or 0 for usage in expected),
-            usd=_total([pricing.cost(usage) for usage in expected]),
+            usd=_total(_each_once(pricing.cost, expected)),
         ),
-        uncached_usd=_total([pricing.cost(usage) for usage in plain]),
+        uncached_usd=_total(_each_once(pricing.cost, plain)),
         most=Amount(
             calls=len(all_of_them),
             input_tokens=sum(tokens for tokens, _ in all_of_them),
@@ -170,6 +172,12 @@ def quote(questions: Sequence[Question], settings: ModelSettings, pricing: Prici
             usd=_total(costs),
         ),
     )
+
+
+def _each_once(price: Callable[[_T], float | None], priced: Sequence[_T]) -> list[float | None]:
+    """The price of each; equal ones are priced once, as a list price takes 0.1 ms to look up."""
+    known = {each: price(each) for each in set(priced)}
+    return [known[each] for each in priced]
 
 
 def _expected(question: Question, *, writes: bool) -> TokenUsage:

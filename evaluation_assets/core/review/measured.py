@@ -51,6 +51,8 @@ def remember(
     Raises:
         InvalidMeasured: the file that is there cannot be used.
     """
-    known = read_measured(home, judge)
-    merged = Measured(alignment=alignment or known.alignment, attack=attack or known.attack)
-    publish_bytes(home.measured_file(judge), merged.model_dump_json(indent=1).encode() + b"\n")
+    file = home.measured_file(judge)
+    with home.edits(file):
+        known = read_measured(home, judge)
+        merged = Measured(alignment=alignment or known.alignment, attack=attack or known.attack)
+        publish_bytes(file, merged.model_dump_json(indent=1).encode() + b"\n")

@@ -1,10 +1,12 @@
 """Paths of an installation."""
 
+import fcntl
 import os
 import re
 import shlex
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -177,6 +179,15 @@ class Installation:
     def dagster(self) -> Path:
         """DAGSTER_HOME."""
         return self.local_folder / "dagster"
+
+    @contextmanager
+    def edits(self, file: UPath) -> Iterator[None]:
+        """Let one process of this machine at a time read, change and write a file that people and commands edit."""
+        locks = self.dagster / "locks"
+        make_folder(locks)
+        with (locks / file.name).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     @property
     def local_folder(self) -> Path:
