@@ -94,7 +94,7 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
         shown = ", ".join(f"{name}: {count}" for name, count in list(counts.items())[:_NAMED])
         echo(f"  {'cases by ' + title:<25}{shown or 'none'}")
     if not cases:
-        refuse(f"{path.name} has no complete case")
+        refuse(f"{path.name} has no complete case; complete those above, or remove `review` where a case is right")
 
 
 def _player(suite: Suite, panel: Panel) -> str:

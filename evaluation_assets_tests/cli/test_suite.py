@@ -37,7 +37,7 @@ def test_a_suite_without_a_complete_case_is_refused(cases: list[dict[str, str]],
     checked = command("suite", "check", file, home=tmp_path)
     assert checked.returncode == 2, checked.stdout
     assert f"skipped            {len(cases)}" in checked.stdout
-    assert "shop.yaml has no complete case" in checked.stderr
+    assert "shop.yaml has no complete case; complete those above, or remove `review` where" in checked.stderr
 
 
 def test_agents_of_a_suite_are_put_side_by_side(tmp_path: Path, server: ModelServer) -> None:
