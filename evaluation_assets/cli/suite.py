@@ -74,7 +74,7 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
         check_evaluated(home, drop)
     loaded = _loaded(path)
     cases = loaded.suite.cases
-    echo(f"{loaded.suite.name}: {counted(len(cases), 'case')}, format {loaded.format}")
+    echo(f"{path.resolve().stem}: {counted(len(cases), 'case')}, format {loaded.format}")
     echo(f"  expected calls     {sum(len(case.expected_calls) for case in cases)}")
     echo(f"  no call allowed    {sum(case.should_not_call_tools for case in cases)}")
     echo(f"  reference answers  {sum(case.answer is not None for case in cases)}")
