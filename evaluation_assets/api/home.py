@@ -82,9 +82,9 @@ class Home:
             UnknownName: it has not.
         """
         if not self.installation.table(drop, "task_metrics").exists:
-            missing = f"{drop} has not been evaluated in {self.installation.root}"
             listed = f"evaluated drops: {first_of(self.drops, 10) or 'none'}"
-            raise UnknownName("; ".join(filter(None, (missing, listed, did_you_mean(drop, self.drops)))))
+            hint = did_you_mean(drop, self.drops, listed)
+            raise UnknownName(f"{drop} has not been evaluated in {self.installation.root}; {hint}")
 
     def stored(self, table: "Table", drop: str | None) -> Iterator[Stored]:
         """The files of a table."""

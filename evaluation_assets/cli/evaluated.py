@@ -17,7 +17,7 @@ def check_evaluated(home: Installation, drop: str, table: str = "task_metrics") 
     if not home.table(drop, table).exists:
         known = home.drops_with(table)
         listed = f"evaluated drops: {first_of(known, _NAMED) or 'none'}"
-        refuse("; ".join(filter(None, (f"{drop} has not been evaluated", listed, did_you_mean(drop, known)))))
+        refuse(f"{drop} has not been evaluated; {did_you_mean(drop, known, listed)}")
 
 
 def refuse_without_report(home: Installation, drop: str, known: Iterable[str]) -> NoReturn:

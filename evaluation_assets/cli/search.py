@@ -1,6 +1,7 @@
 """`search`: find runs in all drops, by words and by likeness."""
 
 import json
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -19,6 +20,9 @@ from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.core.text.meant import did_you_mean, near_names
 from evaluation_assets.core.text.report_addresses import trajectory_place
 from evaluation_assets.core.text.well_formed import well_formed
+
+_CONDITION = re.compile(r"-?[a-z][a-z_.]*(?:[:=]|[<>]=?)\S")
+"""How conditions of the searches of pages begin, `outcome:fail` for instance."""
 
 
 @click.command("search")
@@ -54,9 +58,14 @@ def search(
     for each in shown[:limit]:
         echo(*_lines(home, each))
     if not shown:
-        echo(f"no run {'has all of these words' if terms else 'is like this one'}")
+        echo(f"no run {'has all of these words' if terms else 'is like this one'}{_where_conditions_work(words)}")
     elif len(shown) > limit:
         echo(f"there are more: search with --limit {2 * limit}, or with more words")
+
+
+def _where_conditions_work(words: Sequence[str]) -> str:
+    conditions = [word for word in words if _CONDITION.match(word)]
+    return f"; conditions such as {conditions[0]} work on the page that `open` shows" if conditions else ""
 
 
 def _drops(home: Installation, chosen: Sequence[str]) -> list[str]:

@@ -74,7 +74,7 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
         check_evaluated(home, drop)
     loaded = load_suite(UPath(path.resolve()))
     cases = loaded.suite.cases
-    echo(f"{loaded.suite.name}: {counted(len(cases), 'case')}, format {loaded.format}")
+    echo(f"{path.resolve().stem}: {counted(len(cases), 'case')}, format {loaded.format}")
     echo(f"  expected calls     {sum(len(case.expected_calls) for case in cases)}")
     echo(f"  no call allowed    {sum(case.should_not_call_tools for case in cases)}")
     echo(f"  reference answers  {sum(case.answer is not None for case in cases)}")
@@ -94,7 +94,7 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
         shown = ", ".join(f"{name}: {count}" for name, count in list(counts.items())[:_NAMED])
         echo(f"  {'cases by ' + title:<25}{shown or 'none'}")
     if not cases:
-        refuse(f"{path.name} has no complete case")
+        refuse(f"{path.name} has no complete case; complete those above, or remove `review` where a case is right")
 
 
 def _player(suite: Suite, panel: Panel) -> str:

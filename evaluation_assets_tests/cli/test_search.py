@@ -45,6 +45,12 @@ def test_runs_have_all_words_in_any_case_with_their_place(home: Path) -> None:
     assert runs[0]["open"] == (home / "reports" / "two" / "report.html").as_uri() + "#/run/task-3?clip=0"
 
 
+def test_conditions_are_said_to_work_on_the_page(home: Path) -> None:
+    done = command("search", "outcome:fail", home=home)
+    assert "no run has all of these words; conditions such as outcome:fail work on the page" in done.stdout
+    assert command("search", "nowhere", home=home).stdout == "no run has all of these words\n"
+
+
 @pytest.mark.parametrize("word", ["caf\u00e9", "CAFE\u0301", "full", "strasse", "STRASSE", "ｚｅｂｒａ"])
 def test_words_are_found_however_their_characters_are_written(home: Path, word: str) -> None:
     (run,) = found(home, word)

@@ -83,7 +83,7 @@ def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
     refused = command("suite", "from-drop", "nights/3", home=home)
     assert refused.returncode == 2 and "no run of nights/3 passed" in refused.stderr
     unknown = command("suite", "from-drop", "nights/4", home=home)
-    assert unknown.returncode == 2 and "evaluated drops: " in unknown.stderr
+    assert unknown.returncode == 2 and "did you mean 'nights/3'?" in unknown.stderr
 
 
 def test_trials_that_word_a_task_anew_are_one_case(tmp_path: Path) -> None:

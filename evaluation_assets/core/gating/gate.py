@@ -69,9 +69,8 @@ def _decided(
     tasks = _Tasks.of(baseline.tasks, current.tasks)
     differs = _differences(baseline, current)
     if not tasks.common:
-        differs["tasks"] = Difference(
-            baseline=counted(len(baseline.tasks), "task"), current=f"{len(current.tasks)}, none of them the same"
-        )
+        before, now = counted(len(baseline.tasks), "task"), counted(len(current.tasks), "other")
+        differs[wording.TASKS] = Difference(baseline=before, current=now)
     unknown = [words for words, asked in _unknown_changes(baseline, current) if asked]
     if differs or moved or unknown:
         outcome = _outcome(baseline, current, settings, limits, tasks, differs, [], [], [], [*moved, *unknown])

@@ -15,6 +15,9 @@ from evaluation_assets.core.text.counted import counted, first_of
 
 NOTHING_GATES = "no metric gates: record outcomes, add a suite or a model judge, or name metrics in gate.yaml"
 
+TASKS = "tasks"
+"""What differs where no task of the baseline was run, beside parts of the comparability key."""
+
 _NAMED = 20
 """Maximum number of tasks named in a reason; the outcome lists all of them."""
 
@@ -133,7 +136,8 @@ def differs(part: str, difference: Difference) -> str:
         return f"{part} is in the baseline but not in this run"
     if difference.baseline is None:
         return f"{part} is in this run but not in the baseline"
-    return f"{part} differs: {difference.baseline} in the baseline, {difference.current} now"
+    what = "no task in common" if part == TASKS else f"{part} differs"
+    return f"{what}: {difference.baseline} in the baseline, {difference.current} now"
 
 
 def linked(bridge: Bridge, apart: Sequence[str]) -> list[str]:

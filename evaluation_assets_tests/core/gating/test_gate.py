@@ -450,6 +450,11 @@ def test_a_judge_without_clips_is_said_to_have_none() -> None:
     assert differs(part, Difference(baseline="1", current=None)) == "judge haiku scored no clips in the baseline"
 
 
+def test_tasks_of_which_none_is_the_same_are_counted_on_both_sides() -> None:
+    outcome = gate({"success": {"a": 1.0, "b": 0.0}}, {"success": {"c": 1.0}})
+    assert "no task in common: 2 tasks in the baseline, 1 other now" in outcome.reasons
+
+
 def test_drops_that_differ_make_no_baseline() -> None:
     one = drop({"overall": {"a": 0.2}}, "s/1")
     with pytest.raises(InvalidBaseline, match="differ in suite, judges, settings or tasks"):

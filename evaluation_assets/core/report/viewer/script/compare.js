@@ -49,12 +49,12 @@ function showTasks(container, index, sides, left, right, pairs) {
   const changed = pairs.filter((pair) => pair.outcome);
   const listed = pairs.filter((pair) => rank(pair) < 3);
   const fell = changed.filter((pair) => pair.outcome < 0).length;
-  const why = left.key === "before" ? `${index.other.why[0].toUpperCase()}${index.other.why.slice(1)}. ` : "";
+  const why = left.key === "before" && [name(left.title), `: ${index.other.why}. `];
   fill(
     container,
     element("h1", {}, "Compare ", name(right.title), " with ", name(left.title)),
     sides.length > 2 && element("p", { class: "quick" }, chooser("left", "Left side", sides, left, { right: right.key }), chooser("right", "Right side", sides, right, { left: left.key })),
-    element("p", { class: "note" }, `${why}On both sides: ${counted(pairs.length, "task")}. `, `Passes less often on the right than on the left: ${count(fell)}; more often: ${count(changed.length - fell)}.`),
+    element("p", { class: "note" }, why, `Of ${counted(pairs.length, "task")} in both, ${count(fell)} passed less often in `, name(right.title), `, ${count(changed.length - fell)} more often.`),
     listed.length === 0
       ? element("p", {}, `No task changed its outcome, and no score by ${CHANGE} or more.`)
       : element("div", { class: "scroll" }, element("table", { class: "runs" }, head(), element("tbody", {}, listed.map((pair) => taskRow(pair, left, right))))),

@@ -170,7 +170,10 @@ function drawTable(shown) {
       "tr",
       {},
       element("th", { scope: "row" }, element("a", { href: addressOf("run", row.id) }, name(row.id)), element("span", { class: "task", dir: "auto" }, name(row.task))),
-      state.columns.map((key) => element("td", { class: COLUMNS[key].number ? "n" : null, "data-label": COLUMNS[key].title }, COLUMNS[key].cell(row))),
+      state.columns.map((key) => {
+        const cell = COLUMNS[key].cell(row);
+        return element("td", { class: `${COLUMNS[key].number ? "n" : ""}${cell === "–" ? " quiet" : ""}`, "data-label": COLUMNS[key].title }, cell);
+      }),
     ),
   );
   const left = selection.length - shown;
