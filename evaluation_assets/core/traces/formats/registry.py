@@ -79,6 +79,7 @@ from evaluation_assets.core.traces.formats.readers import (
     pi,
     pydantic_ai,
     qwen_code,
+    react,
     smolagents,
     swe_agent,
     tagged,
@@ -182,6 +183,7 @@ _SHIPPED: dict[str, Format] = {
             VSCODE_CHAT,
             anthropic_messages,
             openai_messages,
+            react,
             dialogue,
         ),
     )

@@ -254,11 +254,13 @@ def test_a_tool_span_that_was_exported_twice_is_one_call() -> None:
 REACT = "Thought: I look it up.\nAction: search\nAction Input: {}\nObservation: found\nFinal Answer: it is there"
 
 
-def test_calls_that_are_only_text_are_a_doubt(tmp_path: Path) -> None:
+def test_calls_that_nothing_answers_are_a_doubt(tmp_path: Path) -> None:
     messages = [{"role": "user", "content": "Find it"}, {"role": "assistant", "content": REACT}]
+    unanswered = [messages[0], {"role": "assistant", "content": REACT.partition("Observation")[0]}]
     plain = [{"role": "user", "content": "Find it"}, {"role": "assistant", "content": "Action: none is needed."}]
     for name, record, expected in (
-        ("react.jsonl", {"messages": messages}, "doubtful"),
+        ("react.jsonl", {"messages": messages}, "complete"),
+        ("unanswered.jsonl", {"messages": unanswered}, "doubtful"),
         ("listed.jsonl", {"messages": plain, "tools_used": ["search"]}, "doubtful"),
         ("plain.jsonl", {"messages": plain, "tools_used": []}, "complete"),
     ):

@@ -3,8 +3,8 @@
 Hermes and Qwen models write `<tool_call>` elements with JSON and are given `<tool_response>` elements; LLaMA-Factory
 and ms-swift have calls as messages from `function_call` and with the role `tool_call`. Terminus, the agent of Terminal-
 Bench, answers with an object of commands that are typed into a terminal, and is given what it then shows. mini-SWE-
-agent has one command in a fence of its own. Agents in the manner of ReAct, such as those of ToolBench, write `Action:`
-and `Action Input:`. `token_calls` reads those in special tokens.
+agent has one command in a fence of its own. `react_texts` reads the actions of agents in the manner of ReAct,
+`token_calls` those in special tokens.
 """
 
 import re
@@ -22,6 +22,7 @@ from evaluation_assets.core.traces.formats.messages.function_elements import (
     text_of,
     with_functions,
 )
+from evaluation_assets.core.traces.formats.messages.react_texts import with_actions
 from evaluation_assets.core.traces.formats.messages.smolagents_messages import is_of_smolagents, with_calls
 from evaluation_assets.core.traces.formats.messages.token_calls import has_token_calls, unread_in, with_token_calls
 from evaluation_assets.core.traces.formats.transcript import as_text
@@ -40,9 +41,6 @@ _WORDS = ("analysis", "state_analysis", "explanation", "plan")
 _TERMINAL = "bash_command"
 _COMPLETE = "task_complete"
 _COMMAND = re.compile(r"^```mswea_bash_command[ \t]*\n(.*?)\n?^```[ \t]*$", re.MULTILINE | re.DOTALL)
-_ACTION = re.compile(
-    r"\A\s*(?:Thought:)?(.*?)^[ \t]*Action:[ \t]*(\S[^\n]*)\n+[ \t]*Action Input:[ \t]*(.*)\Z", re.MULTILINE | re.DOTALL
-)
 _KEYED = re.compile(r"\s*([\w.:/-]+)\s*(<arg_key>.*)", re.DOTALL)
 _ARGUMENT = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
 _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
@@ -78,8 +76,8 @@ def with_written_calls(messages: list[Any]) -> WrittenMessages:
         return WrittenMessages(list(with_functions(messages)), task_in(messages))
     if any(_typed(message) is not None for message in messages):
         return WrittenMessages(list(_terminal(messages)), _instruction(messages), answer=_submitted(messages))
-    if any(map(_acted, messages)) and any(role_of(message) == "tool" for message in messages):
-        return WrittenMessages([_acted(message) or message for message in messages])
+    if (acted := with_actions(messages)) is not None:
+        return WrittenMessages(acted)
     unread = unread_in(messages) + sum(_begun(message) > 0 for message in messages)
     return WrittenMessages(messages, unread=unread)
 
@@ -247,16 +245,6 @@ def _answer(text: str) -> JsonObject | None:
     typed = [{"keystrokes": one.content, **_duration(one.attributes)} for one in elements_in(text, "keystrokes")[0]]
     words = {key: inner for key in _WORDS if (inner := element_in(text, key)) is not None}
     return {**words, "commands": typed, _COMPLETE: (element_in(text, _COMPLETE) or "").lower() == "true"}
-
-
-def _acted(message: Any) -> JsonObject | None:
-    """A message with the action in its text as a call; `None` for any other."""
-    found = _ACTION.match(_text(message)[1]) if role_of(message) == "assistant" else None
-    if found is None:
-        return None
-    thought, name, arguments = (group.strip() for group in found.groups())
-    call = {"name": name, "arguments": arguments}
-    return {**_without_text(message), "role": "assistant", "content": "", "reasoning": thought, "tool_calls": [call]}
 
 
 def _duration(attributes: str) -> JsonObject:

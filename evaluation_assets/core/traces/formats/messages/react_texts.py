@@ -1,0 +1,124 @@
+"""Texts in the manner of ReAct: lines that begin with `Thought:`, `Action:`, `Action Input:`, `Observation:` and
+`Final Answer:`, also with a number, and `Question:` before them.
+
+An action names its tool and has its input in a line of its own (LangChain), or both are in one: `Search[Ada Lovelace]`,
+`search("Ada Lovelace")`, `go to cabinet 1`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, zip_longest
+from typing import Any
+
+from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.function_elements import text_of
+from evaluation_assets.core.traces.formats.untyped import at, decoded, object_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_HEAD = re.compile(
+    r"^[ \t]*(?:\*\*)?(Question|Thought|Action Input|Action|Act|Observation|Obs|Final Answer)(?:\*\*)?(?: ?\d{1,4})?"
+    r"[ \t]*:(?:\*\*)?",
+    re.MULTILINE,
+)
+_OBSERVED = re.compile(r"\s*(?:\*\*)?Observation(?:\*\*)?(?: ?\d{1,4})?[ \t]*:(?:\*\*)?", re.IGNORECASE)
+_IN_ONE = re.compile(r"([\w.-]+)[ \t]*(?:\[(.*)\]|\((.*)\))\.?", re.DOTALL)
+_WORD = re.compile(r"[\w.-]+")
+_SHORT = {"Act": "Action", "Obs": "Observation"}
+_FINISH = "finish"
+_TEXTS = ("content", "value", "from", "role")
+
+
+def conversations_in(text: str) -> list[list[JsonObject]]:
+    """The chat messages of each question in a text, from its first line that begins so.
+
+    Questions are left out if no action on them has an observation.
+    """
+    first = _HEAD.search(text)
+    found: list[list[JsonObject]] = [[]]
+    for message in _messages(text[first.start() :] if first is not None else ""):
+        if message["role"] == "user" and any("tool_calls" in each for each in found[-1]):
+            found.append([])
+        found[-1].append(message)
+    return [each for each in found if any(_follows(*pair) for pair in pairwise(each))]
+
+
+def _follows(act: JsonObject, shown: JsonObject) -> bool:
+    return "tool_calls" in act and shown["role"] == "tool"
+
+
+def with_actions(messages: Sequence[Any]) -> list[Any] | None:
+    """Chat messages with the actions in their texts as calls, and observations as results.
+
+    An observation is in the text of the model, in a message of a tool, or in one of the user that names it so. `None`
+    if no action has one.
+    """
+    if not any("Act" in _said(message) for message in messages):  # as in most conversations
+        return None
+    found: list[Any] = []
+    is_waiting = is_observed = False
+    for message in messages:
+        role, said = role_of(message), _said(message)
+        pieces = list(_messages(said)) if role == "assistant" else []
+        if pieces and any("tool_calls" in each or is_observed for each in pieces):
+            rest = {key: value for key, value in message.items() if key not in _TEXTS}
+            found += [{**more, **piece} for piece, more in zip_longest(pieces, [rest], fillvalue={})]
+            is_observed = is_observed or any(each["role"] == "tool" for each in pieces)
+        elif is_waiting and role == "user" and (observed := _OBSERVED.match(said)) is not None:
+            found.append({"role": "tool", "content": said[observed.end() :].strip()})
+            is_observed = True
+        else:
+            found.append(message)
+            is_observed = is_observed or (is_waiting and role == "tool")
+        is_waiting = bool(pieces) and "tool_calls" in pieces[-1]
+    return found if is_observed else None
+
+
+def _said(message: Any) -> str:
+    """The text of a message without calls."""
+    return text_of({**object_in(message), "content": at(message, "content") or at(message, "value")})
+
+
+def _messages(text: str) -> Iterator[JsonObject]:
+    """The messages of a text; none if no line of it begins like one of ReAct."""
+    heads = list(_HEAD.finditer(text))
+    if not heads:
+        return
+    thoughts = [text[: heads[0].start()].strip()]
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    parts = [
+        (_SHORT.get(head[1], head[1]), text[head.end() : end].strip()) for head, end in zip(heads, ends, strict=True)
+    ]
+    for (kind, body), (after, following) in zip_longest(parts, parts[1:], fillvalue=("", "")):
+        if kind == "Thought":
+            thoughts.append(body)
+        elif kind == "Question":
+            yield {"role": "user", "content": body}
+        elif kind == "Observation":
+            yield {"role": "tool", "content": body}
+        elif kind in ("Action", "Final Answer"):
+            reasoning = "\n".join(filter(None, thoughts))
+            thoughts = []
+            about = {"role": "assistant", "content": "", **({"reasoning": reasoning} if reasoning else {})}
+            if kind == "Action":
+                yield {**about, "tool_calls": [_call(body, following if after == "Action Input" else None)]}
+            else:
+                yield {**about, "content": body}
+    if rest := "\n".join(filter(None, thoughts)):
+        yield {"role": "assistant", "content": rest}
+
+
+def _call(action: str, given: str | None) -> JsonObject:
+    """The call of an action: with the input of the next line, or with what is in brackets or behind the first word."""
+    if given is not None:
+        arguments = decoded(given)
+        return {"name": action, "arguments": arguments if isinstance(arguments, dict) else {"input": given}}
+    written = _IN_ONE.fullmatch(action)
+    if written is not None:
+        name, text = written[1], written[2] if written[2] is not None else written[3]
+        arguments = decoded(text)
+        if not isinstance(arguments, dict):
+            arguments = {"answer" if name.lower() == _FINISH else "input": text.strip("\"'")}
+        return {"name": name, "arguments": arguments}
+    word = _WORD.match(action)
+    name = action if word is None else word[0]
+    return {"name": name or "action", "arguments": {"input": rest} if (rest := action[len(name) :].strip()) else {}}

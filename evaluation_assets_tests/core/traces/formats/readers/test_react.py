@@ -1,0 +1,109 @@
+"""Transcripts in the manner of ReAct, in texts, records and chat messages."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation_assets.core.traces.formats.base import Rejection
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of
+from evaluation_assets_tests.core.traces.formats.reading import calls_of, check, read, trajectories
+
+RUN = """Question: Who is older, Ada or Bob?
+Thought 1: I search Ada.
+Action 1: Search[Ada]
+Observation 1: Ada was born in 1815.
+Thought 2: Now Bob.
+Action 2: Search[Bob]
+Observation 2: Bob was born in 1900.
+Thought 3: Ada is older.
+Action 3: Finish[Ada]
+"""
+CALLS = [
+    ("Search", {"input": "Ada"}, "Ada was born in 1815."),
+    ("Search", {"input": "Bob"}, "Bob was born in 1900."),
+    ("Finish", {"answer": "Ada"}, None),
+]
+
+
+def saved(folder: Path, name: str, content: Any) -> Path:
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content) + "\n")
+    return path
+
+
+def test_a_text_is_a_run_for_each_question(tmp_path: Path) -> None:
+    other = RUN.replace("Ada or Bob", "Cy or Bob").replace(
+        "Finish[Ada]", "Finish[Cy]\nObservation 3: Answer is CORRECT"
+    )
+    path = saved(tmp_path, "log.txt", f"#### TRIAL 1\n{RUN}\n{other}")
+    one, two = trajectories(path)
+    for run in (one, two):
+        check(run)
+    assert (one.task, one.final_answer, calls_of(one)) == ("Who is older, Ada or Bob?", "Ada", CALLS)
+    assert (two.task, two.final_answer) == ("Who is older, Cy or Bob?", "Cy")
+    assert [one.piece(step.thought) for step in one.calls] == ["I search Ada.", "Now Bob.", "Ada is older."]
+    assert summary_of(path).trust == "complete"
+
+
+def test_a_record_keeps_what_it_says_of_the_run(tmp_path: Path) -> None:
+    (run,) = trajectories(saved(tmp_path, "d.jsonl", {"task_id": "a-1", "trajectory": RUN, "success": False}))
+    assert (run.task_id, run.success, calls_of(run)) == ("a-1", False, CALLS)
+
+
+LOG = """\x1b[1m> Entering new AgentExecutor chain...\x1b[0m
+\x1b[32;1m\x1b[1;3mThought: I need the sum.
+Action: calculator
+Action Input: {"of": [1, 2]}\x1b[0m
+Observation: \x1b[36;1m\x1b[1;3m3\x1b[0m
+Thought: I now know the final answer.
+Final Answer: It is 3.
+
+\x1b[1m> Finished chain.\x1b[0m
+"""
+
+
+def test_what_langchain_prints_is_a_run(tmp_path: Path) -> None:
+    (run,) = trajectories(saved(tmp_path, "log.txt", LOG))
+    check(run)
+    assert (calls_of(run), run.final_answer) == ([("calculator", {"of": [1, 2]}, "3")], "It is 3.")
+
+
+@pytest.mark.parametrize(
+    ("action", "call"),
+    [
+        ("search\nAction Input: Ada Lovelace", ("search", {"input": "Ada Lovelace"})),
+        ('search("Ada Lovelace")', ("search", {"input": "Ada Lovelace"})),
+        ("go to cabinet 1", ("go", {"input": "to cabinet 1"})),
+        ("look", ("look", {})),
+    ],
+)
+def test_actions_that_users_observe_in_messages_are_calls(
+    tmp_path: Path, action: str, call: tuple[str, dict[str, Any]]
+) -> None:
+    messages = [
+        {"role": "user", "content": "Find it."},
+        {"role": "assistant", "content": f"Thought: I try.\nAction: {action}", "usage": {"prompt_tokens": 7}},
+        {"role": "user", "content": "Observation: found"},
+        {"role": "assistant", "content": "Thought: That is it.\nFinal Answer: Here."},
+    ]
+    (run,) = trajectories(saved(tmp_path, "d.jsonl", {"id": "1", "messages": messages}))
+    check(run)
+    assert calls_of(run) == [(*call, "found")]
+    assert (run.task, run.final_answer, len(run.turns)) == ("Find it.", "Here.", 1)
+    assert run.usage is not None and run.usage.input_tokens == 7
+
+
+def test_a_whole_run_in_one_answer_is_read_with_its_usage_once(tmp_path: Path) -> None:
+    answer = {"role": "assistant", "content": RUN.partition("\n")[2], "usage": {"prompt_tokens": 9}}
+    asked = {"role": "user", "content": "Who is older?"}
+    (run,) = trajectories(saved(tmp_path, "d.jsonl", {"messages": [asked, answer]}))
+    assert calls_of(run) == CALLS
+    assert run.usage is not None and run.usage.input_tokens == 9
+
+
+@pytest.mark.parametrize("text", ["Action: none.\n", "Thought: hm.\nFinal Answer: 3\n", "Observation: it rains.\n"])
+def test_a_text_without_an_action_that_an_observation_follows_is_no_run(tmp_path: Path, text: str) -> None:
+    (item,) = read(saved(tmp_path, "d.jsonl", {"log": text}), format_name="react")
+    assert isinstance(item, Rejection) and item.reason == "not_this_format"
