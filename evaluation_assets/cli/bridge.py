@@ -29,9 +29,8 @@ from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics
 from evaluation_assets.core.gating.wording import offset as offset_words
 from evaluation_assets.core.intake.drops import Drop, one_file
-from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import Panel, judges_of
-from evaluation_assets.core.judging.rubrics.model import Rubrics, load_rubrics
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.pipeline.bridging import (
@@ -82,9 +81,8 @@ def bridge(
     """
     try:
         settings = load_settings(home.gate_file).gate
-        rubrics, judges = load_rubrics(home.rubrics), judges_of(panel, home.ledger_url)
         name, drops = _suite(home, old, suite)
-        change = change_of(drops, old, new, judges, rubrics, panel.quorum)
+        change = change_of(drops, old, new, Scorers.of(home, panel))
         if panel.cascade:
             raise NoBridge("the panel has a cascade; bridges do not link cascades")
         runs = sampled(home, (drop.drop for drop in change.drops), sample)
@@ -100,7 +98,7 @@ def bridge(
             if not _is_agreed(home, asking, change, sampled_drops, spending):
                 return
         limit = spending.budget()
-        found = _overlap(home, runs, judges_of(asking, home.ledger_url), change, rubrics, panel.quorum, limit)
+        found = _overlap(home, runs, Scorers.of(home, asking), change, limit)
         limit.check_all_was_asked()
         offsets, needed = _offsets(found, runs, settings)
         if not offsets:
@@ -184,17 +182,9 @@ def _is_agreed(home: Installation, panel: Panel, change: Change, drops: list[Dro
     return is_agreed_on_drops(home, alone, drops, spending)
 
 
-def _overlap(
-    home: Installation,
-    runs: Mapping[Run, str],
-    judges: list[Judge],
-    change: Change,
-    rubrics: Rubrics,
-    quorum: int,
-    limit: Budget,
-) -> Overlap:
+def _overlap(home: Installation, runs: Mapping[Run, str], scorers: Scorers, change: Change, limit: Budget) -> Overlap:
     with progress("judging", len(runs) * len(change.asked) * len(STEPS)) as step:
-        return asyncio.run(overlap(home, runs, judges, change.asked, rubrics, quorum, limit, step))
+        return asyncio.run(overlap(home, runs, scorers, change.asked, limit, step))
 
 
 def _offsets(

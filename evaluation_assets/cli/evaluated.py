@@ -20,6 +20,11 @@ def check_evaluated(home: Installation, drop: str, table: str = "task_metrics") 
         refuse(f"{drop} has not been evaluated; {did_you_mean(drop, known, listed)}")
 
 
+def refuse_without_drops(home: Installation) -> NoReturn:
+    """Exit with status 2, as no drop has been evaluated."""
+    refuse(f"no drop has been evaluated in {home.root}. Evaluate one: {home.command('evaluate', 'FILE')}")
+
+
 def refuse_without_report(home: Installation, drop: str, known: Iterable[str]) -> NoReturn:
     """Exit with status 2, as a drop has no report; `known` drops have one."""
     hint = did_you_mean(drop, known, f"evaluate it first: {home.command('evaluate', 'FILE')}")

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator
 from functools import wraps
 from itertools import groupby
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
-import orjson
 from upath import UPath
 
 from evaluation_assets.cli.exported_prompts import exported_prompts
@@ -16,7 +15,7 @@ from evaluation_assets.cli.options import FiniteRange, with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.gating.session_agents import with_ranks
 from evaluation_assets.core.lake.staging import is_stream
-from evaluation_assets.core.lake.stored import publish
+from evaluation_assets.core.report.files import write_json_lines
 from evaluation_assets.core.report.provenance.judge_prompts import JUDGED_LEVELS, Part, Wanted
 from evaluation_assets.core.report.sinks import otel_events
 from evaluation_assets.core.report.sinks.scores import drop_scores
@@ -103,20 +102,12 @@ def export(home: Installation, drop: str, format_name: str, output: Path, wanted
     if format_name == "inspect":
         echo(f"{output}: {write_inspect_log(home, drop, output)} trajectories")
         return
-    count = 0
-
-    def pour(sink: IO[bytes]) -> None:
-        nonlocal count
-        lines = (
-            exported_prompts(home, drop, wanted)
-            if format_name == "judge_prompts"
-            else _lines(home, drop, format_name, trajectories)
-        )
-        for line in lines:
-            sink.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-            count += 1
-
-    publish(UPath(output), pour)
+    lines = (
+        exported_prompts(home, drop, wanted)
+        if format_name == "judge_prompts"
+        else _lines(home, drop, format_name, trajectories)
+    )
+    count = write_json_lines(UPath(output), lines)
     what = {"session_agents": "agents", "judge_prompts": "verdicts"}.get(format_name, "trajectories")
     echo(f"{output}: {count} {what}", err=is_stream(output))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import Any
 
 import click
 from upath import UPath
@@ -20,7 +20,7 @@ from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, JudgeSettings, Panel, judges_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
-from evaluation_assets.core.lake.stored import publish
+from evaluation_assets.core.lake.stored import published
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.injection import (
     Pairs,
@@ -165,11 +165,8 @@ def _first_reason(found: Pairs) -> str:
 
 
 def _write(output: Path, found: Pairs) -> None:
-    def pour(sink: IO[bytes]) -> None:
-        for trajectory in found.trajectories():
-            sink.write(line_of(trajectory))
-
-    publish(UPath(output), pour)
+    with published(UPath(output)) as sink:
+        sink.writelines(map(line_of, found.trajectories()))
     echo(
         f"{output}: {counted(len(found.trajectories()), 'trajectory')}, damaged ones with the label `injected`",
         err=True,

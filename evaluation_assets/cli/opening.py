@@ -11,8 +11,8 @@ from evaluation_assets.cli.evaluated import refuse_without_report
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.report_server import serving
-from evaluation_assets.core.judging.panel import judges_of, load_panel
-from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.panel import load_panel
+from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.models.redaction.redactor import NotRedacted
 from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.report.drop_report import write_comparison
@@ -88,9 +88,8 @@ def page_of(home: Installation, drop: str) -> UPath:
 
 def _compared(home: Installation, drop: str, against: str) -> UPath:
     panel, settings = load_panel(home.panel_file), load_settings(home.gate_file)
-    judges, rubrics = judges_of(panel, home.ledger_url), load_rubrics(home.rubrics)
     try:
-        return write_comparison(home, drop, against, judges, rubrics, panel.quorum, settings, panel.report_redaction)
+        return write_comparison(home, drop, against, Scorers.of(home, panel), settings, panel.report_redaction)
     except NotRedacted as problem:
         refuse(f"{problem}; simplify the pattern in panel.yaml")
 

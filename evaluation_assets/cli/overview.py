@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evaluation_assets.cli.evaluated import refuse_without_drops
 from evaluation_assets.cli.opening import write_list
 from evaluation_assets.cli.options import text_or_json, with_panel
-from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
+from evaluation_assets.cli.output import echo, refuse_run, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
@@ -105,7 +106,7 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
         if not home.drops_with("task_metrics"):
             if lost:
                 click.echo(_as_text(GIVEN_UP, lost))
-            refuse(f"no drop has been evaluated in {home.root}. Evaluate one: {home.command('evaluate', 'FILE')}")
+            refuse_without_drops(home)
         failed = _materialise(home, panel, tables)
         blocked = [check for check in failed if check.blocking]
         made = {GIVEN_UP: lambda: lost, PANELS: lambda: panel_rows(home), FINDINGS: lambda: finding_counts(home)}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from evaluation_assets.cli.evaluated import refuse_without_drops
 from evaluation_assets.cli.opening import has_data_beside
 from evaluation_assets.cli.options import WholeRange, text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
@@ -71,7 +72,7 @@ def _where_conditions_work(words: Sequence[str]) -> str:
 def _drops(home: Installation, chosen: Sequence[str]) -> list[str]:
     drops = drops_to_search(home)
     if not drops:
-        refuse(f"no drop has been evaluated in {home.root}. Evaluate one: {home.command('evaluate', 'FILE')}")
+        refuse_without_drops(home)
     for drop in chosen:
         if drop not in drops:
             refuse(f"there is no evaluated drop {drop!r}{_hint(drop, drops)}")

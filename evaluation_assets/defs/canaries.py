@@ -12,7 +12,7 @@ from evaluation_assets.core.pipeline.canaries import CanaryRun, asked_version
 from evaluation_assets.core.pipeline.checks.judging import canaries_answered
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import COVERAGE
-from evaluation_assets.defs.per_judge import chosen_judges, judges_stage, results_of
+from evaluation_assets.defs.per_judge import all_by_judge, by_judge, chosen_judges, judges_stage, results_of
 from evaluation_assets.defs.stage import Result, Stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
@@ -44,8 +44,8 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
         (raw,) = home.tables(drop.key, "raw_trajectories")
         repeats = settings.repeats_of(DropFacts.of(raw).sidecar.suite)
         chosen = chosen_judges(drop, CANARY_VERDICTS, asked)
-        own = {judge.name: [home.home.table(drop.key, table.name, judge.name) for table in OWN] for judge in chosen}
-        earlier = {judge.name: home.home.table(drop.key, CANARY_VERDICTS.name, judge.name) for judge in chosen}
+        own = all_by_judge(home.home, drop.key, OWN, chosen)
+        earlier = by_judge(home.home, drop.key, CANARY_VERDICTS, chosen)
         run = CanaryRun(drop.key, drop.run_id, rubrics, repeats, config.budget())
         done = run.judge(chosen, own, earlier)
         async for result in results_of(

@@ -11,7 +11,7 @@ from evaluation_assets.core.sections.constraints.settings import Checks
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.freshness import REPORT
 from evaluation_assets.defs.partitions import check_of_drops
-from evaluation_assets.defs.per_judge import LEVELS
+from evaluation_assets.defs.per_judge import LEVELS, all_by_judge
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
@@ -43,7 +43,7 @@ def report_checks(judges: Sequence[Judge], constraints: Checks) -> Stage:
             judges=judges,
             clips=clips,
             clip_scores=scores,
-            verdicts={j.name: [home.home.table(drop.key, level.name, j.name) for level in LEVELS] for j in judges},
+            verdicts=all_by_judge(home.home, drop.key, LEVELS, judges),
             tool_use_results=results,
             constraint_results=constraint_results,
         )

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation_assets.core.judging.cascade.fitted import read_cascade
-from evaluation_assets.core.judging.panel import Panel, judges_of
-from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.report.sinks.settings import SinkSettings
 from evaluation_assets.core.sections.constraints.settings import load_checks
@@ -52,8 +52,8 @@ def evaluation_of(
     home: Installation, panel: Panel, settings: Settings, sinks: Mapping[str, SinkSettings]
 ) -> Evaluation:
     """The evaluation of the drops of an installation."""
-    judges = judges_of(panel, home.ledger_url)
-    rubrics, rules = load_rubrics(home.rubrics), load_checks(home.checks_file)
+    scorers, rules = Scorers.of(home, panel), load_checks(home.checks_file)
+    judges, rubrics = scorers.judges, scorers.rubrics
     cascading = Cascading(panel.cascade, read_cascade(home.cascade_file) if panel.cascade else None)
     levels = judging_assets(judges, rubrics, cascading)
     tables = [
@@ -63,7 +63,7 @@ def evaluation_of(
         reports.preprocessed_files,
         *levels,
         *canary_assets(judges, rubrics, settings.canaries),
-        *scores.scores_assets(judges, rubrics, panel.quorum),
+        *scores.scores_assets(scorers),
         tool_use.tool_use_results(settings.gate.min_pass_rates),
         tool_use.failure_patterns,
         coding_work.coding_work,
@@ -71,7 +71,7 @@ def evaluation_of(
         sessions.session_analyses(judges, panel, home.ledger_url),
         findings.findings(judges),
         outcomes.predicted_outcomes,
-        regression.task_metrics(judges, rubrics, panel.quorum, settings),
+        regression.task_metrics(scorers, settings),
         regression.score_history,
         sessions.session_history,
         sessions.session_agents,
@@ -88,8 +88,8 @@ def evaluation_of(
     return Evaluation(
         [
             *tables,
-            reports.report_asset(judges, rubrics, panel.quorum, key, settings, redaction),
-            *delivery_assets(sinks, judges, rubrics, panel.quorum, settings),
+            reports.report_asset(scorers, key, settings, redaction),
+            *delivery_assets(sinks, scorers, settings),
             checks.report_checks(judges, rules),
             regression.gate_check(settings),
         ],

@@ -1,7 +1,6 @@
 """What was evaluated when, and from what: asked of Dagster's own record of materialisations."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import dagster as dg
@@ -9,6 +8,7 @@ import dagster as dg
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.intake.triggers.new_drops import Evaluated
 from evaluation_assets.core.intake.triggers.stale_drops import has_changed
+from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.defs.names import EVALUATE_DROP
 from evaluation_assets.resources.asset_keys import prefixed
 from evaluation_assets.resources.data_versions import code_version_of
@@ -40,8 +40,7 @@ def stale(
     instance: dg.DagsterInstance, drops: Iterable[Drop], evaluation_key: str, prefix: _Prefix = ()
 ) -> Iterator[Drop]:
     """The drops that were never reported, have changed, or would be evaluated differently now, in their order."""
-    remaining = iter(drops)
-    while some := list(islice(remaining, _AT_ONCE)):
+    for some in chunks(drops, _AT_ONCE):
         reports = _latest_of_many(instance, prefixed(REPORT, prefix), [drop.key for drop in some])
         same = [key for key, report in reports.items() if code_version_of(report) == evaluation_key]
         read = _latest_of_many(instance, prefixed(RAW, prefix), same)

@@ -12,6 +12,7 @@ from evaluation_assets.core.report.sinks.webhook import post
 from evaluation_assets.core.system.automation import NotificationSettings
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import EVALUATED, PARTITION_TAG
+from evaluation_assets.defs.step_failures import why_failed
 from evaluation_assets.resources.installation import HomeResource
 
 PATIENCE = Patience(attempts=1, timeout=10.0)
@@ -75,14 +76,7 @@ def failure_group_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
 
 def reason_of(context: dg.RunFailureSensorContext) -> str | None:
     """Why the steps of a run failed; what Dagster says of the run where no step did."""
-    found: list[str] = []
-    for event in context.get_step_failure_events():
-        told, error = event.step_failure_data.user_failure_data, event.step_failure_data.error
-        said = told.description if told is not None else None
-        if said is None and error is not None:
-            said = (error.cause or error).message.strip()
-        found.append(said or f"{event.step_key} failed")
-    return "; ".join(found) or context.failure_event.message
+    return "; ".join(map(why_failed, context.get_step_failure_events())) or context.failure_event.message
 
 
 def report_headline(instance: dg.DagsterInstance, run_id: str) -> str | None:

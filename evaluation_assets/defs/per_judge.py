@@ -46,6 +46,13 @@ def by_judge(home: Installation, drop: str, table: Table, judges: Sequence[Judge
     return {judge.name: home.table(drop, table.name, judge.name) for judge in judges}
 
 
+def all_by_judge(
+    home: Installation, drop: str, tables: Sequence[Table], judges: Sequence[Judge]
+) -> dict[str, list[Stored]]:
+    """Several tables of every judge, by name."""
+    return {judge.name: [home.table(drop, table.name, judge.name) for table in tables] for judge in judges}
+
+
 def judges_stage(
     *,
     table: Table,

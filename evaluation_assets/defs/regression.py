@@ -1,6 +1,5 @@
 """[regression] Is a drop worse than what was accepted: metrics, baseline, gate, history, calibration, drift."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -16,8 +15,7 @@ from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import read_metrics
 from evaluation_assets.core.intake.facts import HistoryFacts
 from evaluation_assets.core.judging.canary_judges import canary_judges
-from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Stream, batched
 from evaluation_assets.core.pipeline.checks.gating import no_drift
@@ -65,7 +63,7 @@ def regression_assets(settings: Settings) -> list[dg.AssetsDefinition]:
     ]
 
 
-def task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings) -> Stage:
+def task_metrics(scorers: Scorers, settings: Settings) -> Stage:
     """The metrics of a drop's tasks."""
     inputs = (
         "raw_trajectories",
@@ -77,6 +75,7 @@ def task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, setting
         "findings",
     )
 
+    judges = scorers.judges
     verdicts = judge_keys([tables.CLIP_VERDICTS, tables.TRAJECTORY_VERDICTS], judges)
     canaries = judge_keys([tables.CANARY_VERDICTS], canary_judges(judges))
 
@@ -95,7 +94,7 @@ def task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, setting
     def metrics(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
         disqualified = disqualified_judges(home.home, settings.review)
         of_drop = MeasuredTables.of(home.home, drop.key, judges)
-        measured = MeasuredDrop(drop.key, of_drop, judges, rubrics, quorum, disqualified)
+        measured = MeasuredDrop(drop.key, of_drop, scorers, disqualified)
         table = tables.TASK_METRICS
         return dg.MaterializeResult(
             value=Stream(table, batched(measured.rows(), table), measured.metadata, lambda: measured.facts().footer())

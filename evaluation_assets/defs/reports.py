@@ -1,13 +1,10 @@
 """[reports] What people read about a drop, and the records they take elsewhere."""
 
-from collections.abc import Sequence
-
 import dagster as dg
 
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.judging.canary_judges import canary_judges
-from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.settings import Settings
@@ -73,14 +70,7 @@ def preprocessed_files(drop: DropRun, config: DropConfig, home: HomeResource) ->
     )
 
 
-def report_asset(
-    judges: Sequence[Judge],
-    rubrics: Rubrics,
-    quorum: int,
-    evaluation_key: str,
-    settings: Settings,
-    redaction: Redaction | None,
-) -> Stage:
+def report_asset(scorers: Scorers, evaluation_key: str, settings: Settings, redaction: Redaction | None) -> Stage:
     """The report over a panel's tables.
 
     `evaluation_key` stands for everything it is made with but the drop. It is the code version, because Dagster does
@@ -94,8 +84,8 @@ def report_asset(
             code_version=evaluation_key,
             deps=[
                 *map(dg.AssetKey, (*REPORTED, "judge_cards")),
-                *judge_keys(LEVELS, judges),
-                *judge_keys([tables.CANARY_VERDICTS], canary_judges(judges)),
+                *judge_keys(LEVELS, scorers.judges),
+                *judge_keys([tables.CANARY_VERDICTS], canary_judges(scorers.judges)),
             ],
             kinds={"json", "markdown", "html"},
             description=(
@@ -106,7 +96,7 @@ def report_asset(
     def evaluation_report(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult:
         """Write the report files."""
         address = home.home.report_address(drop.key)
-        report, paths = write_drop_report(home.home, drop.key, judges, rubrics, quorum, settings, redaction)
+        report, paths = write_drop_report(home.home, drop.key, scorers, settings, redaction)
         return dg.MaterializeResult(
             metadata={
                 "report": dg.MetadataValue.md(as_markdown(report, address)),

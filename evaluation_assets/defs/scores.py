@@ -6,7 +6,8 @@ from functools import partial
 import dagster as dg
 
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.rubrics.model import Rubrics, Ties
+from evaluation_assets.core.judging.rubrics.model import Ties
+from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.judging.selection import selections_of
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Stored, Stream, batched
@@ -31,8 +32,9 @@ from evaluation_assets.resources.installation import HomeResource
 _STATISTICS = ("mean", "adjusted_mean", "median", "min", "max", "std", "n_scored")
 
 
-def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> list[Stage]:
+def scores_assets(scorers: Scorers) -> list[Stage]:
     """Scores of clips, categories and trajectories, and how far the judges agree."""
+    judges, rubrics, quorum = scorers.judges, scorers.rubrics, scorers.quorum
     own = selections_of(judges)
     asked = "".join(f"|{judge.name}: {said}" for judge in judges if (said := judge.selection.described()))
 

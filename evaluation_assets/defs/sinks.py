@@ -1,11 +1,10 @@
 """[sinks] Scores sent to trace stores, pull requests and webhooks; labels collected from there."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import dagster as dg
 
-from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Stream, batched
 from evaluation_assets.core.pipeline.settings import Settings
@@ -32,11 +31,9 @@ from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
 
-def delivery_assets(
-    sinks: Mapping[str, SinkSettings], judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
-) -> list[Stage]:
+def delivery_assets(sinks: Mapping[str, SinkSettings], scorers: Scorers, settings: Settings) -> list[Stage]:
     """The deliveries of each sink."""
-    return [_deliveries(name, sink, judges, rubrics, quorum, settings) for name, sink in sinks.items()]
+    return [_deliveries(name, sink, scorers, settings) for name, sink in sinks.items()]
 
 
 def collecting_assets(sinks: Mapping[str, SinkSettings]) -> list[dg.AssetsDefinition]:
@@ -49,9 +46,7 @@ def stores_of(sinks: Mapping[str, SinkSettings]) -> dict[str, ScoreSinkSettings]
     return {name: sink for name, sink in sinks.items() if is_annotated(sink)}
 
 
-def _deliveries(
-    name: str, sink: SinkSettings, judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
-) -> Stage:
+def _deliveries(name: str, sink: SinkSettings, scorers: Scorers, settings: Settings) -> Stage:
     key = owned_key(DELIVERIES, name)
 
     # The report's blocking checks would keep a regression from the pull request, so that what the report and the gate
@@ -60,7 +55,7 @@ def _deliveries(
         dg.AssetSpec(
             key,
             group_name=groups.SINKS,
-            deps=[*map(dg.AssetKey, REPORTED), *judge_keys(LEVELS, judges)],
+            deps=[*map(dg.AssetKey, REPORTED), *judge_keys(LEVELS, scorers.judges)],
             kinds={sink.type},
             description=f"What was sent to the sink {name} ({sink.type}: {sink.place}), and with what result.",
         ),
@@ -71,13 +66,13 @@ def _deliveries(
         tally = Tally()
 
         def outcome() -> DropOutcome:
-            own = DropTables.of(home.home, drop.key, judges)
+            own = DropTables.of(home.home, drop.key, scorers.judges)
             return drop_outcome(
-                drop_report(home.home, drop.key, own, judges, rubrics, quorum, settings),
+                drop_report(home.home, drop.key, own, scorers, settings),
                 home.home.public_report_address(drop.key),
             )
 
-        consignment = Consignment(home.home, drop.key, name, sink, [judge.name for judge in judges], outcome)
+        consignment = Consignment(home.home, drop.key, name, sink, [judge.name for judge in scorers.judges], outcome)
         table = tables.DELIVERIES
         rows = batched(consignment.deliver(tally), table)
         yield dg.MaterializeResult(value=Stream(table, rows, lambda: {"deliveries": str(tally)}))

@@ -80,6 +80,11 @@ def _move(new: Path, place: Path) -> None:
     with new.open("rb+") as file:
         os.fsync(file.fileno())
     place.parent.mkdir(parents=True, exist_ok=True)
-    for ending in ("-wal", "-shm", "-journal"):
-        place.with_name(f"{place.name}{ending}").unlink(missing_ok=True)
+    remove_side_files(place)
     new.replace(place)
+
+
+def remove_side_files(database: Path) -> None:
+    """Remove the files that SQLite keeps beside a database."""
+    for ending in ("-wal", "-shm", "-journal"):
+        database.with_name(f"{database.name}{ending}").unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from evaluation_assets.core.lake.stored import Stored, Stream, Written, write
 from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.system.cancellation import raise_if_told
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.plain_text import plain
+from evaluation_assets.core.text.plain_text import markdown_cell
 from evaluation_assets.resources.asset_keys import table_path
 
 TABLES_IO = "evaluation_tables"
@@ -84,16 +84,4 @@ def preview(rows: list[dict[str, Any]]) -> dg.MetadataValue:
 
 
 def _cell(value: Any) -> str:
-    text = "" if value is None else str(value)
-    text = " ".join(plain(text[: _CELL + 1]).split())
-    text = text[:_CELL] + ("…" if len(text) > _CELL else "")
-    for character, safe in (
-        ("&", "&amp;"),
-        ("<", "&lt;"),
-        (">", "&gt;"),
-        ("|", "&#124;"),
-        ("`", "&#96;"),
-        ("[", "&#91;"),
-    ):
-        text = text.replace(character, safe)
-    return text
+    return "" if value is None else markdown_cell(str(value)[: _CELL + 1], _CELL)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 import dagster as dg
 
 from evaluation_assets.core.intake.triggers.new_drops import Seen, from_json, to_json
+from evaluation_assets.core.system.chunks import chunks
 
 _PREFIX = "evaluation_assets/drop/"
 
@@ -28,15 +29,11 @@ class SeenDrops:
         values = {_PREFIX + drop: to_json(now) for drop, now in seen.items()}
         known = self._values(values).keys()
         for part in (values.keys() & known, values.keys() - known):
-            for names in _chunks(sorted(part)):
+            for names in chunks(sorted(part), _CHUNK):
                 self._storage.set_cursor_values({name: values[name] for name in names})
 
     def _values(self, names: Iterable[str]) -> dict[str, str]:
         found: dict[str, str] = {}
-        for some in _chunks(sorted(names)):
+        for some in chunks(sorted(names), _CHUNK):
             found |= self._storage.get_cursor_values(set(some))
         return found
-
-
-def _chunks(names: list[str]) -> Iterable[list[str]]:
-    return (names[start : start + _CHUNK] for start in range(0, len(names), _CHUNK))

@@ -28,7 +28,7 @@ from evaluation_assets.resources.dagster_private import (
     create_db_conn_string,
     keep_handlers,
 )
-from evaluation_assets.resources.new_databases import create_databases
+from evaluation_assets.resources.new_databases import create_databases, remove_side_files
 
 _OPEN_RUNS = 4
 """Event logs of runs that stay open: Dagster has one file for each run."""
@@ -58,8 +58,8 @@ def remove_event_log(instance: dg.DagsterInstance, run_id: str) -> None:
     storage = instance.event_log_storage
     if isinstance(storage, SqliteEventLogStorage):
         file = Path(storage.path_for_shard(run_id))
-        for each in (file, *(file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-shm", "-journal"))):
-            each.unlink(missing_ok=True)
+        file.unlink(missing_ok=True)
+        remove_side_files(file)
 
 
 class OpenEventLog(SqliteEventLogStorage):

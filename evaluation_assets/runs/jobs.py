@@ -32,6 +32,7 @@ from evaluation_assets.defs.names import (
     STOPPED,
 )
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
+from evaluation_assets.defs.step_failures import why_failed
 from evaluation_assets.resources.leftovers import remove_leftovers
 from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome, Status
@@ -199,26 +200,8 @@ def run_job(
             run_config={"loggers": {"console": {}}, "ops": dict(ops or {})},
             raise_on_error=False,
         )
-    return JobResult(result.success, result.get_asset_check_evaluations(), _failures(result), _metadata(result))
-
-
-def _failures(result: dg.ExecuteInProcessResult) -> list[str]:
-    """The message of each failed step."""
-    found: list[str] = []
-    for event in result.all_events:
-        if event.is_step_failure:
-            failure = event.step_failure_data
-            error = failure.error.cause or failure.error if failure.error is not None else None
-            said = failure.user_failure_data.description if failure.user_failure_data is not None else None
-            raised = f"{event.step_key} failed" if error is None else _message(error.message, error.cls_name)
-            found.append(said or raised)
-    return found
-
-
-def _message(message: str, cls_name: str | None) -> str:
-    """What an error says; of our own without the name of its class, which is no help to those who run a command."""
-    is_ours = message.startswith("evaluation_assets.") and cls_name is not None
-    return ((is_ours and message.partition(f"{cls_name}: ")[2]) or message).strip()
+    failures = [why_failed(event) for event in result.all_events if event.is_step_failure]
+    return JobResult(result.success, result.get_asset_check_evaluations(), failures, _metadata(result))
 
 
 def _metadata(result: dg.ExecuteInProcessResult) -> dict[str, dict[str, Any]]:

@@ -9,8 +9,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from evaluation_assets.core.lake.stored import DamagedTable
 from evaluation_assets.core.report.sinks.http import SendError
 from evaluation_assets.core.sections.failure_groups.states import read_states
+from evaluation_assets.defs.step_failures import why_failed
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace
 from evaluation_assets_tests.towns import GATE, TASKS, runs
@@ -74,6 +76,21 @@ def test_a_run_that_breaks_is_told_to_the_url(installation: Workspace, receiver:
     notify(installation, installation.run("bad"))
     assert receiver[0]["kind"] == "failure"
     assert receiver[0]["text"].startswith("Run evaluate of bad failed: bad.jsonl is not valid JSON")
+
+
+def test_an_error_of_our_own_is_told_without_its_class() -> None:
+    """Notifications began with `evaluation_assets.core.lake.stored.DamagedTable:`."""
+
+    @dg.op
+    def reading() -> None:
+        raise DamagedTable("clips.parquet is damaged. Delete it.")
+
+    @dg.job
+    def broken() -> None:
+        reading()
+
+    events = broken.execute_in_process(raise_on_error=False).all_events
+    assert [why_failed(event) for event in events if event.is_step_failure] == ["clips.parquet is damaged. Delete it."]
 
 
 def test_a_run_of_many_drops_tells_of_each_that_failed(accepted: Workspace, receiver: list[dict[str, Any]]) -> None:

@@ -29,15 +29,13 @@ WRITER = """
 import sys
 import pytest
 from upath import UPath
-from evaluation_assets.core.lake.stored import publish
+from evaluation_assets.core.lake.stored import published
 
-def write(sink):
+with published(UPath(sys.argv[1])) as sink:
     sink.write(b"half")
     sink.flush()
     print("writing", flush=True)
     sys.stdin.read()
-
-publish(UPath(sys.argv[1]), write)
 """
 
 

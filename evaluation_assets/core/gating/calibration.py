@@ -19,7 +19,10 @@ from evaluation_assets.core.gating.task_metrics import OUTCOMES
 Values = Mapping[str, float]
 """A metric of one run, by task."""
 
-SIMULATIONS = 2000
+_SIMULATIONS = 2000
+"""For each injected effect."""
+
+_SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,6 @@ def calibrate(
     settings: GateSettings,
     *,
     trials: int = 1,
-    simulations: int = SIMULATIONS,
-    seed: int = 0,
 ) -> Calibration | None:
     """Simulate the gate on one metric. `None` if there are fewer than two comparable runs.
 
@@ -75,16 +76,14 @@ def calibrate(
         repeated: the runs of each version. Versions are compared with each other only if none ran twice.
         settings: settings of the gate.
         trials: trials per task and run.
-        simulations: comparisons to simulate for each injected effect.
-        seed: seed of the random generator.
     """
     twice = [runs for runs in repeated if len(runs) > 1]
     groups = twice or [[runs[0] for runs in repeated]]
     tables = [table for runs in groups if (table := _table(runs)) is not None]
     if not tables:
         return None
-    random = np.random.default_rng(seed)
-    base, current = _drawn(tables, simulations, random)
+    random = np.random.default_rng(_SEED)
+    base, current = _drawn(tables, random)
     uniform = random.random(base.shape)
     effects = (0.0, settings.delta / 2, settings.delta, 2 * settings.delta)
     before, after = _as_they_were(tables)
@@ -109,13 +108,11 @@ def _table(runs: Sequence[Values]) -> np.ndarray | None:
     return np.array([[run[task] for task in common] for run in runs]) if len(common) > 1 else None
 
 
-def _drawn(
-    tables: Sequence[np.ndarray], simulations: int, random: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def _drawn(tables: Sequence[np.ndarray], random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Simulated comparisons without a change: tasks drawn with replacement, and two different runs for each task."""
     size = min(table.shape[1] for table in tables)
-    base, current = np.empty((simulations, size)), np.empty((simulations, size))
-    for index in range(simulations):
+    base, current = np.empty((_SIMULATIONS, size)), np.empty((_SIMULATIONS, size))
+    for index in range(_SIMULATIONS):
         table = tables[int(random.integers(len(tables)))]
         tasks = random.integers(table.shape[1], size=size)
         first = random.integers(len(table), size=size)

@@ -1,6 +1,6 @@
 """The metrics of a drop by task, without the judges that labels disqualify."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
@@ -17,9 +17,8 @@ from evaluation_assets.core.intake.facts import (
 )
 from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
 from evaluation_assets.core.judging.canary_judges import canary_judges
-from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.judging.selection import ALL_ASKED, Selections, selections_of
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
@@ -64,26 +63,36 @@ class MeasuredTables:
         names = (each.name for each in fields(cls) if each.name != "selections")
         return cls(**{name: table(name) for name in names}, selections=selections_of(judges))
 
+    def scores(self, drop: str, scorers: Scorers, without: Collection[str] = ()) -> Iterator[Row]:
+        """Rows of `trajectory_scores`, computed from the verdicts of all judges but those in `without`."""
+        clip_verdicts, trajectory_verdicts = (
+            {judge.name: verdicts[judge.name] for judge in scorers.judges if judge.name not in without}
+            for verdicts in (self.clip_verdicts, self.trajectory_verdicts)
+        )
+        quorum, majorities = scorers.quorum, scorers.rubrics.majorities
+        clip_scores = panel_scores.clip_scores(
+            drop, self.clips, clip_verdicts, quorum, self.selections, majorities("clip")
+        )
+        return panel_scores.trajectory_scores(
+            drop,
+            self.preprocessed,
+            clip_scores,
+            trajectory_verdicts,
+            quorum,
+            self.selections,
+            majorities("trajectory", "answer"),
+        )
+
 
 class MeasuredDrop:
     """The metrics of a drop under a panel. `kept_out` names the excluded judges, with the reason."""
 
-    def __init__(
-        self,
-        drop: str,
-        tables: MeasuredTables,
-        judges: Sequence[Judge],
-        rubrics: Rubrics,
-        quorum: int,
-        disqualified: Mapping[str, str],
-    ) -> None:
+    def __init__(self, drop: str, tables: MeasuredTables, scorers: Scorers, disqualified: Mapping[str, str]) -> None:
         self._drop = drop
         self._tables = tables
-        self._judges = judges
-        self._rubrics = rubrics
-        self._quorum = quorum
+        self._scorers = scorers
         self._participants = Participants()
-        names = {judge.name for judge in judges}
+        names = {judge.name for judge in scorers.judges}
         self.kept_out = {judge: why for judge, why in disqualified.items() if judge in names}
 
     def rows(self) -> Iterator[Row]:
@@ -120,35 +129,13 @@ class MeasuredDrop:
 
     def _scores(self) -> Iterator[Row]:
         """Rows of `trajectory_scores`; if a judge is excluded, recomputed from the verdicts of the others."""
-        tables = self._tables
         if not self.kept_out:
-            return tables.trajectory_scores.rows()
-        trusted = [judge.name for judge in self._judges if judge.name not in self.kept_out]
-        clip_verdicts, trajectory_verdicts = (
-            {judge: verdicts[judge] for judge in trusted}
-            for verdicts in (tables.clip_verdicts, tables.trajectory_verdicts)
-        )
-        clip_scores = panel_scores.clip_scores(
-            self._drop,
-            tables.clips,
-            clip_verdicts,
-            self._quorum,
-            tables.selections,
-            self._rubrics.majorities("clip"),
-        )
-        return panel_scores.trajectory_scores(
-            self._drop,
-            tables.preprocessed,
-            clip_scores,
-            trajectory_verdicts,
-            self._quorum,
-            tables.selections,
-            self._rubrics.majorities("trajectory", "answer"),
-        )
+            return self._tables.trajectory_scores.rows()
+        return self._tables.scores(self._drop, self._scorers, self.kept_out)
 
     def _comparability(self) -> dict[str, str]:
         tables = self._tables
-        parts = drop_comparability(tables, self._judges, self._rubrics, self._quorum)
+        parts = drop_comparability(tables, self._scorers)
         for judge, canaries in tables.canary_verdicts.items():
             own = (tables.clip_verdicts[judge], tables.trajectory_verdicts[judge], canaries)
             if served := _served_models(own):
@@ -156,11 +143,9 @@ class MeasuredDrop:
         return parts
 
 
-def drop_comparability(
-    tables: MeasuredTables, judges: Sequence[Judge], rubrics: Rubrics, quorum: int
-) -> dict[str, str]:
+def drop_comparability(tables: MeasuredTables, scorers: Scorers) -> dict[str, str]:
     """The parts of a drop's comparability key: panel, preprocessing settings, averaging, suite, and cascade."""
-    parts = comparability(judges, rubrics, quorum, PreprocessingFacts.of(tables.preprocessed).settings)
+    parts = scorers.comparability(PreprocessingFacts.of(tables.preprocessed).settings)
     parts["scoring"] = panel_scores.SCORING_VERSION
     if version := SuiteFacts.of(tables.tool_use_results).suite_version:
         parts["suite"] = version
@@ -169,7 +154,7 @@ def drop_comparability(
         parts["cascade"] = ", ".join(sorted(cascades))
     scored = {judge for judge, stored in tables.clip_verdicts.items() if _has_scores(stored)}
     if scored:
-        parts |= {f"judge {judge.name}{SCORED_NO_CLIPS}": "yes" for judge in judges if judge.name not in scored}
+        parts |= {f"judge {judge.name}{SCORED_NO_CLIPS}": "yes" for judge in scorers.judges if judge.name not in scored}
     return parts
 
 

@@ -6,7 +6,7 @@ import re
 import traceback
 
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.text.masking import MASKED, Mask
+from evaluation_assets.core.text.masking import MASKED, Mask, environment_mask
 from evaluation_assets.core.text.well_formed import well_formed
 
 _log = logging.getLogger(__name__)
@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 _LONGEST = 500
 """Characters of a message in a verdict: an exception may quote a whole trajectory."""
 
-CREDENTIALS = re.compile(r"(?<=//)[^/\s@]+(?=@)|(?<=\bBasic )[^\s'\",]+|(?<=\bBearer )[^\s'\",]+", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"(?<=//)[^/\s@]+(?=@)|(?<=\bBasic )[^\s'\",]+|(?<=\bBearer )[^\s'\",]+", re.IGNORECASE)
 """Passwords in addresses and headers: tokens that no variable of the environment holds."""
 
 
@@ -40,7 +40,12 @@ class Defects:
         return Verdict(outcome="failed", error_kind="internal", error=well_formed(message[:_LONGEST]))
 
     def _without_keys(self, text: str) -> str:
-        return CREDENTIALS.sub(MASKED, self._mask(text))
+        return _CREDENTIALS.sub(MASKED, self._mask(text))
+
+
+def without_secrets(text: str) -> str:
+    """Without values of variables whose names say that they hold a secret, and without credentials in addresses."""
+    return _CREDENTIALS.sub(MASKED, environment_mask()(text)) if text else text
 
 
 def _whole(problem: Exception) -> str:

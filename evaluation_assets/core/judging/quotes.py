@@ -15,6 +15,7 @@ import orjson
 
 from evaluation_assets.core.judging.answer_claims import CLAIMS, CLAIMS_TOKENS
 from evaluation_assets.core.judging.replies import scored_criteria
+from evaluation_assets.core.judging.selection import IN_BATCHES
 from evaluation_assets.core.models.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd
 from evaluation_assets.core.models.messages import Message, Request
 from evaluation_assets.core.models.providers.capabilities import capabilities_of
@@ -79,11 +80,11 @@ class Quote:
     most: Amount
 
 
-def in_batches(quotes: Mapping[str, Quote], batched: Collection[str]) -> Quote:
-    """The sum of quotes by level, where those of the levels in `batched` are asked in batches, which read no cache."""
+def in_batches(quotes: Mapping[str, Quote]) -> Quote:
+    """The sum of quotes by level, where those of `IN_BATCHES` are asked in batches, which read no cache."""
     return in_total(
         replace(each, expected=replace(each.expected, usd=batch_price(each.uncached_usd), cached_tokens=0))
-        if level in batched
+        if level in IN_BATCHES
         else each
         for level, each in quotes.items()
     )

@@ -140,8 +140,7 @@ def _lines(trajectory: Trajectory, parts: list[SessionInteraction], show: Show) 
             if asked := trajectory.turns[turn].user_message:
                 yield f"user: {_short(show(asked))}"
         for step in part.calls:
-            failed = step.result is not None and step.result.error is not None
-            ended = "failed" if failed else "ok" if step.result is not None else "no result"
+            ended = "failed" if step.has_failed else "ok" if step.result is not None else "no result"
             yield f"{part.agent_id} calls {step.call.name if step.call else ''}: {ended}"
         if part.messages:
             yield f"{part.agent_id}: {_short(show(part.messages))}"

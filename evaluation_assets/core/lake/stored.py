@@ -315,12 +315,6 @@ def published(path: UPath) -> Iterator[IO[bytes]]:
         yield sink
 
 
-def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:
-    """Call `write_to` with an open file that appears under `path` once it is complete: see `published`."""
-    with published(path) as sink:
-        write_to(sink)
-
-
 @contextmanager
 def named_disk(place: UPath | str) -> Iterator[None]:
     """Tell which disk cannot be written, which the system does not."""

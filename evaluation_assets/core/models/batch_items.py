@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets.core.models.ledger_tables import BATCH_ITEMS
+from evaluation_assets.core.system.chunks import chunks
 
 _AT_ONCE = 500
 
@@ -32,9 +33,9 @@ class BatchItems:
         """The batches of those questions that are in one."""
         found: dict[str, str] = {}
         with self._ledger.transaction() as connection:
-            for start in range(0, len(keys), _AT_ONCE):
-                some = BATCH_ITEMS.c.key.in_(keys[start : start + _AT_ONCE])
-                found |= {row.key: row.batch for row in connection.execute(sa.select(BATCH_ITEMS).where(some))}
+            for some in chunks(keys, _AT_ONCE):
+                asked = sa.select(BATCH_ITEMS).where(BATCH_ITEMS.c.key.in_(some))
+                found |= {row.key: row.batch for row in connection.execute(asked)}
         return found
 
     def of(self, batch: str) -> frozenset[str]:

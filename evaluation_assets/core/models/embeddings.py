@@ -18,7 +18,7 @@ from evaluation_assets.core.models.errors import REFUSED_FOR_ALL, LedgerError, P
 from evaluation_assets.core.models.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.models.messages import Reply
 from evaluation_assets.core.models.providers.connections import key_in, openai_headers, secrets_of
-from evaluation_assets.core.models.providers.sdk_errors import in_our_words, refuse_error_in
+from evaluation_assets.core.models.providers.sdk_errors import refuse_error_in
 from evaluation_assets.core.models.sizes import size_of
 from evaluation_assets.core.models.timeouts import Timeouts
 from evaluation_assets.core.models.usage import reported
@@ -235,13 +235,9 @@ class EndpointVectors:
     def _asked(self, texts: Sequence[str]) -> Any:
         import openai  # noqa: PLC0415  # takes a second, which a run without embeddings need not wait for
 
-        with in_our_words(
-            status=openai.APIStatusError,
-            connection=openai.APIConnectionError,
-            timeout=openai.APITimeoutError,
-            other=openai.OpenAIError,
-            mask=self._mask,
-        ):
+        from evaluation_assets.core.models.providers.openai_endpoint import translated  # noqa: PLC0415
+
+        with translated(self._mask):
             answer = self._client.embeddings.create(model=self._model, input=list(texts), encoding_format="float")
             if isinstance(answer, openai.BaseModel):  # else it is no JSON object
                 refuse_error_in(vars(answer) | (answer.model_extra or {}), self._mask)

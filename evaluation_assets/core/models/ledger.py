@@ -24,6 +24,7 @@ from evaluation_assets.core.models.ledger_errors import told
 from evaluation_assets.core.models.ledger_tables import METADATA, REPLIES, SETTINGS, UNREAD
 from evaluation_assets.core.models.messages import Reply
 from evaluation_assets.core.models.stored_replies import packed, unpacked
+from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.processes import Process
 
 T = TypeVar("T")
@@ -176,12 +177,12 @@ class Ledger:
 
     def newest(self, keys: Collection[str]) -> dict[str, Reply]:
         """The newest reply to each of some questions. Those without one that is undamaged are left out."""
-        columns, asked = [REPLIES.c[name] for name in _FIELDS], list(keys)
+        columns = [REPLIES.c[name] for name in _FIELDS]
         found: dict[str, Reply] = {}
         with told(self._url), self._engine.connect() as connection:
-            for first in range(0, len(asked), _AT_A_TIME):
-                some = REPLIES.c.key.in_(asked[first : first + _AT_A_TIME])
-                for row in connection.execute(sa.select(*columns).where(some).order_by(REPLIES.c.number)):
+            for some in chunks(keys, _AT_A_TIME):
+                asked = sa.select(*columns).where(REPLIES.c.key.in_(some)).order_by(REPLIES.c.number)
+                for row in connection.execute(asked):
                     if (entry := _entry(*row)) is not None:
                         found[row.key] = entry.reply
         return found
@@ -290,10 +291,9 @@ class Ledger:
 
         Replies that could not be read have no time, and count whenever they came.
         """
-        asked, spent = list(runs), 0.0
+        spent = 0.0
         with told(self._url), self._engine.connect() as connection:
-            for first in range(0, len(asked), _AT_A_TIME):
-                some = asked[first : first + _AT_A_TIME]
+            for some in chunks(runs, _AT_A_TIME):
                 recent = sa.and_(REPLIES.c.run.in_(some), REPLIES.c.created_at >= since)
                 for usd, which in ((REPLIES.c.cost_usd, recent), (UNREAD.c.usd, UNREAD.c.run.in_(some))):
                     spent += connection.execute(sa.select(sa.func.sum(usd)).where(which)).scalar() or 0.0

@@ -5,17 +5,17 @@ The new judge is asked what an evaluation of these runs would ask, so that both 
 
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 
 from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS, judges_in, scored_with
 from evaluation_assets.core.gating.bridges import differences
+from evaluation_assets.core.gating.measured_drop import MeasuredTables
 from evaluation_assets.core.gating.outcome import Difference
 from evaluation_assets.core.gating.task_metrics import DropMetrics
-from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.rubrics.model import Level, Rubrics
-from evaluation_assets.core.judging.selection import selections_of
+from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, trajectory_chains
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
@@ -64,23 +64,19 @@ class Change:
     differs: Mapping[str, Difference]
 
 
-def change_of(
-    drops: Sequence[DropMetrics], old: str, new: str, panel: Sequence[Judge], rubrics: Rubrics, quorum: int
-) -> Change:
+def change_of(drops: Sequence[DropMetrics], old: str, new: str, panel: Scorers) -> Change:
     """The change from the newest drops of a suite that `old` scored to the same panel with `new` in its place.
 
     Args:
         drops: of one suite, oldest first.
         old: a judge with verdicts on the drops.
         new: a judge of the panel, which may have the same name.
-        panel: the judges that are configured.
-        rubrics: those in use now.
-        quorum: that of the panel.
+        panel: what is configured now.
 
     Raises:
         NoBridge: no drop was scored by `old`, nothing changed, or more than judges and rubrics did.
     """
-    known = {judge.name: judge for judge in panel}
+    known = {judge.name: judge for judge in panel.judges}
     if new not in known:
         raise NoBridge(f"no judge {new!r} in the panel; choose one of: {', '.join(known)}")
     scored = [drop for drop in drops if old in judges_in(drop.comparability)]
@@ -93,7 +89,7 @@ def change_of(
         if missing := [name for name in names if name not in known]:
             raise NoBridge(f"judge {missing[0]} also scored {drop.drop}, and is not in the panel: add it")
         judges = tuple(known[name] for name in names)
-        differs = differences(parts, _key_with(parts, judges, rubrics, quorum, {old, new}))
+        differs = differences(parts, _key_with(parts, replace(panel, judges=judges), {old, new}))
         if differs:
             break
     else:
@@ -113,14 +109,12 @@ def change_of(
     return Change(old, new, alike, parts, judges, tuple(asked), differs)
 
 
-def _key_with(
-    parts: Mapping[str, str], judges: Sequence[Judge], rubrics: Rubrics, quorum: int, changed: Collection[str]
-) -> dict[str, str]:
-    """The comparability key of the same drops under other judges and rubrics. Judges not `changed` score as before."""
+def _key_with(parts: Mapping[str, str], scorers: Scorers, changed: Collection[str]) -> dict[str, str]:
+    """The comparability key of the same drops under other scorers. Judges not `changed` score as before."""
     kept = {part: value for part, value in parts.items() if not part.startswith(_OF_PANEL)}
-    silent = (f"judge {judge.name}{SCORED_NO_CLIPS}" for judge in judges if judge.name not in changed)
+    silent = (f"judge {judge.name}{SCORED_NO_CLIPS}" for judge in scorers.judges if judge.name not in changed)
     kept |= {part: parts[part] for part in silent if part in parts}
-    return kept | comparability(judges, rubrics, quorum, {}) | {"scoring": panel_scores.SCORING_VERSION}
+    return kept | scorers.comparability({}) | {"scoring": panel_scores.SCORING_VERSION}
 
 
 def sampled(home: Installation, drops: Iterable[str], size: int) -> dict[Run, str]:
@@ -153,10 +147,8 @@ class Overlap:
 async def overlap(
     home: Installation,
     runs: Collection[Run],
-    judges: Sequence[Judge],
+    scorers: Scorers,
     asked: Collection[str],
-    rubrics: Rubrics,
-    quorum: int,
     budget: Budget,
     judged: Callable[[], object],
 ) -> Overlap:
@@ -165,10 +157,8 @@ async def overlap(
     Args:
         home: Where the runs were evaluated.
         runs: Those to score.
-        judges: All that score after the change.
-        asked: Those of them that are asked; verdicts of the others are in the tables.
-        rubrics: The rubrics of the questions.
-        quorum: Verdicts that a mean needs.
+        scorers: What scores after the change.
+        asked: Those of the judges that are asked; verdicts of the others are in the tables.
         budget: Shared by all that is asked.
         judged: Called for each run, judge asked, and level.
     """
@@ -187,23 +177,23 @@ async def overlap(
             there = Installation.at(folder)
             for table in ("preprocessed_trajectories", "clips"):
                 _copy(home.table(drop, table), there.table(drop, table), chosen)
-            for judge in judges:
+            for judge in scorers.judges:
                 if judge.name in asked:
-                    await _judge(there, drop, judge, rubrics, run_id, budget, judged)
+                    await _judge(there, drop, judge, scorers.rubrics, run_id, budget, judged)
                     continue
                 for table, _ in STEPS:
                     _copy(home.table(drop, table.name, judge.name), there.table(drop, table.name, judge.name), chosen)
-            verdicts = {judge.name: there.table(drop, CLIP_VERDICTS.name, judge.name) for judge in judges}
+            tables = MeasuredTables.of(there, drop, scorers.judges)
             clip_scorers |= {
                 name
-                for name, stored in verdicts.items()
+                for name, stored in tables.clip_verdicts.items()
                 if any(row["outcome"] == "scored" for row in stored.rows(["outcome"]))
             }
-            for row in _scores(there, drop, judges, rubrics, quorum):
+            for row in tables.scores(drop, scorers):
                 was, now = old.get((row["trajectory_id"], row["criterion"])), row["adjusted_mean"]
                 if was is not None and now is not None:
                     found.setdefault(row["criterion"], {})[drop, row["trajectory_id"]] = now - was
-    silent = {judge.name for judge in judges} - clip_scorers if clip_scorers else set[str]()
+    silent = {judge.name for judge in scorers.judges} - clip_scorers if clip_scorers else set[str]()
     return Overlap(found, frozenset(silent))
 
 
@@ -232,32 +222,6 @@ async def _judge(
         own = there.table(drop, table.name, judge.name)
         write(own.path, Stream(table, batched(rows, table)))
         below.append(own)
-
-
-def _scores(there: Installation, drop: str, judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> Iterator[Row]:
-    """Rows of `trajectory_scores`, as an evaluation computes them."""
-
-    def verdicts(table: str) -> dict[str, Stored]:
-        return {judge.name: there.table(drop, table, judge.name) for judge in judges}
-
-    selections = selections_of(judges)
-    clips = panel_scores.clip_scores(
-        drop,
-        there.table(drop, "clips"),
-        verdicts(CLIP_VERDICTS.name),
-        quorum,
-        selections,
-        rubrics.majorities("clip"),
-    )
-    yield from panel_scores.trajectory_scores(
-        drop,
-        there.table(drop, "preprocessed_trajectories"),
-        clips,
-        verdicts(TRAJECTORY_VERDICTS.name),
-        quorum,
-        selections,
-        rubrics.majorities("trajectory", "answer"),
-    )
 
 
 def all_differences(change: Change, silent: frozenset[str]) -> dict[str, Difference]:

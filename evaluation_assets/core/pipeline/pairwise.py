@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.pairwise import BETTER_RUN, pair_chain
 from evaluation_assets.core.judging.quotes import Quote, in_batches
-from evaluation_assets.core.judging.selection import IN_BATCHES
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.chosen_runs import trajectories_of
@@ -119,7 +118,7 @@ async def quoted(judge: "ModelJudge", questions: Iterable[Chain]) -> Quote:
         async for _ in judge_chains(ready, questions):
             pass
         quote = ready.priced(ready.questions)
-    return in_batches({"trajectory": quote}, IN_BATCHES) if judge.in_batches else quote
+    return in_batches({"trajectory": quote}) if judge.in_batches else quote
 
 
 async def asked(

@@ -17,7 +17,7 @@ from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL
 from evaluation_assets.core.judging.quotes import NOTHING, Question, Quote, in_batches, in_total
 from evaluation_assets.core.judging.rubrics.model import Rubrics
-from evaluation_assets.core.judging.selection import EVERY_LEVEL, IN_BATCHES, Preset, Selection
+from evaluation_assets.core.judging.selection import EVERY_LEVEL, Preset, Selection
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import (
     Chain,
@@ -190,7 +190,7 @@ class _Pass:
         for each in questions:
             by_level.setdefault(each.level, []).append(each)
         quotes = {level: ready.priced(found) for level, found in by_level.items()}
-        batched = in_batches(quotes, IN_BATCHES)
+        batched = in_batches(quotes)
         return Calls(
             judge=ready.name,
             known={level: count for level, count in ready.known.items() if level in levels},

@@ -17,7 +17,7 @@ from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.checks.blocking import BLOCKING_CHECKS, CheckedTables
@@ -51,9 +51,7 @@ def drop_report(
     home: Installation,
     drop: str,
     own: DropTables,
-    judges: Sequence[Judge],
-    rubrics: Rubrics,
-    quorum: int,
+    scorers: Scorers,
     settings: Settings,
     groups: DropGroups | None = None,
 ) -> DropReport:
@@ -61,7 +59,7 @@ def drop_report(
 
     Other drops of the suite with damaged tables are named and skipped.
     """
-    comparability = drop_comparability(own, judges, rubrics, quorum)
+    comparability = drop_comparability(own, scorers)
     disqualified = disqualified_judges(home, settings.review)
     facts = DropFacts.of(own.raw)
     sidecar = facts.sidecar
@@ -77,7 +75,7 @@ def drop_report(
         update={
             "failure_groups": None if groups is None else failure_groups_summary(groups, _shown(own)),
             "participants": _participants(own),
-            "failed_checks": _failed_checks(own, judges, gate, settings),
+            "failed_checks": _failed_checks(own, scorers.judges, gate, settings),
             "history": trends(history, history_links(home, sidecar.suite, history, damaged.append)),
             "previous_drop": previous,
             "damaged_tables": damaged,
@@ -124,9 +122,7 @@ def _failed_checks(
 def write_drop_report(
     home: Installation,
     drop: str,
-    judges: Sequence[Judge],
-    rubrics: Rubrics,
-    quorum: int,
+    scorers: Scorers,
     settings: Settings,
     redaction: Redaction | None = None,
 ) -> tuple[DropReport, ReportFiles]:
@@ -135,11 +131,11 @@ def write_drop_report(
     Raises:
         NotRedacted: an own pattern of `redaction` takes too long on a text.
     """
-    own = _tables_shown(home, drop, judges, redaction)
+    own = _tables_shown(home, drop, scorers.judges, redaction)
     cover = cover_of(home.table(drop, "preprocessed_trajectories"), redaction)
     groups = drop_groups(home, drop, own.findings, own.raw, cover)
-    report = drop_report(home, drop, own, judges, rubrics, quorum, settings, groups)
-    other = _other_run(home, report, judges, redaction)
+    report = drop_report(home, drop, own, scorers, settings, groups)
+    other = _other_run(home, report, scorers.judges, redaction)
     with replies_of(home) as stored:
 
         def replies_to(keys: Collection[str]) -> Mapping[str, str]:
@@ -155,9 +151,7 @@ def write_comparison(
     home: Installation,
     drop: str,
     against: str,
-    judges: Sequence[Judge],
-    rubrics: Rubrics,
-    quorum: int,
+    scorers: Scorers,
     settings: Settings,
     redaction: Redaction | None = None,
 ) -> UPath:
@@ -166,12 +160,12 @@ def write_comparison(
     Raises:
         NotRedacted: an own pattern of `redaction` takes too long on a text.
     """
-    own = _tables_shown(home, drop, judges, redaction)
+    own = _tables_shown(home, drop, scorers.judges, redaction)
     cover = cover_of(home.table(drop, "preprocessed_trajectories"), redaction)
     groups = drop_groups(home, drop, own.findings, own.raw, cover)
-    report = drop_report(home, drop, own, judges, rubrics, quorum, settings, groups)
+    report = drop_report(home, drop, own, scorers, settings, groups)
     page = home.reports(drop) / "against" / against.replace("/", "_") / "comparison.html"
-    other = OtherRun(against, "chosen by hand", documents(_tables_shown(home, against, judges, redaction)))
+    other = OtherRun(against, "chosen by hand", documents(_tables_shown(home, against, scorers.judges, redaction)))
     write_page(page, report, own, other, _queue(home, drop), groups)
     return page
 

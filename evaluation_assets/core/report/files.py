@@ -1,12 +1,12 @@
 """Write the report files of a drop."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any
+from typing import Any
 
 import orjson
 from upath import UPath
 
-from evaluation_assets.core.lake.stored import publish, publish_bytes
+from evaluation_assets.core.lake.stored import publish_bytes, published
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.report.paths import JUDGE_FILES, ReportFiles, report_files
 from evaluation_assets.core.report.provenance.replies import RepliesTo
@@ -63,7 +63,8 @@ def write_page(
 ) -> None:
     """Write the page with its viewer, and beside it the data that does not fit in."""
     viewer = pack(report.drop, documents(tables, groups), path.parent / DATA_FOLDER, other, queue)
-    publish(path, lambda sink: _write_all(sink, with_viewer(as_html(report), viewer)))
+    with published(path) as sink:
+        sink.writelines(text.encode("utf-8", "replace") for text in with_viewer(as_html(report), viewer))
 
 
 def write_texts(folder: UPath, texts: Mapping[str, str]) -> None:
@@ -75,17 +76,8 @@ def write_texts(folder: UPath, texts: Mapping[str, str]) -> None:
 def write_json_lines(path: UPath, records: Iterable[dict[str, Any]]) -> int:
     """Write records as JSON Lines, atomically. Returns their number."""
     count = 0
-
-    def write(sink: IO[bytes]) -> None:
-        nonlocal count
+    with published(path) as sink:
         for record in records:
             sink.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
             count += 1
-
-    publish(path, write)
     return count
-
-
-def _write_all(sink: IO[bytes], texts: Iterable[str]) -> None:
-    for text in texts:
-        sink.write(text.encode("utf-8", "replace"))

@@ -27,14 +27,12 @@ class Estimate:
     n: int
 
 
-def wilson(
-    successes: float, n: float, confidence: float = CONFIDENCE, degrees: float | None = None
-) -> tuple[float, float]:
-    """Interval of a rate. Source: Wilson, JASA 22 (1927); its coverage is good from 10 observations on.
+def wilson(successes: float, n: float, degrees: float | None = None) -> tuple[float, float]:
+    """95% interval of a rate. Source: Wilson, JASA 22 (1927); its coverage is good from 10 observations on.
 
     With `degrees`, `n` is an estimate, and the quantile is that of Student's t.
     """
-    quantile = 0.5 + confidence / 2
+    quantile = 0.5 + CONFIDENCE / 2
     z = NormalDist().inv_cdf(quantile) if degrees is None else float(scipy.special.stdtrit(degrees, quantile))
     rate = successes / n
     centre = rate + z * z / (2 * n)

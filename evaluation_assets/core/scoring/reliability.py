@@ -16,6 +16,7 @@ from evaluation_assets.core.scoring.agreement import krippendorff_alpha
 from evaluation_assets.core.scoring.intervals import MIN_CLUSTERS
 
 _RESAMPLES = 1000
+_SEED = 0
 _LEAST_SUBJECTS = 10
 Statistic = float | None
 
@@ -48,7 +49,7 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> Statis
 
 
 def kappa_interval(
-    first: Sequence[Hashable], second: Sequence[Hashable], clusters: Sequence[Hashable] | None = None, seed: int = 0
+    first: Sequence[Hashable], second: Sequence[Hashable], clusters: Sequence[Hashable] | None = None
 ) -> tuple[Statistic, Statistic]:
     """95% interval of kappa: a Bayesian bootstrap over clusters; undefined below 10 subjects or 5 clusters.
 
@@ -66,7 +67,7 @@ def kappa_interval(
         return None, None
     pairs = members * size * size + np.array(cells)
     tables = np.bincount(pairs, minlength=count * size * size).reshape(count, size * size)
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(_SEED)
     drawn = random.exponential(size=(_RESAMPLES, count)) @ tables
     drawn += random.gamma(1 / size**2, size=drawn.shape) * (len(first) / count)
     shares = (drawn / drawn.sum(axis=1, keepdims=True)).reshape(-1, size, size)
@@ -78,7 +79,6 @@ def kappa_difference(
     before: Sequence[bool],
     after: Sequence[bool],
     clusters: Sequence[Hashable],
-    seed: int = 0,
 ) -> tuple[Statistic, Statistic]:
     """95% interval of the kappa of `after` with the truth less that of `before`, over the same subjects.
 
@@ -93,7 +93,7 @@ def kappa_difference(
         return None, None
     cells = np.array([4 * t + 2 * b + a for t, b, a in zip(truth, before, after, strict=True)], int)
     tables = np.bincount(members * 8 + cells, minlength=count * 8).reshape(count, 8)
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(_SEED)
     drawn = random.exponential(size=(_RESAMPLES, count)) @ tables
     differing = [1, 2, 5, 6]
     drawn[:, differing] += random.gamma(1 / len(differing), size=(_RESAMPLES, len(differing))) * (len(truth) / count)
@@ -133,9 +133,7 @@ def alpha_of(ratings: np.ndarray) -> Statistic:
     )
 
 
-def alpha_interval(
-    ratings: np.ndarray, clusters: Sequence[Hashable] | None = None, seed: int = 0
-) -> tuple[Statistic, Statistic]:
+def alpha_interval(ratings: np.ndarray, clusters: Sequence[Hashable] | None = None) -> tuple[Statistic, Statistic]:
     """95% bootstrap interval of alpha over clusters; undefined below 10 subjects or 5 clusters, and without variation.
 
     `clusters` holds the task of each subject; by default each is its own.
@@ -143,7 +141,7 @@ def alpha_interval(
     members, count = _numbered(clusters, len(ratings))
     if len(ratings) < _LEAST_SUBJECTS or count < MIN_CLUSTERS:
         return None, None
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(_SEED)
     of_cluster = [np.flatnonzero(members == cluster) for cluster in range(count)]
     drawn = (random.integers(count, size=count) for _ in range(_RESAMPLES))
     found = [alpha_of(ratings[np.concatenate([of_cluster[cluster] for cluster in each])]) for each in drawn]
@@ -191,14 +189,14 @@ def one_way_icc(groups: Sequence[Sequence[float]]) -> Statistic:
     )
 
 
-def one_way_icc_interval(groups: Sequence[Sequence[float]], seed: int = 0) -> tuple[Statistic, Statistic]:
+def one_way_icc_interval(groups: Sequence[Sequence[float]]) -> tuple[Statistic, Statistic]:
     """95% bootstrap interval of `one_way_icc` over groups; undefined below 10 groups, and without variation."""
     if len(groups) < _LEAST_SUBJECTS:
         return None, None
     sizes = np.array([len(group) for group in groups], float)
     sums = np.array([sum(group) for group in groups], float)
     squares = np.array([_squares(group) for group in groups])
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(_SEED)
     drawn = (random.integers(len(groups), size=len(groups)) for _ in range(_RESAMPLES))
     found = [_icc_of(sizes[each], sums[each], squares[each]) for each in drawn]
     low, high = _percentiles([icc for icc in found if icc is not None])

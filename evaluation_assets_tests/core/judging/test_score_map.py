@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, panel_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.score_map import counts_as, with_map
+from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.judging.subjects import trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets_tests.core.making import trajectory
@@ -43,7 +43,7 @@ def test_a_map_makes_verdicts_on_whole_trajectories_alone_stale_and_drops_incomp
         judge = {"name": "one", "provider": "recorded", **fields}
         (made,) = judges_of(panel_of({"judges": [judge]}, "panel.yaml"), "")
         described = made.selection.described
-        return described(["clip"]), described(["trajectory"]), comparability([made], load_rubrics(), 1, {})
+        return described(["clip"]), described(["trajectory"]), Scorers([made], load_rubrics(), 1).comparability({})
 
     clips, wholes, parts = key()
     clips_mapped, wholes_mapped, parts_mapped = key(map=MAP)

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.intake.clips.segmentation import clips_of
-from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.fences import neutral
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
@@ -24,6 +23,7 @@ from evaluation_assets.core.judging.prompts import render, reply_schema
 from evaluation_assets.core.judging.quick import quick_schema, read_quick_reply
 from evaluation_assets.core.judging.replies import InvalidReply
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.judging.selection import (
     EVERY_LEVEL,
     EVERYTHING,
@@ -73,14 +73,14 @@ def test_without_a_choice_a_judge_is_asked_everything_and_its_comparability_key_
     assert plain.selection == full.selection == EVERYTHING
     chain = whole()
     assert EVERYTHING.chain(chain) is chain, "the very same questions"
-    assert not [part for part in comparability([plain], RUBRICS, 1, {}) if part.startswith("selection")]
-    assert comparability([plain], RUBRICS, 1, {}) == comparability([full], RUBRICS, 1, {})
+    assert not [part for part in Scorers([plain], RUBRICS, 1).comparability({}) if part.startswith("selection")]
+    assert Scorers([plain], RUBRICS, 1).comparability({}) == Scorers([full], RUBRICS, 1).comparability({})
 
 
 def test_a_choice_is_part_of_the_comparability_key() -> None:
     data = {"name": "rules", "provider": "rules", "levels": ["trajectory", "clip"], "sample": 0.25}
     (chosen,) = judges_of(panel_of({"judges": [data]}, "test"), "sqlite://")
-    key = comparability([chosen], RUBRICS, 1, {})
+    key = Scorers([chosen], RUBRICS, 1).comparability({})
     assert key["selection of rules"] == "levels clip, trajectory; sample 0.25"
 
 

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -27,8 +27,8 @@ from evaluation_assets.core.lake.stored import (
     Written,
     batched,
     grouped,
-    publish,
     publish_bytes,
+    published,
     revised,
     write,
 )
@@ -284,18 +284,12 @@ def test_an_old_table_is_whole_while_the_new_one_is_written(tmp_path: Path) -> N
 def test_a_published_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     path = UPath(tmp_path / "a" / "b.txt")
 
-    def half(sink: IO[bytes]) -> None:
+    with pytest.raises(KeyboardInterrupt), published(path) as sink:
         sink.write(b"half")
         raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        publish(path, half)
     assert list(path.parent.iterdir()) == []
-
-    def whole(sink: IO[bytes]) -> None:
+    with published(path) as sink:
         sink.write(b"whole")
-
-    publish(path, whole)
     assert path.read_bytes() == b"whole"
 
 

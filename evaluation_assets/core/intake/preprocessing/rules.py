@@ -44,7 +44,7 @@ def repetition(trajectory: Trajectory) -> Repetition:
             and _same_tool(step, previous)
             and call_key(trajectory, step) == call_key(trajectory, previous)
         ):
-            if previous.result is not None and previous.result.error is not None:
+            if previous.has_failed:
                 retries += 1
             else:
                 duplicates += 1

@@ -1,10 +1,9 @@
 """The drops of a source: a folder an hour, with the traces that ended in it."""
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from typing import IO, Any
+from typing import Any
 
 import orjson
 import yaml
@@ -12,7 +11,7 @@ from upath import UPath
 
 from evaluation_assets.core.intake.sources.settings import SourceSettings
 from evaluation_assets.core.intake.sources.store import Trace, TraceStore
-from evaluation_assets.core.lake.stored import publish, publish_bytes, publish_copy
+from evaluation_assets.core.lake.stored import publish_bytes, publish_copy, published
 from evaluation_assets.core.traces.formats.files.drop_files import DIRECTORY_SIDECAR
 
 HOUR = timedelta(hours=1)
@@ -61,7 +60,7 @@ class HourDrop:
         files = self._files()
         self._describe(files)
         if records := [trace.record for trace in traces if trace.record is not None]:
-            publish(self._folder / RECORDS, partial(self._write, [orjson.dumps(record) for record in records]))
+            self._append([orjson.dumps(record) for record in records])
         for trace in traces:
             for name, path in trace.files:
                 publish_copy(path, self._folder / name)
@@ -80,13 +79,13 @@ class HourDrop:
             publish_bytes(records, b"".join(each + b"\n" for each in after))
         return after != before
 
-    def _write(self, more: Iterable[bytes], sink: IO[bytes]) -> None:
-        before = self._folder / RECORDS
-        if before.exists():
-            with before.open("rb") as lines:
-                shutil.copyfileobj(lines, sink, 1 << 20)
-        for line in more:
-            sink.write(line + b"\n")
+    def _append(self, more: Sequence[bytes]) -> None:
+        path = self._folder / RECORDS
+        with published(path) as sink:
+            if path.exists():
+                with path.open("rb") as lines:
+                    shutil.copyfileobj(lines, sink, 1 << 20)
+            sink.writelines(line + b"\n" for line in more)
 
     def _files(self) -> dict[str, str]:
         """The files that were copied whole, with the times that they were changed."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Protocol, TypeVar, runtime_checkable
 
 from upath import UPath
@@ -63,6 +63,11 @@ class LateTraces(Protocol):
 
 class StoreError(Exception):
     """A store that gives no traces."""
+
+
+def in_utc(moment: datetime) -> datetime:
+    """A time of a server, which writes UTC where it names no zone."""
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def paged(page_at: Callable[[str | None], tuple[Iterable[Item], str | None]]) -> Iterator[Item]:

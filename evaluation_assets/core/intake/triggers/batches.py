@@ -3,6 +3,8 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evaluation_assets.core.system.chunks import chunks
+
 RUN_SECONDS = 60.0
 """What a run of many drops should take. A new drop waits at most so long for one of them to end; to start a run takes
 about 8 s on a busy machine, which is then a seventh of the time."""
@@ -35,4 +37,4 @@ def batches(groups: Mapping[str, Hashable], size: int) -> list[list[str]]:
     by_group: dict[Hashable, list[str]] = {}
     for drop, group in groups.items():
         by_group.setdefault(group, []).append(drop)
-    return [drops[start : start + size] for drops in by_group.values() for start in range(0, len(drops), size)]
+    return [some for drops in by_group.values() for some in chunks(drops, size)]

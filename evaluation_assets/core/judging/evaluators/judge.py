@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from evaluation_assets.core.judging.defects import CREDENTIALS
+from evaluation_assets.core.judging.defects import without_secrets
 from evaluation_assets.core.judging.evaluators.asked_model import AskedModel, NoModel, NotOffered
 from evaluation_assets.core.judging.evaluators.case import CASE_VERSION, Case, case_of, shown
 from evaluation_assets.core.judging.evaluators.metrics import Metric, metric_of
@@ -24,7 +24,6 @@ from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.errors import ProviderError, Stopped
 from evaluation_assets.core.models.json_text import dumped
 from evaluation_assets.core.models.redaction.redactor import NotRedacted
-from evaluation_assets.core.text.masking import MASKED, environment_mask
 from evaluation_assets.core.traces.trajectories.identity import digest
 
 LONGEST_ERROR = 2000
@@ -117,7 +116,7 @@ class OpenEvaluator:
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The verdict on a subject; whatever goes wrong is in it."""
         if isinstance(self._metric, str):
-            return self._without_score("failed", "internal", self._metric)
+            return self._without_score("internal", self._metric)
         case = case_of(subject)
         if self._model is None:
             return await self._scored(self._metric, case, NoModel(), Cost(), self._timeout_s)
@@ -126,7 +125,7 @@ class OpenEvaluator:
         try:
             case = shown(case, self._model.shown(subject))
         except NotRedacted as problem:
-            return self._without_score("failed", "redaction", str(problem))
+            return self._without_score("redaction", str(problem))
         cost = Cost()
         model = self.asked_model(self._model, subject, sample, cost)
         verdict = await self._scored(self._metric, case, model, cost, None)
@@ -156,7 +155,7 @@ class OpenEvaluator:
         if value is not None and metric.lower_is_better:
             value, reason = 1 - value, f"{reason}\n{value:g} of the metric, where lower is better".strip()
         outcome: Outcome = "abstained" if value is None else "scored"
-        reasoning = _masked(reason)[:LONGEST_REASON] or None
+        reasoning = without_secrets(reason)[:LONGEST_REASON] or None
         return _verdict(cost, outcome, {self._criterion: value}, reasoning=reasoning)
 
     def _failed(self, problem: Exception, cost: Cost) -> Verdict:
@@ -167,10 +166,10 @@ class OpenEvaluator:
         if isinstance(problem, TimeoutError) and not said:
             said = f"the metric gave no result in {self._timeout_s:g} s"
         said = with_variable(said, self.key_variable)
-        return _verdict(cost, outcome, {self._criterion: None}, kind=kind, error=_masked(said)[:LONGEST_ERROR])
+        return _verdict(cost, outcome, {self._criterion: None}, kind=kind, error=without_secrets(said)[:LONGEST_ERROR])
 
-    def _without_score(self, outcome: Outcome, kind: FailureKind, error: str) -> Verdict:
-        return _verdict(Cost(), outcome, {self._criterion: None}, kind=kind, error=error)
+    def _without_score(self, kind: FailureKind, error: str) -> Verdict:
+        return _verdict(Cost(), "failed", {self._criterion: None}, kind=kind, error=error)
 
 
 _SAID_FOR_USERS = (ProviderError, Stopped, InvalidReply, InvalidResult, NotOffered, NoScore, TimeoutError)
@@ -211,8 +210,3 @@ def _verdict(
         served_model=cost.served_model,
         notes=cost.notes,
     )
-
-
-def _masked(text: str) -> str:
-    """Without values of variables whose names say that they hold a secret, and without credentials in addresses."""
-    return CREDENTIALS.sub(MASKED, environment_mask()(text)) if text else text

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from evaluation_assets.core.judging.defects import CREDENTIALS
+from evaluation_assets.core.judging.defects import without_secrets
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.own.checks import InvalidResult, scores_of, settings_of
 from evaluation_assets.core.judging.own.view import view_of
@@ -17,7 +17,6 @@ from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.system.daemon_threads import called
 from evaluation_assets.core.system.own_code import OwnFunction
-from evaluation_assets.core.text.masking import MASKED, environment_mask
 from evaluation_assets.core.traces.trajectories.identity import digest
 
 VIEW_VERSION = "1"
@@ -81,13 +80,13 @@ class OwnJudge:
         return Verdict(
             outcome="scored" if any(score.value is not None for score in scores) else "abstained",
             scores={score.criterion or criterion: score.value for score in scores},
-            reasoning=_masked("\n".join(reasons))[:LONGEST_REASON] or None,
+            reasoning=without_secrets("\n".join(reasons))[:LONGEST_REASON] or None,
             share_seen=1.0,
         )
 
 
 def _failed(kind: FailureKind, error: str, criterion: str) -> Verdict:
-    return Verdict(outcome="failed", scores={criterion: None}, error_kind=kind, error=_masked(error))
+    return Verdict(outcome="failed", scores={criterion: None}, error_kind=kind, error=without_secrets(error))
 
 
 def _traceback(problem: Exception, file: str) -> str:
@@ -98,8 +97,3 @@ def _traceback(problem: Exception, file: str) -> str:
     told = "".join([*traceback.format_list(own), *traceback.format_exception_only(problem)]).strip()
     last = f"{type(problem).__name__}: {problem}"
     return told if len(told) <= LONGEST_ERROR else f"{last[: LONGEST_ERROR // 2]}\n…\n{told[-LONGEST_ERROR // 2 :]}"
-
-
-def _masked(text: str) -> str:
-    """Without values of variables whose names say that they hold a secret, and without credentials in addresses."""
-    return CREDENTIALS.sub(MASKED, environment_mask()(text)) if text else text

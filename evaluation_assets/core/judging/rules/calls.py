@@ -9,7 +9,6 @@ import re
 
 from evaluation_assets.core.judging.rules.evidence import CallEvidence
 from evaluation_assets.core.judging.rules.findings import Finding, points_for
-from evaluation_assets.core.traces.trajectories.model import Step
 
 _LIMIT_HIT = re.compile(r"time.?out|timed out|memory|超时", re.IGNORECASE)
 _UNKNOWN_TOOL = re.compile(
@@ -141,8 +140,8 @@ def query_refinement(call: CallEvidence) -> Finding:
     if last is None:
         return Finding(None, "the first query to this tool: nothing to refine yet")
     if call.twin is not None:
-        return Finding(2, "the same query again" + (", after it had failed" if _failed(call.twin) else ""))
-    return Finding(7, "a query that differs from the last one" + (", which had failed" if _failed(last) else ""))
+        return Finding(2, "the same query again" + (", after it had failed" if call.twin.has_failed else ""))
+    return Finding(7, "a query that differs from the last one" + (", which had failed" if last.has_failed else ""))
 
 
 def source_diversity(call: CallEvidence) -> Finding:
@@ -160,7 +159,7 @@ def source_diversity(call: CallEvidence) -> Finding:
 def navigation_efficiency(call: CallEvidence) -> Finding:
     """Whether the step was needed: not made before, and it worked."""
     if call.twin is not None:
-        return Finding(2, "the same step was made before" + (", and had failed" if _failed(call.twin) else ""))
+        return Finding(2, "the same step was made before" + (", and had failed" if call.twin.has_failed else ""))
     if not call.answered:
         return Finding(None, "there is no result")
     if call.error:
@@ -213,7 +212,3 @@ def tool_use(call: CallEvidence) -> Finding:
     if call.error:
         return Finding(2 if _BAD_PARAMETERS.search(call.error) else 3, f"the call failed: {call.error}")
     return Finding(8, "the call worked and was not made before")
-
-
-def _failed(step: Step) -> bool:
-    return step.result is not None and step.result.error is not None

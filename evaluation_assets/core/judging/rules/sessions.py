@@ -68,7 +68,7 @@ def tool_use(seen: SessionEvidence, part: SessionInteraction) -> Finding:
     calls = part.calls
     if not calls:
         return Finding(None, "there are no calls")
-    worked = sum(step.result is not None and step.result.error is None for step in calls) / len(calls)
+    worked = sum(step.has_succeeded for step in calls) / len(calls)
     valid = validity(part)
     if valid is None:
         return Finding(2 + 6 * worked, f"{worked:.0%} of {len(calls)} calls worked; the agent's tools are unknown")

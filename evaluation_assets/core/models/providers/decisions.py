@@ -4,40 +4,28 @@ A reply holds, as JSON, the probability of every option of every question; `null
 providers add is theirs, on no common scale, and not kept.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from typing import Any, ClassVar
-
-import openai
 
 from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.json_text import dumped
 from evaluation_assets.core.models.messages import Reply, Request
 from evaluation_assets.core.models.providers.base import name_of
-from evaluation_assets.core.models.providers.capabilities import Capabilities
-from evaluation_assets.core.models.providers.sdk_errors import answer_in, in_our_words
+from evaluation_assets.core.models.providers.openai_endpoint import OpenAIEndpoint
+from evaluation_assets.core.models.providers.sdk_errors import answer_in
 from evaluation_assets.core.models.usage import reported
-from evaluation_assets.core.text.masking import Mask
 
 Distributions = Mapping[str, Mapping[str, float] | None]
 """By question: the probability of each option; `None` where the model refused to answer."""
 
 
-class DecisionEndpoint:
+class DecisionEndpoint(OpenAIEndpoint):
     """One decision model, asked through OpenAI's client: its connections, errors and limits are those of other models.
 
     Subclasses say where their protocol is, what it is sent, and what an answer of it holds.
     """
 
     path: ClassVar[str]
-
-    def __init__(
-        self, client: openai.AsyncOpenAI, model: str, abilities: Capabilities, secrets: Sequence[str] = ()
-    ) -> None:
-        self._client = client
-        self._model = model
-        self._abilities = abilities
-        self._mask = Mask(secrets)
 
     def asked(self, request: Request) -> dict[str, Any]:
         """The model, the conversation and the questions as the protocol has them."""
@@ -65,10 +53,6 @@ class DecisionEndpoint:
     def batches(self) -> None:
         """There are none."""
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.close()
-
     def _reply(self, answer: Any, request: Request) -> Reply:
         distributions = self.answered(answer, request)
         usage, problem = reported(_counts(answer.get("usage")))
@@ -79,15 +63,6 @@ class DecisionEndpoint:
             usage=usage,
             usage_problem=problem,
             served_model=name_of(answer.get("model")),
-        )
-
-    def _translated(self) -> AbstractContextManager[None]:
-        return in_our_words(
-            status=openai.APIStatusError,
-            connection=openai.APIConnectionError,
-            timeout=openai.APITimeoutError,
-            other=openai.OpenAIError,
-            mask=self._mask,
         )
 
 

@@ -1,22 +1,18 @@
 """The OpenAI chat protocol: OpenAI itself and every server that speaks it."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
-import openai
 from pydantic import Field
 
 from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.json_text import dumped
 from evaluation_assets.core.models.messages import Message, Reply, Request, ToolUse
 from evaluation_assets.core.models.providers.base import NO_PARAMETERS, finish_of, name_of, with_schema
-from evaluation_assets.core.models.providers.capabilities import Capabilities
 from evaluation_assets.core.models.providers.openai_batches import OpenAIBatches
-from evaluation_assets.core.models.providers.sdk_errors import answer_in, in_our_words
+from evaluation_assets.core.models.providers.openai_endpoint import OpenAIEndpoint
+from evaluation_assets.core.models.providers.sdk_errors import answer_in
 from evaluation_assets.core.models.usage import reported
 from evaluation_assets.core.system.frozen import Frozen
-from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets.core.traces.trajectories.images import Image
 from evaluation_assets.core.traces.trajectories.model import Tool
@@ -24,16 +20,8 @@ from evaluation_assets.core.traces.trajectories.model import Tool
 _TEXT_PARTS = ("text", "output_text")
 
 
-class OpenAIChat:
+class OpenAIChat(OpenAIEndpoint):
     """One model behind a chat completions endpoint."""
-
-    def __init__(
-        self, client: openai.AsyncOpenAI, model: str, abilities: Capabilities, secrets: Sequence[str] = ()
-    ) -> None:
-        self._client = client
-        self._model = model
-        self._abilities = abilities
-        self._mask = Mask(secrets)
 
     def body(self, request: Request, dialect: Dialect | None = None, *, in_batch: bool = False) -> dict[str, Any]:
         """The request as it is sent; the protocol has no marks for a cache."""
@@ -75,19 +63,6 @@ class OpenAIChat:
         if not self._abilities.has_batches:
             return None
         return OpenAIBatches(self._client, self._read, self._translated)
-
-    def _translated(self) -> AbstractContextManager[None]:
-        return in_our_words(
-            status=openai.APIStatusError,
-            connection=openai.APIConnectionError,
-            timeout=openai.APITimeoutError,
-            other=openai.OpenAIError,
-            mask=self._mask,
-        )
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.close()
 
 
 def _messages(turn: Message) -> list[dict[str, Any]]:

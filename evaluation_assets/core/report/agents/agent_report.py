@@ -125,7 +125,7 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
         agent, version, model = who.name or who.id, who.version or "", who.model or ""
         tools |= {tool.name: tool for tool in who.tools or ()}
         for step in trajectory.calls:
-            if step.call is not None and step.result is not None and step.result.error is not None:
+            if step.call is not None and step.has_failed:
                 errors[step.call.name] += 1
         called: dict[str, dict[str, Any]] = trajectory.extra.get("tool_calls") or {}
         for name, about in called.items():

@@ -8,7 +8,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from math import log
 from typing import Any
 
@@ -20,6 +20,7 @@ from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned
 from evaluation_assets.core.report.search.run_search import FoundRun, Tell, excerpt
 from evaluation_assets.core.sections.findings.summary import SEVERITIES
+from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.excerpts import beginning
 
@@ -123,8 +124,7 @@ class _Corpus:
 
     def batches(self, drop: str) -> Iterator[tuple[list[_Run], Any]]:
         """The runs of a drop with their counts, a few at a time."""
-        runs = _runs(self._home, drop)
-        while batch := list(islice(runs, _BATCH)):
+        for batch in chunks(_runs(self._home, drop), _BATCH):
             yield batch, self.counts(batch)
 
     def rarity(self, drops: Sequence[str], damaged: Tell) -> NDArray[np.float64]:

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Literal, Protocol
 
 from evaluation_assets.core.report.sinks.http import SendError
 from evaluation_assets.core.report.sinks.scores import TraceScore
+from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.traces.trajectories.identity import digest
 
 UNEXPECTED = (LookupError, TypeError, AttributeError, ValueError)
@@ -114,9 +114,8 @@ def send_groups(
             done += _rest(group, done, UNEXPECTED_REPLY)
         return done
 
-    waiting = iter(groups)
     with ThreadPoolExecutor(_WORKERS, thread_name_prefix="sink") as pool:
-        while some := list(islice(waiting, _GROUPS_AHEAD)):
+        for some in chunks(groups, _GROUPS_AHEAD):
             for done in pool.map(attempt, some):
                 yield from done
 

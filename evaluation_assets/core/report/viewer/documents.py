@@ -1,9 +1,8 @@
 """What the viewer shows of a trajectory: its transcript, the clips with all verdicts, and a row of the runs table."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.intake.clips.clip_rows import with_clips
@@ -18,6 +17,7 @@ from evaluation_assets.core.report.viewer.run_facts import RunFacts, run_facts
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.findings.claim_counts import DETECTORS, claims_of
 from evaluation_assets.core.sections.findings.summary import SEVERITIES, kinds_title
+from evaluation_assets.core.text.nullable import mean_of
 from evaluation_assets.core.traces.trajectories.images import Image
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span, Step, Trajectory, Usage
 
@@ -227,9 +227,9 @@ def _row(
         "worst_clip": min(means)[1] if means else None,
         "turns": len(trajectory.turns),
         "calls": len(calls),
-        "errors": sum(map(_has_failed, calls)),
+        "errors": sum(step.has_failed for step in calls),
         "tools": sorted({step.call.name for step in calls if step.call is not None}),
-        "failed": sorted({step.call.name for step in calls if step.call is not None and _has_failed(step)}),
+        "failed": sorted({step.call.name for step in calls if step.call is not None and step.has_failed}),
         "types": sorted({clip["tool_type"] for clip in clips}),
         "failed_types": sorted({clip["tool_type"] for clip in clips if clip["status"] == "error"}),
         "tokens": sum(tokens) if tokens else None,
@@ -238,10 +238,6 @@ def _row(
         "flags": list(trajectory.flags),
         "violated": [violation["constraint"] for violation in violations],
     }
-
-
-def _has_failed(step: Step) -> bool:
-    return step.result is not None and step.result.error is not None
 
 
 def _clips(clips: Sequence[Clip], scores: list[dict[str, Any]], verdicts: Sequence[Row]) -> list[JsonObject]:
@@ -254,7 +250,7 @@ def _clips(clips: Sequence[Clip], scores: list[dict[str, Any]], verdicts: Sequen
             "index": clip.index,
             "tool_type": clip.tool_type,
             "status": clip.call_status,
-            "score": _mean(means.get(clip.index, {}).values()),
+            "score": mean_of(means.get(clip.index, {}).values()),
             "scores": means.get(clip.index, {}),
             "verdicts": said.get(clip.index, []),
         }
@@ -284,8 +280,3 @@ def _usage(usage: Usage | None) -> JsonObject | None:
         return None
     found = {"input": usage.input_tokens, "output": usage.output_tokens, "cost": usage.cost_usd}
     return found | {"list_price": True} if usage.is_list_price else found
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None

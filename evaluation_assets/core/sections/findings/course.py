@@ -42,9 +42,9 @@ class PlacedStep:
         return self.step.call
 
     @property
-    def has_succeeded(self) -> bool:
-        """Whether its call has a result that is no failure."""
-        return self.step.result is not None and self.step.result.error is None
+    def arguments_text(self) -> str:
+        """The arguments of its call as they are written."""
+        return self.trajectory.piece(self.call.raw)
 
     @property
     def result(self) -> str:

@@ -54,7 +54,7 @@ def traits_of(trajectory: Trajectory, findings: Iterable[tuple[str, str]]) -> Tr
         "calls": len(calls),
         "turns": len(trajectory.turns),
         "messages": len(messages),
-        "failed_calls": sum(not placed.has_succeeded for placed in calls if placed.step.result is not None),
+        "failed_calls": sum(not placed.step.has_succeeded for placed in calls if placed.step.result is not None),
         "tools": len({placed.call.name for placed in calls}),
         "changing_calls": sum(may_change_state(placed.call) for placed in calls),
         "ending_calls": sum(ends_run(placed.call) for placed in calls),

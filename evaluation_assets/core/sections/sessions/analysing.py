@@ -233,7 +233,7 @@ def _interaction(seen: SessionEvidence, part: _Part, drift: Drift) -> Interactio
         parts=list(part.score.parts),
         drift=drift.values[own.order],
         tools=[step.call.name for step in own.calls if step.call],
-        failed_calls=sum(step.result is not None and step.result.error is not None for step in own.calls),
+        failed_calls=sum(step.has_failed for step in own.calls),
         latency_ms=latency_ms(own),
         cost_usd=cost_usd(own),
         handed_to=None if handed_over is None else handed_over.handoff.target.agent_id,

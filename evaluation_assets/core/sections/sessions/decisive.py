@@ -122,7 +122,7 @@ def traits_of_steps(trajectory: Trajectory) -> np.ndarray:
                     len(text) < _BRIEF,
                     log1p(len(text)),
                     step.call is not None,
-                    step.result is not None and step.result.error is not None,
+                    step.has_failed,
                     log1p(len(figures - known)),
                     part.agent_id not in agents,
                 )

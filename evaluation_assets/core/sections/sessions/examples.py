@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from evaluation_assets.core.sections.sessions.similarity import Similarity
+from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
 Dissatisfaction = Literal["incomprehension", "correction", "complaint"]
@@ -53,8 +54,9 @@ def resemblances(messages: Sequence[str], measure: Similarity) -> list[Resemblan
     content = _examples()["content"]
     listed = list(dict.fromkeys(sentence for own in sentences for sentence in own))
     examples = [*(example for _, example in labelled), *content]
-    blocks = [listed[start : start + _AT_ONCE] for start in range(0, len(listed), _AT_ONCE)]
-    matrix = np.vstack([measure.matrix([*examples, *block])[len(examples) :, : len(examples)] for block in blocks])
+    matrix = np.vstack(
+        [measure.matrix([*examples, *block])[len(examples) :, : len(examples)] for block in chunks(listed, _AT_ONCE)]
+    )
     dissatisfied, contented = matrix[:, : len(labelled)], matrix[:, len(labelled) : len(labelled) + len(content)]
     margins = dissatisfied.max(axis=1) - contented.max(axis=1)
     found = {

@@ -119,7 +119,7 @@ def _agent(agent_id: str, parts: Sequence[SessionInteraction]) -> AgentFlow:
         agent_id=agent_id,
         interactions=len(parts),
         calls=len(calls),
-        failed_calls=sum(step.result is not None and step.result.error is not None for step in calls),
+        failed_calls=sum(step.has_failed for step in calls),
         latency_ms=total(map(latency_ms, parts)),
         cost_usd=total(map(cost_usd, parts)),
     )

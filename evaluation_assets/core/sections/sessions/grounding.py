@@ -99,7 +99,7 @@ def ungrounded_values(trajectory: Trajectory, parts: list[SessionInteraction]) -
                         tool=step.call.name,
                         parameter=parameter,
                         value=value,
-                        refused=step.result is not None and step.result.error is not None,
+                        refused=step.has_failed,
                     )
         seen.add(part.interaction.response or "")
     return list(found.values())

@@ -184,7 +184,7 @@ def _written(trajectory: Trajectory, step: Step) -> str:
 
 
 def _worked(step: Step) -> bool:
-    return step.call is not None and step.result is not None and step.result.error is None
+    return step.call is not None and step.has_succeeded
 
 
 def _tool(step: Step) -> tuple[str | None, str] | None:

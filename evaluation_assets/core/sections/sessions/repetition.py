@@ -70,7 +70,7 @@ def _calls(parts: Sequence[SessionInteraction]) -> list[Repetition]:
 
 def _repetition(same: Sequence[tuple[SessionInteraction, int, Step]]) -> Repetition:
     agents = tuple(dict.fromkeys(part.agent_id for part, _, _ in same))
-    worked = any(step.result is not None and step.result.error is None for _, _, step in same[:-1])
+    worked = any(step.has_succeeded for _, _, step in same[:-1])
     kind: RepetitionKind = "retry" if not worked else "same_call" if len(agents) == 1 else "duplicate_work"
     (_, _, first), (_, again, _), *_ = same
     tool = first.call.name if first.call else ""
@@ -124,7 +124,7 @@ def brings_news(own: AbstractSet[str], seen: AbstractSet[str], least: float) -> 
 
 
 def _brought_something(part: SessionInteraction) -> bool:
-    return any(step.result is not None and step.result.error is None for step in part.steps)
+    return any(step.has_succeeded for step in part.steps)
 
 
 def _stretches(items: Sequence[T], key: Callable[[T], Hashable]) -> list[list[T]]:

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from upath import UPath
 
-from evaluation_assets.core.lake.stored import publish, publish_bytes
+from evaluation_assets.core.lake.stored import publish_bytes, published
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.client import Answered, Client
 from evaluation_assets.core.models.cost import Cost
@@ -394,5 +394,6 @@ def _write_drop(
     tally.path = folder / f"{name}.jsonl"
     # An attempt from an earlier run may have been the only trial then.
     attempts = (replace(journal.trajectory(key), id=trajectory_id(*key, trials=settings.trials)) for key in keys)
-    publish(tally.path, lambda sink: sink.writelines(map(line_of, attempts)))
+    with published(tally.path) as sink:
+        sink.writelines(map(line_of, attempts))
     tally.drop = f"{settings.suite_name}/{name}"

@@ -62,11 +62,11 @@ class Comparisons:
         """Note a contradiction if these statements about the same thing differ; `None` states nothing."""
         self.contradictions[what] += len({each for each in statements if each is not None}) > 1
 
-    def in_sequence(self, what: str, numbers: Sequence[int | None]) -> None:
-        """Note the numbers that are left out between numbered things, such as steps. Numbering may begin again."""
+    def steps_in_sequence(self, numbers: Sequence[int | None]) -> None:
+        """Note the numbers of steps that are left out. Numbering may begin again."""
         known = [number for number in numbers if number is not None]
         missing = sum(max(0, after - before - 1) for before, after in pairwise(known))
-        self.compare(what, len(known) + missing, len(known))
+        self.compare("step", len(known) + missing, len(known))
 
     def update(self, other: "Comparisons") -> None:
         """Add the differences of another instance."""

@@ -67,6 +67,14 @@ def active_seconds(times: Iterable[str]) -> float | None:
     return sum(gap for gap in gaps if gap <= PAUSE_S)
 
 
+def seconds_of(time: str | None) -> float | None:
+    """Seconds since 1970 of a timestamp; times without a zone are local. `None` if it is none."""
+    try:
+        return None if (found := _instant(time)) is None else found.timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
 def _instant(text: str | None) -> datetime | None:
     if text is None:
         return None

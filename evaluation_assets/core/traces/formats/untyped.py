@@ -35,6 +35,11 @@ def first_text(value: Any, *keys: str) -> str | None:
     return next((found for key in keys if isinstance(found := at(value, key), str) and found), None)
 
 
+def as_number(value: Any) -> float | None:
+    """A number; `None` for anything else, texts of numbers among them."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
 def as_object(value: Any) -> JsonObject | None:
     """An object, given as such or as JSON text, since arguments and settings can be either."""
     return json_object(value) if isinstance(value, str) else value if isinstance(value, dict) else None

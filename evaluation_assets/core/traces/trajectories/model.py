@@ -121,6 +121,16 @@ class Step:
     latency_ms: float | None = None
     usage: Usage | None = None
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether its result is an error."""
+        return self.result is not None and self.result.error is not None
+
+    @property
+    def has_succeeded(self) -> bool:
+        """Whether it has a result that is no error."""
+        return self.result is not None and self.result.error is None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interaction:

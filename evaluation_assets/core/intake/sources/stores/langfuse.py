@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from evaluation_assets.core.intake.sources.secrets import secret
 from evaluation_assets.core.intake.sources.settings import LangfuseSettings, SourceSettings
-from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted, paged
+from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted, in_utc, paged
 from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -76,8 +76,8 @@ class LangfuseTraces:
         """
         ends: dict[str, datetime] = {}
         for root in self._observations(_PAGE, fields="core", filter=self._roots(after, until)):
-            if root.trace_id is not None and root.end_time is not None and after < _utc(root.end_time) <= until:
-                ends[root.trace_id] = max(_utc(root.end_time), ends.get(root.trace_id, after))
+            if root.trace_id is not None and root.end_time is not None and after < in_utc(root.end_time) <= until:
+                ends[root.trace_id] = max(in_utc(root.end_time), ends.get(root.trace_id, after))
         for name, ended_at in sorted(ends.items(), key=lambda item: (item[1], item[0])):
             if wanted(name):
                 found = self._observations(_PAGE_WITH_TEXTS, fields=_FIELDS, trace_id=name)
@@ -118,10 +118,6 @@ class LangfuseTraces:
 
 def _condition(kind: str, column: str, operator: str, value: Any) -> JsonObject:
     return {"type": kind, "column": column, "operator": operator, "value": value}
-
-
-def _utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _iso(moment: datetime) -> str:

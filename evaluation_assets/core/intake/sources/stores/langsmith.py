@@ -6,7 +6,7 @@ written as a nested run in the names of the run data format, which exports of th
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, get_args
 
 import langsmith
@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from evaluation_assets.core.intake.sources.secrets import secret
 from evaluation_assets.core.intake.sources.settings import LangsmithSettings, SourceSettings
-from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted, in_utc
 from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to, refusal_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -101,8 +101,8 @@ class LangsmithTraces:
             root = trace.root_run
             if root is None or root.id is None or root.start_time is None or root.end_time is None:
                 continue
-            if after < (end := _utc(root.end_time)) <= until:
-                yield end, root.trace_id or root.id, _utc(root.start_time)
+            if after < (end := in_utc(root.end_time)) <= until:
+                yield end, root.trace_id or root.id, in_utc(root.start_time)
 
     def _project(self) -> str:
         """The ID of the project."""
@@ -125,10 +125,6 @@ class _OneServer(requests.Session):
         """Send a request, unless it goes to another server."""
         self._check(request)
         return super().send(request, **options)
-
-
-def _utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _run(run: Run) -> JsonObject:

@@ -18,6 +18,7 @@ from mlflow.store.entities.paged_list import PagedList
 
 from evaluation_assets.core.intake.sources.settings import MlflowSettings, SourceSettings, without_credentials
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.traces.formats.untyped import first_text, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -57,8 +58,7 @@ class MlflowStore:
         found = [info for info in self._infos(condition) if info.execution_duration is not None]
         ends = {info.trace_id: info.request_time + (info.execution_duration or 0) for info in found}
         names = sorted((name for name in ends if wanted(name)), key=lambda name: (ends[name], name))
-        for start in range(0, len(names), _BATCH):
-            batch = names[start : start + _BATCH]
+        for batch in chunks(names, _BATCH):
             traces = self._traces(batch)
             for name in batch:
                 if name in traces:  # else it was deleted in between

@@ -12,6 +12,7 @@ from phoenix.client.exceptions import PhoenixException
 
 from evaluation_assets.core.intake.sources.settings import PhoenixSettings, SourceSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted, paged
+from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to, refusal_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -75,8 +76,7 @@ class PhoenixStore:
             (name for name, end in ends.items() if after < end <= until and wanted(name)),
             key=lambda name: (ends[name], name),
         )
-        for start in range(0, len(names), _BATCH):
-            batch = names[start : start + _BATCH]
+        for batch in chunks(names, _BATCH):
             records = self._records(batch)
             for name in batch:
                 if name in records:  # else it was deleted in between

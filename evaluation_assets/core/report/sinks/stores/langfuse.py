@@ -12,6 +12,7 @@ from evaluation_assets.core.report.sinks.annotations import Annotation, as_label
 from evaluation_assets.core.report.sinks.http import Http, SendError
 from evaluation_assets.core.report.sinks.scores import TraceScore
 from evaluation_assets.core.report.sinks.sink import Delivery, one_by_one, send_groups
+from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _SCORES = "/api/public/scores"
@@ -35,9 +36,9 @@ class LangfuseSink:
 
     def annotations(self, traces: Sequence[str]) -> Iterator[Annotation]:
         """The scores that people gave to traces in the UI."""
-        for start in range(0, len(traces), _TRACES_ASKED):
+        for some in chunks(traces, _TRACES_ASKED):
             asked = {
-                "traceId": ",".join(traces[start : start + _TRACES_ASKED]),
+                "traceId": ",".join(some),
                 "source": "ANNOTATION",
                 "fields": "details,subject,annotation",
                 "limit": 100,

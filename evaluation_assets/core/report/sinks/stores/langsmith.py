@@ -10,6 +10,7 @@ from evaluation_assets.core.report.sinks.annotations import Annotation, as_label
 from evaluation_assets.core.report.sinks.http import Http, SendError
 from evaluation_assets.core.report.sinks.scores import TraceScore
 from evaluation_assets.core.report.sinks.sink import Delivery, one_by_one, send_groups
+from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _FEEDBACK = "/api/v1/feedback"
@@ -31,10 +32,10 @@ class LangsmithSink:
 
     def annotations(self, traces: Sequence[str]) -> Iterator[Annotation]:
         """The feedback that people gave to the root runs of traces."""
-        for start in range(0, len(traces), _RUNS_ASKED):
+        for some in chunks(traces, _RUNS_ASKED):
             offset = 0
             while True:
-                asked = {"run": list(traces[start : start + _RUNS_ASKED]), "limit": _PAGE, "offset": offset}
+                asked = {"run": some, "limit": _PAGE, "offset": offset}
                 page = self._http.get(_FEEDBACK, asked)
                 yield from (found for each in page if (found := _annotation(each)) is not None)
                 offset += len(page)

@@ -10,6 +10,7 @@ from evaluation_assets.core.report.sinks.annotations import Annotation, as_label
 from evaluation_assets.core.report.sinks.http import Http, SendError
 from evaluation_assets.core.report.sinks.scores import TraceScore
 from evaluation_assets.core.report.sinks.sink import Delivery, grouped_by, send_groups
+from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _TOGETHER = 100
@@ -32,8 +33,8 @@ class PhoenixSink:
 
     def annotations(self, traces: Sequence[str]) -> Iterator[Annotation]:
         """The annotations of people on traces."""
-        for start in range(0, len(traces), _IDS_ASKED):
-            asked = {"trace_ids": list(traces[start : start + _IDS_ASKED]), "limit": 1000}
+        for some in chunks(traces, _IDS_ASKED):
+            asked = {"trace_ids": some, "limit": 1000}
             cursor = None
             while True:
                 try:

@@ -88,7 +88,7 @@ class _Performed:
         """Read the calls of all turns up to this one."""
         while self._calls and self._calls[0].turn <= turn:
             made = self._calls.popleft()
-            if not made.has_succeeded:
+            if not made.step.has_succeeded:
                 self.failed.update(action.name for action in actions() if _does(action, made))
                 continue
             codes: set[str] | None = None
@@ -96,7 +96,7 @@ class _Performed:
                 if not _does(action, made) and not action.words.matches(made.result):
                     continue
                 if codes is None:
-                    codes = _codes(_written(made)) | _codes(made.result)
+                    codes = _codes(made.arguments_text) | _codes(made.result)
                 self._done.add(action.name)
                 if not codes:
                     self._done_to_anything.add(action.name)
@@ -112,11 +112,7 @@ class _Performed:
 def _does(action: Action, made: PlacedStep) -> bool:
     if not action.tools.isdisjoint(word.lower() for word in _WORD.findall(made.call.name)):
         return True
-    return changes_state(made.call.name) and (not action.tools or action.words.matches(_written(made)))
-
-
-def _written(made: PlacedStep) -> str:
-    return made.trajectory.piece(made.call.raw)
+    return changes_state(made.call.name) and (not action.tools or action.words.matches(made.arguments_text))
 
 
 def _codes(text: str) -> set[str]:

@@ -119,7 +119,7 @@ def _texts_after(course: Course) -> list[str]:
         thought = placed.step.thought
         written = [_read(trajectory.piece(thought)) if thought else "", *said.get(placed.order, [])]
         if placed.step.call is not None and placed.call.name == _THINKS:
-            written.append(_read(_written(placed)))
+            written.append(_read(placed.arguments_text))
         following = "\n".join(filter(None, written)) or following
     return found
 
@@ -131,7 +131,7 @@ def _read(text: str) -> str:
 
 def _takes_up(text: str, made: PlacedStep, *, is_last: bool) -> bool:
     """Whether a text is about a failure. After a lookup, that the agent cannot do what it was asked is not."""
-    if may_do_anything(made.call) and takes_from(text, _written(made), made.result):
+    if may_do_anything(made.call) and takes_from(text, made.arguments_text, made.result):
         return True
     if is_last:
         text = without("mended", text)
@@ -155,11 +155,11 @@ def _is_an_answer(made: PlacedStep) -> bool:
 
 def _is_edited_otherwise(failed: PlacedStep, later: Sequence[PlacedStep]) -> bool:
     """Whether a file that a tool could not edit is in a later call that may change or run it, and that succeeds."""
-    file = _FILE.search(_written(failed)[:_READ]) if edits_files(failed.call.name) else None
+    file = _FILE.search(failed.arguments_text[:_READ]) if edits_files(failed.call.name) else None
     return file is not None and any(
-        made.has_succeeded
+        made.step.has_succeeded
         and may_do_anything(made.call)
-        and file[0] in _written(made)
+        and file[0] in made.arguments_text
         and not isinstance(action_of(made.trajectory, made.step), Looked)
         for made in later
     )
@@ -178,12 +178,12 @@ def _is_outage(made: PlacedStep) -> bool:
 def _is_another_attempt(failed: PlacedStep, again: PlacedStep) -> bool:
     if may_do_anything(failed.call):
         is_alike = _is_nearly if _is_unserved(failed) else _has_words_of
-        return may_do_anything(again.call) and is_alike(_written(failed), _written(again))
+        return may_do_anything(again.call) and is_alike(failed.arguments_text, again.arguments_text)
     if failed.call.name != again.call.name:
         return False
     before, after = (each.trajectory.arguments(each.call) for each in (failed, again))
     if not before or not after:
-        return before == after or _has_words_of(_written(failed), _written(again))
+        return before == after or _has_words_of(failed.arguments_text, again.arguments_text)
     if _is_outage(failed) and (shared := _shared(before, after)) is not None:
         return shared >= _HALF
     if any(after.get(name) == value for name, value in before.items()):
@@ -208,10 +208,6 @@ def _leaves(value: Any) -> Iterator[str]:
             yield from _leaves(item)
     else:
         yield str(value)
-
-
-def _written(made: PlacedStep) -> str:
-    return made.trajectory.piece(made.call.raw)
 
 
 def _has_words_of(first: str, second: str) -> bool:

@@ -30,7 +30,7 @@ def _detect(course: Course) -> Iterator[Detected]:
         before = earlier.get(key)
         if before is not None and before.clip > news and index not in in_loops and _brings_nothing(before, made):
             yield _found("repeated_call", made)
-        if made.has_succeeded and may_change_state(made.call):
+        if made.step.has_succeeded and may_change_state(made.call):
             # The same call right after this one is a repetition all the same.
             news = index - 1
         earlier[key] = made

@@ -36,8 +36,8 @@ def _has_foreign_arguments(made: PlacedStep, of_run: CallForms, of_drop: CallFor
     tool, names = made.call.name, frozenset(made.trajectory.arguments(made.call) or ())
     if not names:
         return False
-    return of_run.are_foreign(tool, names, itself=made.has_succeeded) or (
-        made.has_succeeded and of_drop.are_usually_foreign(tool, names)
+    return of_run.are_foreign(tool, names, itself=made.step.has_succeeded) or (
+        made.step.has_succeeded and of_drop.are_usually_foreign(tool, names)
     )
 
 

@@ -186,7 +186,7 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
         stated = reading.unmapped.stated
         stated.compare("step", metrics.whole("total_steps"), len(steps))
         if "total_steps" not in metrics:
-            stated.in_sequence("step", [step.whole("step_id") for step in steps])
+            stated.steps_in_sequence([step.whole("step_id") for step in steps])
         if part.continues is not None and includes(own_total, total([*reading.usages, own])):
             counted = 0
         used = total([*reading.usages[counted:], whole_usage(own, own_total)])

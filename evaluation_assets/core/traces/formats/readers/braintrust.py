@@ -6,7 +6,7 @@ from evaluation_assets.core.traces.formats.spans.store_export import StoredSpan,
 from evaluation_assets.core.traces.formats.spans.stored import usage_attributes
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import as_number, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _KINDS = {"llm": "LLM", "tool": "TOOL"}
@@ -44,8 +44,8 @@ def _opened(fields: Fields) -> StoredSpan:
         name=own.text("name") or "",
         given=fields.value("input"),
         said=fields.value("output"),
-        start_s=_number(used.get("start")),
-        end_s=_number(used.get("end")),
+        start_s=as_number(used.get("start")),
+        end_s=as_number(used.get("end")),
         error=None if error is None else first_text(error, "message") or as_text(error),
         model=metadata.text("model"),
         tools=metadata.value("tools"),
@@ -58,10 +58,6 @@ def _opened(fields: Fields) -> StoredSpan:
         ],
         expected=fields.value("expected"),
     )
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 BRAINTRUST = StoreExport(

@@ -49,7 +49,7 @@ def _trajectory(unmapped: UnmappedFields, record: Record) -> Trajectory:
         steps = fields.objects("history")
         task = [Asked(text=context.task)] if context.task else []
         times = [step.object("metadata") for step in steps]
-        fields.stated.in_sequence("step", [one.whole("step_number") for one in times])
+        fields.stated.steps_in_sequence([one.whole("step_number") for one in times])
         begun, ended = ([time for one in times if (time := one.number(f"step_{end}_time"))] for end in ("start", "end"))
         judgements = [
             found for step in steps for result in step.objects("result") if (found := result.value("judgement"))

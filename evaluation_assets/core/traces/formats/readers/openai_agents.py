@@ -5,7 +5,6 @@ own spans.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -18,6 +17,7 @@ from evaluation_assets.core.traces.formats.isolation import attempted
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in
 from evaluation_assets.core.traces.formats.spans.tree import Span
+from evaluation_assets.core.traces.formats.times import seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
@@ -68,7 +68,7 @@ def _span(fields: Fields) -> Span:
     title, attributes = _READERS.get(kind, _other)(data)
     error = fields.object("error")
     told, detail = error.text("message"), error.object("data").rest()
-    start, end = (_moment(fields.text(key)) for key in ("started_at", "ended_at"))
+    start, end = (seconds_of(fields.text(key)) for key in ("started_at", "ended_at"))
     return Span(
         id=name,
         trace_id=trace_id,
@@ -134,13 +134,6 @@ _READERS = {
     "handoff": _hand_off,
 }  # fmt: skip
 """How the data of each kind of span is read."""
-
-
-def _moment(text: str | None) -> float | None:
-    try:
-        return None if text is None else datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def _listed(data: Any) -> list[Any]:

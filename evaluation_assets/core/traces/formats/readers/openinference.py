@@ -24,13 +24,13 @@ from evaluation_assets.core.traces.formats.spans.flat_spans import (
     event_of,
     flat_span,
     is_span,
-    moment_of,
     spans_in,
 )
 from evaluation_assets.core.traces.formats.spans.phoenix_annotations import labels_of
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in, trajectory_of
 from evaluation_assets.core.traces.formats.spans.tree import Span, trace_of
+from evaluation_assets.core.traces.formats.times import seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import list_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
@@ -160,7 +160,7 @@ def _span(fields: Fields, trace_id: str, parent: str | None, unmapped: UnmappedF
         name=fields.text("span_name") or "",
         scope=fields.text("scope_name") or "",
         service=fields.text("service_name") or "",
-        start_s=moment_of(fields.text("timestamp")),
+        start_s=seconds_of(fields.text("timestamp")),
         duration_ms=_milliseconds(fields.text("duration")),
         error=error_of(fields.text("status_message"), events) if failed else None,
         attributes={key: value for key, value in attributes.items() if not key.startswith("pat.")},

@@ -39,7 +39,7 @@ def is_action(data: Any) -> bool:
 
 def _events(steps: Sequence[Fields], _: Mapping[int, Usage]) -> Iterator[Event]:
     if steps:
-        steps[0].stated.in_sequence("step", [step.whole("step_number") for step in steps])
+        steps[0].stated.steps_in_sequence([step.whole("step_number") for step in steps])
     for step in steps:
         step.set_aside("model_input_messages", "observations_images", "task_images", "code_action")
         if "task" in step:

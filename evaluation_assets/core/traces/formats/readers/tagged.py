@@ -17,7 +17,7 @@ from evaluation_assets.core.traces.formats.isolation import each_record
 from evaluation_assets.core.traces.formats.tags import ANSWER, DEFAULT_SERVERS, JSON_CALL, Block, read_structure
 from evaluation_assets.core.traces.formats.transcript import flags_of
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields, type_name
-from evaluation_assets.core.traces.formats.untyped import as_object, first_text
+from evaluation_assets.core.traces.formats.untyped import as_number, as_object, first_text
 from evaluation_assets.core.traces.trajectories.failures import failure_in
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import (
@@ -66,7 +66,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
     def confirmed(record: Record) -> Trajectory:
         run = trajectory_of(record)
-        counted = _number((as_object(run.extra.get("tool_call_statistics")) or {}).get("tool_use"))
+        counted = as_number((as_object(run.extra.get("tool_call_statistics")) or {}).get("tool_use"))
         unmapped.stated.compare("call", counted, len(run.calls))
         return run
 
@@ -111,7 +111,7 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
         reference_answer=first_text(data, "reference_answer", "ground_truth"),
         success=data["success"] if isinstance(data.get("success"), bool) else None,
         started_at=_string(data.get("timestamp")),
-        duration_s=_number(data.get("duration")),
+        duration_s=as_number(data.get("duration")),
         repairs=tuple(repairs),
         flags=flags_of(cut_off=stopped, unanswered=not answer),
         labels=labelled(_recorded(evaluations, turns) if unjudged == text else [])
@@ -172,7 +172,7 @@ def _scores(content: str) -> dict[str, float | None]:
     if data is None:
         found = ((name, _decimal(text)) for name, text in _SCORE.findall(content))
     else:
-        found = ((name, _number(value)) for name, value in data.items())
+        found = ((name, as_number(value)) for name, value in data.items())
     return {name: score for name, score in found if score is not None}
 
 
@@ -356,7 +356,3 @@ def _string(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     return str(value)
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -6,11 +6,11 @@ exporter of Go's SDK that prints spans has names of its own, as has the table of
 """
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from evaluation_assets.core.traces.formats.spans import logfire
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
+from evaluation_assets.core.traces.formats.times import seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -172,17 +172,10 @@ def _flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield prefix, value
 
 
-def moment_of(text: str | None) -> float | None:
-    try:
-        return None if text is None else datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
 def _time(fields: Fields, *keys: str) -> float | None:
     """A time in seconds since 1970, written as text or as a number: pandas has milliseconds, the SDK nanoseconds."""
     key = next((key for key in keys if key in fields), keys[0])
     number = fields.number(key) if not fields.is_text(key) or (fields.text(key) or "").isdecimal() else None
     if number is None:
-        return moment_of(fields.text(key))
+        return seconds_of(fields.text(key))
     return number / next((unit for limit, unit in _UNITS if number < limit), 1e9)

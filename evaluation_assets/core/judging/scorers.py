@@ -1,0 +1,34 @@
+"""What scores drops. Evaluations with the same scorers and settings are comparable."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.panel import Panel, judges_of
+from evaluation_assets.core.judging.rubrics.model import Rubrics, load_rubrics
+from evaluation_assets.core.system.installation import Installation
+
+
+@dataclass(frozen=True, slots=True)
+class Scorers:
+    """The judges, the rubrics they judge by, and the number of verdicts that a mean needs."""
+
+    judges: Sequence[Judge]
+    rubrics: Rubrics
+    quorum: int
+
+    @classmethod
+    def of(cls, home: Installation, panel: Panel) -> Self:
+        """The judges of a panel, and the rubrics in use."""
+        return cls(judges_of(panel, home.ledger_url), load_rubrics(home.rubrics), panel.quorum)
+
+    def comparability(self, settings: Mapping[str, Any]) -> dict[str, str]:
+        """The comparability key, part by part: judges, their selections, rubrics, quorum, preprocessing settings."""
+        return {
+            **{f"judge {judge.name}": f"{judge.provider} {judge.model} {judge.version}" for judge in self.judges},
+            **{f"selection of {judge.name}": own for judge in self.judges if (own := judge.selection.described())},
+            **{f"rubric {name}": version for name, version in self.rubrics.versions().items()},
+            "quorum": str(self.quorum),
+            **{f"preprocessing {name}": str(value) for name, value in sorted(settings.items())},
+        }
