@@ -115,10 +115,13 @@ def send_groups(
         return done
 
     waiting = iter(groups)
-    with ThreadPoolExecutor(_WORKERS, thread_name_prefix="sink") as pool:
+    pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="sink")
+    try:
         while some := list(islice(waiting, _GROUPS_AHEAD)):
             for done in pool.map(attempt, some):
                 yield from done
+    finally:  # of a run that is stopped, before its requests have been answered
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _rest(group: list[TraceScore], done: list[Delivery], reason: str) -> list[Delivery]:
