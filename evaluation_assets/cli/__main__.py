@@ -4,7 +4,11 @@ While modules are imported, and after the command, a signal ends the process at 
 an exception.
 """
 
-from evaluation_assets.core.system.stop_signals import end_process, handle_signals
+import os
+import sys
+from contextlib import suppress
+
+from evaluation_assets.core.system.stop_signals import STATUSES, end_process, handle_signals
 
 
 def run() -> None:
@@ -14,6 +18,12 @@ def run() -> None:
 
     try:
         main()
+    except SystemExit as end:
+        if isinstance(end.code, int) and end.code in STATUSES:
+            with suppress(OSError):  # nobody reads it any more
+                sys.stdout.flush()
+            os._exit(end.code)  # the interpreter would wait for threads that wait for a reply
+        raise
     finally:
         handle_signals(end_process)
 

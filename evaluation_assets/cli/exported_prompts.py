@@ -23,6 +23,10 @@ def exported_prompts(home: Installation, drop: str, wanted: Wanted) -> Iterator[
         for judge in judges_of(panel, home.ledger_url)
         if isinstance(judge, ModelJudge) or (isinstance(judge, EvaluatorJudge) and judge.asked is not None)
     }
+    elsewhere = [name for name in home.judges_of(drop) if name not in {judge.name for judge in panel.judges}]
+    if elsewhere and (not models or {*wanted.judges} & {*elsewhere}):
+        named = ", ".join(elsewhere)
+        refuse(f"{drop} was judged by {named}, not in {home.panel_file}. Set EVALUATION_PANEL to a panel that has them")
     for name in wanted.judges:
         if name not in models:
             hint = did_you_mean(name, models, f"models of the panel: {', '.join(models) or 'none'}")

@@ -18,6 +18,7 @@ from evaluation_assets.core.intake.triggers.run_tags import run_tags
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.suites.agents.settings import AgentSettings
 from evaluation_assets.core.system.installation import Installation, make_folder
+from evaluation_assets.core.system.stop_signals import Interrupted
 from evaluation_assets.definitions import build_definitions, current_key
 from evaluation_assets.defs.freshness import stale
 from evaluation_assets.defs.lost_runs import fail_gone_runs
@@ -36,6 +37,7 @@ from evaluation_assets.defs.step_failures import why_failed
 from evaluation_assets.resources.leftovers import remove_leftovers
 from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome, Status
+from evaluation_assets.runs.own_loop import run_here
 from evaluation_assets.runs.progress import RunProgress
 from evaluation_assets.runs.selection import assets_of, missing_upstream
 from evaluation_assets.runs.stop import Stop
@@ -186,22 +188,33 @@ def run_job(
     assets: Sequence[str] | None = None,
     ops: Mapping[str, Any] | None = None,
 ) -> JobResult:
-    """Run a job other than an evaluation, for one drop or over all drops."""
-    definitions = build_definitions(home, panel, RunProgress(quiet=True, verbose=False).loggers())
-    with instance_of(home) as instance:
-        if drop is not None:
-            add_partitions(instance, DROPS, [drop])
-        result = definitions.resolve_job_def(job).execute_in_process(
-            # A job that has only checks has no partitions in which Dagster could find the key.
-            partition_key=drop if job != GATE else None,
-            tags={PARTITION_TAG: drop} if job == GATE and drop else None,
-            instance=instance,
-            asset_selection=None if assets is None else [dg.AssetKey.from_user_string(name) for name in assets],
-            run_config={"loggers": {"console": {}}, "ops": dict(ops or {})},
-            raise_on_error=False,
-        )
-    failures = [why_failed(event) for event in result.all_events if event.is_step_failure]
-    return JobResult(result.success, result.get_asset_check_evaluations(), failures, _metadata(result))
+    """Run a job other than an evaluation, for one drop or over all drops.
+
+    Raises:
+        KeyboardInterrupt: a signal to stop was received; the run is canceled.
+    """
+    progress = RunProgress(quiet=True, verbose=False)
+    definitions = build_definitions(home, panel, progress.loggers())
+
+    def run(stop: Stop) -> JobResult:
+        with instance_of(home) as instance:
+            if drop is not None:
+                add_partitions(instance, DROPS, [drop])
+            with _stoppable(instance, progress, stop) as run_id:
+                result = definitions.resolve_job_def(job).execute_in_process(
+                    # A job that has only checks has no partitions in which Dagster could find the key.
+                    partition_key=drop if job != GATE else None,
+                    tags={PARTITION_TAG: drop} if job == GATE and drop else None,
+                    instance=instance,
+                    asset_selection=None if assets is None else [dg.AssetKey.from_user_string(name) for name in assets],
+                    run_config={"loggers": {"console": {}}, "ops": dict(ops or {})},
+                    raise_on_error=False,
+                    run_id=run_id,
+                )
+        failures = [why_failed(event) for event in result.all_events if event.is_step_failure]
+        return JobResult(result.success, result.get_asset_check_evaluations(), failures, _metadata(result))
+
+    return run_here(run)
 
 
 def _metadata(result: dg.ExecuteInProcessResult) -> dict[str, dict[str, Any]]:
@@ -236,7 +249,7 @@ def _stoppable(instance: dg.DagsterInstance, progress: RunProgress, stop: Stop) 
             run = instance.get_run_by_id(run_id)
             if run is not None and run.status not in (dg.DagsterRunStatus.CANCELED, dg.DagsterRunStatus.SUCCESS):
                 instance.report_run_canceled(run)
-            raise KeyboardInterrupt
+            raise Interrupted(stop.after_interrupt())
 
 
 def _run(

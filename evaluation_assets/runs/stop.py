@@ -52,7 +52,7 @@ class Stop:
         The import system loses an exception in its callbacks, and extension modules turn it into an `ImportError`.
         """
         if self._postponed or self.signal is not None:
-            raise KeyboardInterrupt
+            raise Interrupted(self.after_interrupt())
 
     def settled(self) -> bool:
         """Whether there was a signal; if so, waits until `at_once` has returned."""
@@ -82,8 +82,8 @@ class Stop:
             raise Interrupted(number)
 
 
-def _as_interrupt(_number: int, frame: FrameType | None) -> None:
+def _as_interrupt(number: int, frame: FrameType | None) -> None:
     """Forward the signal to the current SIGINT handler."""
     handler = signal.getsignal(signal.SIGINT)
     if callable(handler):
-        handler(signal.SIGINT, frame)
+        handler(number, frame)

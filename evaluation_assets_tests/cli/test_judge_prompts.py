@@ -117,6 +117,15 @@ def test_prompts_of_other_settings_are_not_made_up(home: Path, server: ModelServ
         assert line["messages"] is None and line["prompt_length"] is None and line["reply"]
 
 
+def test_judges_of_another_panel_are_named(home: Path) -> None:
+    (home / "panel.yaml").unlink()
+    for more in ((), ("--judge", "writes")):
+        output = str(home / "no.jsonl")
+        done = command("export", "d", "--format", "judge_prompts", "--output", output, *more, home=home)
+        assert done.returncode == 2
+        assert f"d was judged by decides, writes, not in {home}/panel.yaml. Set EVALUATION_PANEL" in done.stderr
+
+
 def test_options_that_do_not_fit_are_refused(home: Path) -> None:
     for more, why in (
         (("--format", "judge_prompts", "--judge", "write"), "did you mean 'writes'?"),

@@ -1,7 +1,11 @@
 """`sinks`, on an evaluated drop and real local servers."""
 
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import dagster as dg
 import pytest
 from click.testing import CliRunner, Result
 from upath import UPath
@@ -10,8 +14,10 @@ from evaluation_assets.cli.main import main
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.lake.stored import Stream, write
 from evaluation_assets.core.lake.tables import RAW_TRAJECTORIES
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.core.report.sinks.test_delivering import Mlflow, evaluated
-from evaluation_assets_tests.http_server import Reply, http_server
+from evaluation_assets_tests.http_server import Reply, Request, http_server
 
 
 def sinks(home: Path, *arguments: str) -> Result:
@@ -45,6 +51,24 @@ def test_scores_are_sent_once(tmp_path: Path) -> None:
     assert first.output.startswith("tracking: 11 sent, 0 already there"), first.output
     assert second.output.startswith("tracking: 0 sent, 11 already there"), second.output
     assert (first.exit_code, second.exit_code) == (0, 0)
+
+
+def test_a_signal_to_stop_ends_a_job_as_canceled_and_waits_for_no_reply(tmp_path: Path) -> None:
+    sending: list[subprocess.Popen[str]] = []
+
+    def answer(_: Request) -> Reply:
+        sending[0].send_signal(signal.SIGTERM)
+        sending[0].wait()
+        return Reply(hang_up=True)
+
+    with http_server(answer) as url:
+        arguments = ["sinks", "send", "d", "--home", str(configured(tmp_path, url))]
+        command = [sys.executable, "-m", "evaluation_assets.cli", *arguments]
+        sending.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        _, problem = sending[0].communicate()
+    assert (sending[0].returncode, problem) == (143, "evaluation-assets: stopped by SIGTERM.\n")
+    with instance_of(Installation.at(str(tmp_path))) as instance:
+        assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.CANCELED]
 
 
 def test_a_store_that_refuses_ends_with_status_1(tmp_path: Path) -> None:

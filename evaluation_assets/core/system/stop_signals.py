@@ -9,6 +9,9 @@ from types import FrameType
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Ctrl-C, a request to end, a closed terminal."""
 
+STATUSES = tuple(128 + number for number in SIGNALS)
+"""Exit statuses of a process that was told to stop."""
+
 Handler = Callable[[int, FrameType | None], object]
 
 

@@ -114,10 +114,13 @@ def send_groups(
             done += _rest(group, done, UNEXPECTED_REPLY)
         return done
 
-    with ThreadPoolExecutor(_WORKERS, thread_name_prefix="sink") as pool:
+    pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="sink")
+    try:
         for some in chunks(groups, _GROUPS_AHEAD):
             for done in pool.map(attempt, some):
                 yield from done
+    finally:  # of a run that is stopped, before its requests have been answered
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _rest(group: list[TraceScore], done: list[Delivery], reason: str) -> list[Delivery]:

@@ -116,7 +116,7 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
         flags=flags_of(cut_off=stopped, unanswered=not answer),
         labels=labelled(_recorded(evaluations, turns) if unjudged == text else [])
         | ({"recorded_evaluation": data["evaluation_metadata"]} if "evaluation_metadata" in data else {}),
-        extra=_own_fields(data, field),
+        extra=({"error": final_result} if stopped else {}) | _own_fields(data, field),
     )
 
 

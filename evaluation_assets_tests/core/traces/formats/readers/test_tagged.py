@@ -195,6 +195,7 @@ def test_success_does_not_hide_a_step_limit() -> None:
     assert run.success is True
     assert run.flags == ("step_limit", "no_answer")
     assert run.final_answer is None
+    assert run.extra["error"] == "已达最大步骤(10)。", "what a finding quotes"
 
 
 def test_a_step_limit_after_an_answer_keeps_both() -> None:
