@@ -77,8 +77,8 @@ _SECTIONS = {
 def evaluate(inputs: tuple[Path, ...], **options: Any) -> None:
     """Evaluate files of trajectories.
 
-    Each file is a drop. A directory gives one drop per file in it. The name of a drop of the home evaluates it again.
-    With --sessions, each coding agent is a drop.
+    Each file is a drop, also in a directory; with --one-drop the directory is one. The name of a drop of the home
+    evaluates it again. With --sessions, each coding agent is a drop.
 
     A drop for which nothing has changed since its last evaluation is not evaluated; its outcome is printed again.
     """

@@ -41,6 +41,8 @@ _LONGEST = 400
 _DEPTH = 3
 """Parts after `drop` from which an address is of a part of the drop, as in `drop/tools/search/n_clips`."""
 
+_HEADLINE = "drop/headline/"
+
 _OTHER_PROMPT = "not known: panel, rubrics or prompts are others than when it was sent"
 
 
@@ -188,7 +190,7 @@ def _repeat(explained: _Explained) -> str:
 
 def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:
     shown = [each for each in document["figures"] if full or document["trajectory"] or _is_main(each["address"])]
-    for figure in shown:
+    for figure in sorted(shown, key=lambda each: not each["address"].startswith(_HEADLINE)):
         yield f"{figure['address']} = {_number(figure['value'])}   n {figure['n']}"
         yield f"  {figure['formula']}"
         yield f"  from {figure['rows']}"
@@ -206,7 +208,7 @@ def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:
 
 def _is_main(place: str) -> bool:
     """Whether a figure is of the drop as a whole, not of a part of it such as a tool, or of a histogram."""
-    return place.startswith("drop/headline/") or (place.count("/") < _DEPTH and "/tenths/" not in place)
+    return place.startswith(_HEADLINE) or (place.count("/") < _DEPTH and "/tenths/" not in place)
 
 
 def _differences(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -264,4 +266,6 @@ def _cut(text: str) -> str:
 
 
 def _number(value: object) -> str:
-    return "null" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -145,7 +145,8 @@ def _statistics(figures: Any) -> Iterator[Line]:
 def _shortfalls(figures: Any) -> Iterator[Line]:
     """Yield which judges did not answer, why, and what to do."""
     for line in figures["shortfalls"] if figures else ():
-        yield Line(f"  {line}")
+        of_judge, name, text = line.split(" ", 2)
+        yield _fact(f"{of_judge} {name}", text)
 
 
 def _figures(report: DropReport) -> Iterator[Line]:

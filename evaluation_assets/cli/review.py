@@ -43,6 +43,10 @@ def review(home: Installation, drop: str, annotator: str | None, port: int, only
     desk = ReviewDesk(home.labels, drop, name, frozenset(row["trajectory_id"] for row in rows))
     token = secrets.token_urlsafe(24)
     try:
+        desk.save(b"[]")
+    except OSError as problem:
+        refuse(f"{desk.file} cannot be written: {problem.strerror}")
+    try:
         server = ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, desk, token, directory=page.parent.path))
     except OSError as problem:
         refuse(f"port {port} cannot be used: {problem.strerror}; choose another with --port")

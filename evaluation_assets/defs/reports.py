@@ -103,8 +103,8 @@ def report_asset(scorers: Scorers, evaluation_key: str, settings: Settings, reda
                 **linked({"report_url": address.page, "all_reports": f"{home.home.reports_url}/{INDEX}"}),
                 "path": dg.MetadataValue.path(str(paths.html)),
                 "dagster/uri": str(paths.html),
-                "content": DropFacts.of(home.home.table(drop.key, "raw_trajectories")).content,
                 **report_metadata(report),
+                "content": DropFacts.of(home.home.table(drop.key, "raw_trajectories")).content,
             }
         )
 

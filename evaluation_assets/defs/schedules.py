@@ -140,5 +140,5 @@ def overview_schedule(cron: str) -> dg.ScheduleDefinition:
         cron_schedule=cron,
         job_name=OVERVIEW,
         default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="Updates labels, judge cards, calibration, drift, leaderboard and ranks over all drops.",
+        description="Updates labels, judge cards, drift, leaderboard, failure groups and the rest over all drops.",
     )

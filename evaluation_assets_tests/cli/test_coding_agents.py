@@ -69,7 +69,9 @@ def test_the_sessions_of_two_agents_are_evaluated_and_replaced_by_the_next_evalu
         1, 1, "/home/ada/api",
     )  # fmt: skip
     html = (home / "reports" / "claude_code" / "report.html").read_text("utf-8")
-    assert "<h2>Coding agents</h2>" in html
+    assert '<h2>Coding agents</h2> <span class="quiet">3 sessions, $' in html
+    alone = (home / "reports" / "codex" / "report.html").read_text("utf-8")
+    assert "Standard deviation" in html and "Standard deviation" not in alone
     assert "## Coding agents" in (home / "reports" / "claude_code" / "report.md").read_text("utf-8")
     table = pq.read_table(home / "lake" / "coding_work" / "claude_code.parquet").to_pylist()
     assert sorted((row["git_branch"], row["last_test_result"]) for row in table if row["git_branch"]) == [

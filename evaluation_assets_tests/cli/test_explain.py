@@ -15,6 +15,7 @@ from evaluation_assets.cli.main import main
 from evaluation_assets_tests.conftest import KEY, call, record
 from evaluation_assets_tests.model_judging import Judged, installed, judge
 from evaluation_assets_tests.model_server import model_server
+from evaluation_assets_tests.towns import run_of
 
 HOSTILE = "lamps\x1b[31m"
 
@@ -52,6 +53,16 @@ def test_a_drop_shows_its_figures_with_their_formulas(judged: Judged) -> None:
     assert "All of these figures are as the report states them." in done.output
     assert "not recomputed: gate/tests: " in done.output
     assert "repeat: evaluation-assets evaluate week --" in done.output
+
+
+def test_what_the_report_opens_with_is_first_and_yes_and_no_are_words_of_json(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_bytes(run_of(1, good=False))
+    at_home = ["--home", str(tmp_path / "home")]
+    CliRunner().invoke(main, ["evaluate", str(tmp_path / "d.jsonl"), "--quiet", *at_home])
+    assert (
+        CliRunner().invoke(main, ["explain", "d", *at_home]).output.startswith("drop/headline/rates/success/count = 0")
+    )
+    assert "trajectory/task-1/success = false " in CliRunner().invoke(main, ["explain", "d", "task-1", *at_home]).output
 
 
 def test_figures_of_parts_of_a_drop_are_printed_when_all_are_asked_for(judged: Judged) -> None:

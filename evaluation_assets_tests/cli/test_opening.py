@@ -87,3 +87,11 @@ def test_without_a_drop_the_list_of_reports_opens(home: Path) -> None:
     assert address == (home / "reports" / "index.html").as_uri()
     assert re.findall(r'<a href="([^"]+)">', page) == ["week/report.html"]
     assert "<script" not in without_viewer(page, "overview")
+
+
+def test_a_review_whose_labels_cannot_be_written_does_not_start(home: Path) -> None:
+    (home / "labels").write_text("in the way")
+    done = CliRunner().invoke(main, ["review", "week", "--print", "--annotator", "bo", "--home", str(home)])
+    (home / "labels").unlink()
+    assert done.exit_code == 2
+    assert re.search(r"labels/week-bo\.jsonl cannot be written: \w", done.output)

@@ -40,7 +40,8 @@ def test_a_lost_judge_is_named_with_cause_and_remedy_and_fails_the_run(
     home = tmp_path / "home"
     done = cli("evaluate", tmp_path / "d.jsonl", "--home", home, "--panel", tmp_path / "panel.yaml")
     assert done.returncode == 1, done.stderr
-    (line,) = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("judge sonnet scored")]
+    (printed,) = [line for line in done.stdout.splitlines() if line.startswith("  judge sonnet       scored")]
+    line = " ".join(printed.split())
     assert line.startswith("judge sonnet scored nothing: ")
     assert cause in line
     assert line.endswith("re-run; paid replies are kept.")

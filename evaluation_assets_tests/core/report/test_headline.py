@@ -53,6 +53,8 @@ def test_a_rate_in_words() -> None:
     trials = rate("passed", {"a": [True, True], "b": [False, False]})
     assert trials is not None
     assert trials.text.startswith("passed 2 of 4 runs of 2 tasks (50.0%, 95% CI 9.5% to 90.5%)")
+    many = rate("success", {str(task): [task < 1622] for task in range(2000)})
+    assert many is not None and many.text.startswith("success 1,622 of 2,000 (81.1%")
 
 
 @given(st.dictionaries(st.text(max_size=3), st.lists(st.booleans(), max_size=4), max_size=9))

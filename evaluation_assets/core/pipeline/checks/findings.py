@@ -23,6 +23,7 @@ def quotations_hold(findings: Stored, raw: Stored) -> Finding:
     ]
     return Finding(
         not wrong,
-        f"{len(wrong)} of {counted(total, 'quotation')} do not match the text of their trajectory.",
+        f"{len(wrong)} of {counted(total, 'quotation')} "
+        f"{'differs' if len(wrong) == 1 else 'differ'} from the text of their trajectory.",
         {"quotations": total, **({"first": wrong[:_NAMED]} if wrong else {})},
     )

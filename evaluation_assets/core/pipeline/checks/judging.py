@@ -9,7 +9,7 @@ from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.pipeline.canaries import CanaryTable
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.scoring.agreement import agreement
-from evaluation_assets.core.text.counted import percent
+from evaluation_assets.core.text.counted import counted, percent
 
 MIN_COVERAGE = 0.9
 """Share of subjects a judge has to have answered."""
@@ -31,17 +31,22 @@ def coverage(tally: Tally) -> Finding:
         tally.coverage is None or tally.coverage >= MIN_COVERAGE,
         f"{tally.answered} of {outcomes.total()} subjects were scored or abstained from"
         f" ({outcomes['abstained']} abstained), {outcomes['failed']} failed and {outcomes['not_run']} were not run"
-        f"{f' ({errors})' if errors else ''}; the minimum is {MIN_COVERAGE:.0%}.",
+        f"{f' ({errors})' if errors else ''}; the minimum is {MIN_COVERAGE:.0%}."
+        if outcomes.total()
+        else "There was nothing to judge.",
         tally.metadata(),
     )
 
 
 def text_seen(tally: Tally) -> Finding:
     """Whether a judge was shown enough of the text of its subjects."""
-    share = "-" if tally.text_seen is None else percent(tally.text_seen)
+    share = tally.text_seen
     return Finding(
-        tally.text_seen is None or tally.text_seen >= MIN_TEXT_SEEN,
-        f"The judge was shown {share} of the text of {tally.shown} subjects (minimum {MIN_TEXT_SEEN:.0%}).",
+        share is None or share >= MIN_TEXT_SEEN,
+        "No text was shown to the judge."
+        if share is None
+        else f"The judge was shown {percent(share)} of the text of {counted(tally.shown, 'subject')} "
+        f"(minimum {MIN_TEXT_SEEN:.0%}).",
         tally.metadata(),
     )
 
@@ -74,7 +79,9 @@ def panel_agreement(clip_scores: Stored, by_majority: Collection[str] = ()) -> F
         f"The judges disagree on {len(poor)} of {len(alphas)} criteria (alpha below {MIN_ALPHA}): "
         f"{', '.join(f'{criterion} {alphas[criterion]:z.2f}' for criterion in poor)}."
         if poor
-        else f"Alpha of all {len(alphas)} criteria is at least {MIN_ALPHA}.",
+        else f"Alpha of all {len(alphas)} criteria is at least {MIN_ALPHA}."
+        if alphas
+        else "Alpha of no criterion is known: fewer than two judges scored, or all scores are equal.",
         {
             **{f"alpha_{criterion}": alpha for criterion, alpha in alphas.items()},
             "subjects": max((each.n_subjects for each in found.values()), default=0),

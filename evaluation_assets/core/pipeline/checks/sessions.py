@@ -29,7 +29,9 @@ def sessions_judged(analyses: Stored, asked: Callable[[str], bool] = lambda _: T
     share = judged / responses if responses else None
     return Finding(
         share is None or share >= MIN_JUDGED,
-        f"{judged} of {responses} responses were judged (minimum {MIN_JUDGED:.0%}).",
+        f"{judged} of {responses} responses were judged (minimum {MIN_JUDGED:.0%})."
+        if responses
+        else "No session has a response to judge.",
         {"responses": responses, "judged": judged, **({} if share is None else {"judged_share": share})},
     )
 
@@ -42,7 +44,9 @@ def unauthorised_calls(analyses: Stored) -> Finding:
     return Finding(
         not found,
         f"Agents called tools that they do not have {counted(found, 'time')}, "
-        f"in {affected} of {counted(len(rows), 'session')}.",
+        f"in {affected} of {counted(len(rows), 'session')}."
+        if found
+        else f"No agent called a tool that it does not have, in {counted(len(rows), 'session')}.",
         {"calls": found, "sessions": affected},
         "warn",
     )

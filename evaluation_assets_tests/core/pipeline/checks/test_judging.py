@@ -24,7 +24,6 @@ from evaluation_assets_tests.core.stored_rows import stored
         ({"scored": 5, "abstained": 4, "not_run": 1}, True),
         ({"scored": 89, "failed": 11}, False),
         ({"not_run": 1}, False),
-        ({}, True),
     ],
 )
 def test_a_judge_has_to_answer_nine_of_ten_subjects(outcomes: dict[str, int], passed: bool) -> None:
@@ -33,9 +32,15 @@ def test_a_judge_has_to_answer_nine_of_ten_subjects(outcomes: dict[str, int], pa
     assert f"{outcomes.get('failed', 0)} failed and {outcomes.get('not_run', 0)} were not run" in str(found.description)
 
 
-@pytest.mark.parametrize(("seen", "shown", "passed"), [(9.5, 10, True), (9.4, 10, False), (0.0, 0, True)])
+@pytest.mark.parametrize(("seen", "shown", "passed"), [(9.5, 10, True), (9.4, 10, False)])
 def test_a_judge_has_to_be_shown_the_text(seen: float, shown: int, passed: bool) -> None:
     assert text_seen(Tally(share_seen=seen, shown=shown)).passed == passed
+
+
+def test_where_there_is_nothing_to_check_no_figure_stands_for_it(tmp_path: Path) -> None:
+    nothing = [coverage(Tally()), text_seen(Tally()), panel_agreement(stored(tmp_path, CLIP_SCORES, []))]
+    assert all(found.passed for found in nothing)
+    assert [found.description for found in nothing if any(map(str.isdigit, str(found.description)))] == []
 
 
 def scores(folder: Path, means: list[float | None]):

@@ -7,6 +7,7 @@ import pytest
 from evaluation_assets.core.intake.facts import SuiteFacts
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import SESSION_ANALYSES, TOOL_USE_RESULTS
+from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.pipeline.checks.gating import no_drift
 from evaluation_assets.core.pipeline.checks.human_review import may_gate, readable
 from evaluation_assets.core.pipeline.checks.sessions import coordinated, sessions_judged, unauthorised_calls
@@ -79,13 +80,16 @@ def test_nine_of_ten_responses_need_a_judge(tmp_path: Path, judged: int, passed:
     )
     assert sessions_judged(rows).passed == passed
     assert sessions_judged(rows, lambda _: False).passed, "nobody was asked"
-    assert sessions_judged(analyses(tmp_path)).passed
+    assert sessions_judged(analyses(tmp_path)) == Finding(
+        True, "No session has a response to judge.", {"responses": 0, "judged": 0}
+    )
 
 
 def test_calls_of_tools_that_an_agent_does_not_have_are_counted(tmp_path: Path) -> None:
     found = unauthorised_calls(analyses(tmp_path, {"unauthorized_calls": 2}, {"unauthorized_calls": 0}))
     assert (found.passed, found.metadata) == (False, {"calls": 2, "sessions": 1})
-    assert unauthorised_calls(analyses(tmp_path, {"unauthorized_calls": 0})).passed
+    none = unauthorised_calls(analyses(tmp_path, {"unauthorized_calls": 0}))
+    assert none.passed and none.description == "No agent called a tool that it does not have, in 1 session."
 
 
 def test_only_sessions_of_several_agents_are_coordinated(tmp_path: Path) -> None:
