@@ -92,6 +92,11 @@ class Sample:
     text: str = ""
     members: tuple[str, ...] = ()
 
+    @property
+    def is_plain_text(self) -> bool:
+        """Whether the file is text but not JSON."""
+        return bool(self.text.strip()) and not any(isinstance(record, dict | list) for record in self.records)
+
     def has(self, *keys: str) -> bool:
         """Whether any record is an object with all these keys."""
         return any(isinstance(record, dict) and all(key in record for key in keys) for record in self.records)

@@ -59,7 +59,7 @@ def detect(sample: Sample) -> bool:
     """Whether a sample is a text or holds records in this format."""
     if any(_text_field(record) is not None for record in sample.records):
         return True
-    return _is_plain(sample) and any(marker.kind in ("message", "thought") for marker in markers_in(sample.text))
+    return sample.is_plain_text and any(marker.kind in ("message", "thought") for marker in markers_in(sample.text))
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -67,7 +67,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
     for file in own_files(files, detect, NAME):
         if isinstance(file, Rejection):
             yield file
-        elif _is_plain(sample_of(file)):
+        elif sample_of(file).is_plain_text:
             text = read_text(file.path, file.source)
             yield usable(Record(file.source, 1, text, text.encode()), lambda record: _of_text(record.data, unmapped))
         else:
@@ -322,8 +322,3 @@ def _text_field(record: Any) -> str | None:
     if not isinstance(record, dict):
         return None
     return next((name for name in _TEXT if isinstance(value := record.get(name), str) and value.strip()), None)
-
-
-def _is_plain(sample: Sample) -> bool:
-    """Whether a file is text but not JSON."""
-    return bool(sample.text.strip()) and not any(isinstance(record, dict | list) for record in sample.records)

@@ -31,7 +31,7 @@ _ENDED = re.compile(r"^> Finished chain\.\s*$", re.MULTILINE)
 
 def detect(sample: Sample) -> bool:
     """Whether a sample is such a text, or has a record with one."""
-    return bool(conversations_in(sample.text) if _is_text(sample) else any(map(_text_field, sample.records)))
+    return bool(conversations_in(sample.text) if sample.is_plain_text else any(map(_text_field, sample.records)))
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -39,7 +39,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
     for file in own_files(files, detect, NAME):
         if isinstance(file, Rejection):
             yield file
-        elif _is_text(sample_of(file)):
+        elif sample_of(file).is_plain_text:
             text = read_text(file.path, file.source)
             yield from _runs(Record(file.source, 1, text, text.encode()), text, {}, unmapped)
         else:
@@ -76,7 +76,3 @@ def _text_field(record: Any) -> str | None:
         key: value for key, value in object_in(record).items() if isinstance(value, str) and "Observation" in value
     }
     return next((key for key, text in texts.items() if conversations_in(text)), None)
-
-
-def _is_text(sample: Sample) -> bool:
-    return bool(sample.text.strip()) and not any(isinstance(record, dict | list) for record in sample.records)
