@@ -35,9 +35,12 @@ def conversations_in(text: str) -> list[list[JsonObject]]:
     """
     first = _HEAD.search(text)
     found: list[list[JsonObject]] = [[]]
+    has_acted = False
     for message in _messages(text[first.start() :] if first is not None else ""):
-        if message["role"] == "user" and any("tool_calls" in each for each in found[-1]):
+        if message["role"] == "user" and has_acted:
             found.append([])
+            has_acted = False
+        has_acted = has_acted or "tool_calls" in message
         found[-1].append(message)
     return [each for each in found if any(_follows(*pair) for pair in pairwise(each))]
 
