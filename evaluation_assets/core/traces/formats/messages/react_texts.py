@@ -16,7 +16,8 @@ from evaluation_assets.core.traces.formats.untyped import at, decoded, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _HEAD = re.compile(
-    r"^[ \t]*(?:\*\*)?(Question|Thought|Action Input|Action|Act|Observation|Obs|Final Answer)(?:\*\*)?(?: ?\d{1,4})?"
+    r"^[ \t]*(?:\*\*)?(?=[A-Z])((?i:question|thought|action input|action|act|observation|obs|final answer))"
+    r"(?:\*\*)?(?: ?\d{1,4})?"
     r"[ \t]*:(?:\*\*)?",
     re.MULTILINE,
 )
@@ -55,7 +56,7 @@ def with_actions(messages: Sequence[Any]) -> list[Any] | None:
     An observation is in the text of the model, in a message of a tool, or in one of the user that names it so. `None`
     if no action has one.
     """
-    if not any("Act" in _said(message) for message in messages):  # as in most conversations
+    if not any("Act" in said or "ACT" in said for said in map(_said, messages)):  # as in most conversations
         return None
     found: list[Any] = []
     is_waiting = is_observed = False
@@ -88,9 +89,9 @@ def _messages(text: str) -> Iterator[JsonObject]:
         return
     thoughts = [text[: heads[0].start()].strip()]
     ends = [head.start() for head in heads[1:]] + [len(text)]
-    parts = [
-        (_SHORT.get(head[1], head[1]), text[head.end() : end].strip()) for head, end in zip(heads, ends, strict=True)
-    ]
+    bodies = (text[head.end() : end].strip() for head, end in zip(heads, ends, strict=True))
+    kinds = (_SHORT.get(kind, kind) for kind in (head[1].title() for head in heads))
+    parts = list(zip(kinds, bodies, strict=True))
     for (kind, body), (after, following) in zip_longest(parts, parts[1:], fillvalue=("", "")):
         if kind == "Thought":
             thoughts.append(body)

@@ -84,7 +84,7 @@ def test_actions_that_users_observe_in_messages_are_calls(
 ) -> None:
     messages = [
         {"role": "user", "content": "Find it."},
-        {"role": "assistant", "content": f"Thought: I try.\nAction: {action}", "usage": {"prompt_tokens": 7}},
+        {"role": "assistant", "content": f"THOUGHT: I try.\n\nACTION: {action}", "usage": {"prompt_tokens": 7}},
         {"role": "user", "content": "Observation: found"},
         {"role": "assistant", "content": "Thought: That is it.\nFinal Answer: Here."},
     ]
