@@ -78,8 +78,9 @@ def naming(evaluated: Path) -> Iterator[Naming]:
 
 
 def listed(home: Path) -> dict[str, str]:
+    """The groups by name: that of ignored errors is the first."""
     rows = json.loads(command("groups", "list", "--format", "json", home=home).stdout)
-    return {row["group_id"]: row["name"] for row in rows}
+    return {row["group_id"]: row["name"] for row in sorted(rows, key=lambda row: row["name"])}
 
 
 def of_search(home: Path) -> tuple[str, str]:
