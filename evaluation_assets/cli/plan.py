@@ -1,5 +1,6 @@
 """`plan`: dry run of an evaluation, with a cost estimate."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -85,11 +86,17 @@ def plan(
         plans: list[Plan] = []
         for drop in drops:
             forced = drop if format_name is None else replace(drop, forced_format=format_name)
-            planned = plan_drop(forced, settings, asked, types, judges, canaries, PRESETS)
+            try:
+                planned = plan_drop(forced, settings, asked, types, judges, canaries, PRESETS)
+            except (InvalidDrop, UnreadableDrop) as problem:
+                if len(drops) == 1:
+                    raise
+                warn(f"{drop.key}: {problem}")
+                continue
             plans.append(planned)
             _print_plan(planned, panel)
         if len(plans) > 1:
-            echo("", f"all {len(plans)} drops")
+            echo("", f"{'all' if len(plans) == len(drops) else f'{len(plans)} of'} {len(drops)} drops")
             together = total_of(plans)
             for calls in together:
                 print_calls(calls)
@@ -99,6 +106,7 @@ def plan(
             from evaluation_assets.core.report.judges.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
 
             echo("", NOT_FITTED)
+        sys.exit(2 if len(plans) < len(drops) else 0)
     except (InvalidDrop, InvalidPanel, InvalidSettings, UnreadableDrop, LedgerError) as problem:
         refuse(str(problem))
 
