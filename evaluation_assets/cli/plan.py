@@ -1,5 +1,6 @@
 """`plan`: dry run of an evaluation, with a cost estimate."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -26,6 +27,7 @@ from evaluation_assets.core.pipeline.planning import PRESETS, Plan, total_of
 from evaluation_assets.core.pipeline.planning import plan as plan_drop
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.runs.paid import check_evaluators, missing_keys, unknown_prices, without_keys
 
 _TOOLS = 6
@@ -81,11 +83,17 @@ def plan(
     plans: list[Plan] = []
     for drop in drops:
         forced = drop if format_name is None else replace(drop, forced_format=format_name)
-        planned = plan_drop(forced, settings, asked, types, judges, canaries, PRESETS)
+        try:
+            planned = plan_drop(forced, settings, asked, types, judges, canaries, PRESETS)
+        except (InvalidDrop, UnreadableDrop) as problem:
+            if len(drops) == 1:
+                raise
+            warn(f"{drop.key}: {problem}")
+            continue
         plans.append(planned)
         _print_plan(planned, panel)
     if len(plans) > 1:
-        echo("", f"all {len(plans)} drops")
+        echo("", f"{'all' if len(plans) == len(drops) else f'{len(plans)} of'} {len(drops)} drops")
         together = total_of(plans)
         for calls in together:
             print_calls(calls)
@@ -95,6 +103,7 @@ def plan(
         from evaluation_assets.core.report.judges.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
 
         echo("", NOT_FITTED)
+    sys.exit(2 if len(plans) < len(drops) else 0)
 
 
 def _drops(

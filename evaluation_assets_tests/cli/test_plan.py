@@ -323,3 +323,14 @@ def test_other_rubrics_are_priced_without_changing_the_home(tmp_path: Path, serv
     other = cli("plan", drop, *common, "--rubrics", rubrics).stdout
     assert re.search(r"2 new calls \(trajectory 2\), \d+ in the ledger", other), other
     assert cli("plan", drop, *common).stdout.count(" 0 new calls") == 1
+
+
+def test_a_drop_that_cannot_be_read_is_named_and_the_others_are_priced(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name, content in {"a": record("a"), "b": b"not JSON", "c": record("c")}.items():
+        (folder / f"{name}.jsonl").write_bytes(content)
+    done = CliRunner().invoke(command_line, ["plan", str(folder), "--home", str(tmp_path / "home")])
+    assert done.exit_code == 2
+    assert "evaluation-assets: b: b.jsonl is not valid JSON: line 1" in done.stderr
+    assert "\nc\n  records            1\n" in done.stdout and "\n2 of 3 drops\n" in done.stdout

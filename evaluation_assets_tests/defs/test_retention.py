@@ -12,6 +12,7 @@ from dagster._core.scheduler.instigation import TickStatus
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions, current_key
 from evaluation_assets.defs.freshness import REPORT, stale
@@ -108,6 +109,13 @@ def test_the_job_forgets_after_the_days_of_the_settings(kept: Workspace) -> None
     config = {"ops": {"delete_old_runs": {"config": {"run_days": 0}}}}
     last = job.execute_in_process(instance=kept.instance, run_config=config).run_id
     assert runs_of(kept) == {last}
+
+
+def test_days_of_which_no_date_is_known_are_refused(kept: Workspace) -> None:
+    Path(kept.home.root.path).mkdir()
+    kept.home.gate_file.write_text("retention: {run_days: 1000000}")
+    with pytest.raises(InvalidSettings, match=r"retention\.run_days: must be less than or equal to 36500"):
+        load_settings(kept.home.gate_file)
 
 
 def test_history_is_kept_for_ever_where_the_settings_say_so(kept: Workspace) -> None:

@@ -52,6 +52,8 @@ def _what_to_do(url: str | sa.URL, problem: Exception) -> str:
     except ArgumentError:
         return "EVALUATION_LEDGER_URL is not a database URL; write one such as postgresql+psycopg://user@host/database"
     local = known.drivername.startswith("sqlite")
+    if not local and "@" in f"{known.host}{known.database}":  # a part of the password, which is not repeated
+        return "EVALUATION_LEDGER_URL has more than one @; in a password, write %40 for @ and %2F for /"
     where = known.database or "in memory" if local else known.set(query={}).render_as_string(hide_password=True)
     said = str(getattr(problem, "orig", None) or problem)
     for words, remedy in _REMEDIES:

@@ -210,3 +210,10 @@ def test_a_disk_error_names_its_remedy(tmp_path: Path) -> None:
         told(url),
     ):
         raise sqlite3.OperationalError("disk I/O error")
+
+
+@pytest.mark.parametrize("password", ["p@ssw0rd", "p@ss/w0rd", "pa/ss@w0rd"])
+def test_no_part_of_a_password_with_an_at_sign_is_told(password: str) -> None:
+    with pytest.raises(LedgerError) as raised:
+        Ledger(f"postgresql+psycopg://user:{password}@127.0.0.1:1/ledger")
+    assert "write %40 for @" in str(raised.value) and "w0rd" not in str(raised.value)

@@ -40,7 +40,7 @@ class SourceSettings(Section):
     """
 
     type: Any
-    quiet_minutes: float = Field(default=10, ge=0)
+    quiet_minutes: float = Field(default=10, ge=0, le=525_600)
     share: float = Field(default=1.0, gt=0, le=1)
     every_seconds: int = Field(default=60, ge=1)
     since: Duration = timedelta(days=1)
@@ -234,7 +234,7 @@ class CodingAgentSettings(SourceSettings):
     """
 
     type: Literal["claude_code", "codex", "gemini_cli", "qwen_code", "opencode", "goose", "cline"]
-    quiet_minutes: float = Field(default=60, ge=0)
+    quiet_minutes: float = Field(default=60, ge=0, le=525_600)
     project: str | None = None
 
     @property

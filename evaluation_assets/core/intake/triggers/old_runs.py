@@ -16,7 +16,7 @@ class RetentionSettings(Section):
             comes from it.
     """
 
-    run_days: int | None = Field(default=90, ge=7)
+    run_days: int | None = Field(default=90, ge=7, le=36_500)
 
 
 @dataclass(frozen=True, slots=True)

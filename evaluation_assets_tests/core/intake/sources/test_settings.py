@@ -41,6 +41,10 @@ FOLDER = {"type": "folder", "path": "logs"}
         ({"prod": FOLDER | {"pth": 1}}, "sources.prod: pth: unknown field; did you mean 'path'?"),
         ({"prod": FOLDER | {"since": "a week"}}, "sources.prod: since: a duration is a number and a unit"),
         ({"prod": FOLDER | {"share": 2}}, "sources.prod: share: must be less than or equal to 1"),
+        (
+            {"prod": FOLDER | {"quiet_minutes": 1e15}},
+            "sources.prod: quiet_minutes: must be less than or equal to 525600",
+        ),
         ({"prod": FOLDER | {"format": "nope"}}, "sources.prod.format: no such format"),
         ({"My-App": FOLDER}, "sources.My-App: a name has lower-case letters"),
         ({"p": {"type": "bucket", "url": "no-url"}}, "sources.p: url: must match pattern"),
