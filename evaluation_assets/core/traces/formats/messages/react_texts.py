@@ -84,31 +84,45 @@ def _said(message: Any) -> str:
 
 def _messages(text: str) -> Iterator[JsonObject]:
     """The messages of a text; none if no line of it begins like one of ReAct."""
-    heads = list(_HEAD.finditer(text))
-    if not heads:
-        return
-    thoughts = [text[: heads[0].start()].strip()]
-    ends = [head.start() for head in heads[1:]] + [len(text)]
-    bodies = (text[head.end() : end].strip() for head, end in zip(heads, ends, strict=True))
-    kinds = (_SHORT.get(kind, kind) for kind in (head[1].title() for head in heads))
-    parts = list(zip(kinds, bodies, strict=True))
+    parts = list(_parts(text))
+    thoughts: list[str] = []
+
+    def said(content: str) -> JsonObject:
+        reasoning = "\n".join(filter(None, thoughts))
+        thoughts.clear()
+        return {"role": "assistant", "content": content, **({"reasoning": reasoning} if reasoning else {})}
+
     for (kind, body), (after, following) in zip_longest(parts, parts[1:], fillvalue=("", "")):
-        if kind == "Thought":
+        if kind in ("", "Thought"):
             thoughts.append(body)
-        elif kind == "Question":
-            yield {"role": "user", "content": body}
+        elif kind == "Action":
+            yield {**said(""), "tool_calls": [_call(body, following if after == "Action Input" else None)]}
+        elif kind == "Final Answer":
+            yield said(body)
         elif kind == "Observation":
             yield {"role": "tool", "content": body}
-        elif kind in ("Action", "Final Answer"):
-            reasoning = "\n".join(filter(None, thoughts))
-            thoughts = []
-            about = {"role": "assistant", "content": "", **({"reasoning": reasoning} if reasoning else {})}
-            if kind == "Action":
-                yield {**about, "tool_calls": [_call(body, following if after == "Action Input" else None)]}
-            else:
-                yield {**about, "content": body}
-    if rest := "\n".join(filter(None, thoughts)):
-        yield {"role": "assistant", "content": rest}
+        elif kind == "Question":
+            yield from [said("")] if any(thoughts) else []
+            yield {"role": "user", "content": body}
+    if any(thoughts):
+        yield {"role": "assistant", "content": "\n".join(filter(None, thoughts))}
+
+
+def _parts(text: str) -> Iterator[tuple[str, str]]:
+    """What each part of a text begins with, and the rest of it; nothing for what is before the first one.
+
+    A question has a blank line before it: observations quote questions.
+    """
+    heads = [head for head in _HEAD.finditer(text) if head[1].title() != "Question" or _begins(text, head.start())]
+    if heads:
+        yield "", text[: heads[0].start()].strip()
+    for head, end in zip_longest(heads, (head.start() for head in heads[1:])):
+        kind = head[1].title()
+        yield _SHORT.get(kind, kind), text[head.end() : end].strip()
+
+
+def _begins(text: str, start: int) -> bool:
+    return start == 0 or text[max(0, start - 2) : start] == "\n\n"
 
 
 def _call(action: str, given: str | None) -> JsonObject:

@@ -61,8 +61,9 @@ def _runs_of(record: Record, unmapped: UnmappedFields) -> Iterator[Trajectory | 
 def _runs(record: Record, text: str, beside: JsonObject, unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """The runs of a text. What its record says is about the run, if there is only one."""
     conversations = conversations_in(_ENDED.sub("", _COLOUR.sub("", text)))
+    about = beside if len(conversations) == 1 else {}
     for messages in conversations:
-        read = partial(_trajectory, {**beside, "messages": messages}, unmapped)
+        read = partial(_trajectory, {**about, "messages": messages}, unmapped)
         yield usable(record, lambda _, read=read: read(), is_whole=len(conversations) == 1)
 
 
@@ -72,7 +73,5 @@ def _trajectory(data: JsonObject, unmapped: UnmappedFields) -> Trajectory:
 
 def _text_field(record: Any) -> str | None:
     """The first field whose text has actions with observations."""
-    texts = {
-        key: value for key, value in object_in(record).items() if isinstance(value, str) and "Observation" in value
-    }
-    return next((key for key, text in texts.items() if conversations_in(text)), None)
+    texts = ((key, value) for key, value in object_in(record).items() if isinstance(value, str))
+    return next((key for key, text in texts if conversations_in(text)), None)

@@ -52,6 +52,17 @@ def test_a_record_keeps_what_it_says_of_the_run(tmp_path: Path) -> None:
     assert (run.task_id, run.success, calls_of(run)) == ("a-1", False, CALLS)
 
 
+def test_a_question_that_an_observation_quotes_is_no_other_run(tmp_path: Path) -> None:
+    quoted = RUN.replace("Ada was born in 1815.", "A page.\nQuestion: When was Ada born?\n1815.")
+    (run,) = trajectories(saved(tmp_path, "log.txt", quoted))
+    assert (run.task, len(run.calls)) == ("Who is older, Ada or Bob?", 3)
+
+
+def test_a_record_with_several_questions_says_nothing_of_one(tmp_path: Path) -> None:
+    runs = trajectories(saved(tmp_path, "d.jsonl", {"task_id": "all", "log": f"{RUN}\n{RUN}", "success": True}))
+    assert [(run.task_id == "all", run.success) for run in runs] == [(False, None)] * 2
+
+
 LOG = """\x1b[1m> Entering new AgentExecutor chain...\x1b[0m
 \x1b[32;1m\x1b[1;3mThought: I need the sum.
 Action: calculator
