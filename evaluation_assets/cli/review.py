@@ -43,7 +43,7 @@ def review(home: Installation, drop: str, annotator: str | None, port: int, only
     desk = ReviewDesk(home.labels, drop, name, frozenset(row["trajectory_id"] for row in rows))
     token = secrets.token_urlsafe(24)
     try:
-        desk.save(b"[]")
+        desk.check_writable()
     except OSError as problem:
         refuse(f"{desk.file} cannot be written: {problem.strerror}")
     try:

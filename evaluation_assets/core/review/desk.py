@@ -52,6 +52,17 @@ class ReviewDesk:
         """The labels in the file, as the report takes them."""
         return [label.model_dump() for label in self._read()[0].values()]
 
+    def check_writable(self) -> None:
+        """Write the file as it is; one that is not there stays away.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        is_new = not self.file.exists()
+        self.save(b"[]")
+        if is_new:
+            self.file.unlink()
+
     def save(self, body: bytes) -> int:
         """Write labels over those given before; returns how many the file has then.
 
