@@ -52,13 +52,13 @@ def compare(
     """
     for drop in (baseline, current):
         check_evaluated(home, drop)
+    if baseline == current:
+        refuse(f"{baseline} would be compared with itself; name two drops")
     if not pairwise:
         if name is not None or spending != Spending():
             raise click.UsageError("--judge, --dry-run, --budget and --yes need --pairwise")
         _compare_metrics(home, baseline, current, format_name)
         return
-    if baseline == current:
-        refuse(f"{baseline} would be compared with itself; name two drops")
     chosen = one_judge(panel, name, "compare runs")
     pairing = paired_runs(home, baseline, current)
     if pairing.changed:

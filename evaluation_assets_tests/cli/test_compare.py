@@ -187,9 +187,11 @@ def test_what_cannot_be_compared_is_refused(asked: Asked, arguments: list[str], 
     assert status == 2 and why in problem
 
 
-def test_options_of_a_judge_need_pairwise(evaluated: Path) -> None:
+def test_options_of_a_judge_need_pairwise_and_a_drop_another_one(evaluated: Path) -> None:
     done = command("compare", "short", "long", "--judge", "one", home=evaluated)
     assert done.returncode == 2 and "need --pairwise" in done.stderr
+    done = command("compare", "short", "short", home=evaluated)
+    assert done.returncode == 2 and "short would be compared with itself" in done.stderr
 
 
 def test_tasks_whose_texts_differ_are_not_compared(asked: Asked) -> None:
