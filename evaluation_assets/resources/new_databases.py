@@ -1,6 +1,5 @@
 """Dagster's SQLite files, created whole: a process that is killed leaves none that is half made."""
 
-import fcntl
 import os
 import shutil
 import sqlite3
@@ -8,6 +7,7 @@ from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 
+from evaluation_assets.core.system.file_locks import locked
 from evaluation_assets.resources.dagster_private import DagsterSqliteStorage, migrations
 
 FILES = ("history/runs.db", "history/runs/index.db", "schedules/schedules.db")
@@ -26,8 +26,7 @@ def create_databases(folder: Path) -> None:
     if not new.exists() and not _missing(folder):
         return
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "creating.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder / "creating.lock"):
         shutil.rmtree(new, ignore_errors=True)  # of a process that was killed
         try:
             if missing := _missing(folder):  # no other process has created them meanwhile

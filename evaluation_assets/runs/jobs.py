@@ -1,6 +1,5 @@
 """Run the jobs of an installation from Python, in this process, in the installation's instance."""
 
-import fcntl
 import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.intake.triggers.run_tags import run_tags
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.suites.agents.settings import AgentSettings
+from evaluation_assets.core.system.file_locks import locked
 from evaluation_assets.core.system.installation import Installation, make_folder
 from evaluation_assets.core.system.stop_signals import Interrupted
 from evaluation_assets.definitions import build_definitions, current_key
@@ -74,8 +74,7 @@ def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
     try:
         home.make()
         make_folder(home.dagster)
-        with (home.dagster / "opening.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster creates its tables on first use, in several transactions
+        with locked(home.dagster / "opening.lock"):  # Dagster creates its tables on first use, in several transactions
             instance = open_instance(Path(str(home.dagster)))
         with instance:
             if fail_gone_runs(instance):

@@ -17,6 +17,7 @@ from evaluation_assets.core.sections.outcomes.agreement import agreements
 from evaluation_assets.core.sections.outcomes.model import LEAST_AUROC, OutcomeModel, fit, too_few
 from evaluation_assets.core.sections.outcomes.prediction import is_likely_failure
 from evaluation_assets.core.sections.outcomes.traits import Traits, traits_of
+from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
@@ -61,7 +62,7 @@ def predicted_outcomes(home: Installation, drop: str) -> Stream:
 
     def rows() -> Iterator[Row]:
         unknown = _runs(raw, home.table(drop, FINDINGS.name), has_outcome=False)
-        while batch := list(islice(unknown, _BATCH)):
+        for batch in chunks(unknown, _BATCH):
             for row in _rows(drop, batch, training):
                 counts["runs"] += 1
                 counts["likely_failed"] += is_likely_failure(row["success_probability"])

@@ -1,6 +1,5 @@
 """Paths of an installation."""
 
-import fcntl
 import os
 import re
 import shlex
@@ -16,6 +15,7 @@ from upath import UPath
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.system.configuration import InvalidConfiguration
+from evaluation_assets.core.system.file_locks import locked
 from evaluation_assets.core.system.regular_files import is_local, is_of_the_system
 from evaluation_assets.core.text.report_addresses import ReportAddress
 
@@ -185,8 +185,7 @@ class Installation:
         """Let one process of this machine at a time read, change and write a file that people and commands edit."""
         locks = self.dagster / "locks"
         make_folder(locks)
-        with (locks / file.name).open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(locks / file.name):
             yield
 
     @property

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from typing import Any, Literal, get_args
 
 from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
@@ -16,6 +15,7 @@ from evaluation_assets.core.report.provenance.evidence import LEVELS, TABLES
 from evaluation_assets.core.report.provenance.evidence import Level as TableLevel
 from evaluation_assets.core.report.provenance.prompts import chains_of, requests_of
 from evaluation_assets.core.report.provenance.replies import RepliesTo, replies_of
+from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.identity import fraction_of
 
@@ -91,7 +91,7 @@ def _of_table(
         chain for chain in chains_of(home, drop, level, judge, rubrics) if wanted.takes_task(chain.trajectory.task_id)
     )
     by_trajectory = _Passing(grouped(home.table(drop, TABLES[level], judge.name).rows(), "trajectory_id"))
-    while some := list(islice(chains, _AT_A_TIME)):
+    for some in chunks(chains, _AT_A_TIME):
         rows = [
             (chain, [row for row in by_trajectory.at(chain.trajectory.id) if _is_wanted(row, level, wanted)])
             for chain in some
