@@ -51,9 +51,9 @@ def _turn_of_list(record: JsonObject) -> _Turn:
 
 def _turn_of_set(invocation: JsonObject) -> _Turn:
     calls = calls_in(invocation)
-    if calls is not None:
-        return asked_in(invocation), [(first_text(call, "name") or "", object_in(call.get("args"))) for call in calls]
-    return asked_in(invocation), None
+    if calls is None:
+        return asked_in(invocation), None
+    return asked_in(invocation), [(first_text(call, "name") or "", object_in(call.get("args"))) for call in calls]
 
 
 def _case(name: str, turns: list[_Turn]) -> Case:

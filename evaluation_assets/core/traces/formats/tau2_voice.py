@@ -78,9 +78,6 @@ def with_cost(tokens: Usage | None, cost: float | None) -> Usage | None:
 
 
 def _tokens(record: Fields) -> Usage | None:
-    kinds = [f"{direction}_{kind}_tokens" for direction in ("input", "output") for kind in ("text", "audio")]
-    record.set_aside(*kinds, "input_cached_text_tokens", "input_cached_audio_tokens", "audio_input_seconds")
-    record.set_aside("provider", "model", "component", "semantics", "scope_id", "tick_number", "billable", "raw")
-    record.set_aside("characters")
     whole, written, cached = (record.whole(f"{name}_tokens") for name in ("input", "output", "input_cached"))
+    record.rest()  # shares of these by text and audio, and what other meters say
     return usage(whole, written, cached_tokens=cached)

@@ -11,7 +11,7 @@ from zipfile import BadZipFile, ZipFile
 import ijson
 import pyarrow as pa
 
-from evaluation_assets.core.traces.formats.base import SHOWN, DropFile, Rejection, Sample, UnreadableDrop
+from evaluation_assets.core.traces.formats.base import SHOWN, DropFile, Record, Rejection, Sample, UnreadableDrop
 from evaluation_assets.core.traces.formats.files.json_values import (
     ENDS,
     STARTS,
@@ -20,7 +20,7 @@ from evaluation_assets.core.traces.formats.files.json_values import (
     loaded,
     starts_with_value,
 )
-from evaluation_assets.core.traces.formats.files.opening import damaged, opened
+from evaluation_assets.core.traces.formats.files.opening import damaged, opened, read_text
 from evaluation_assets.core.traces.formats.files.records import parquet_rows
 
 _BEGINNING = 1 << 20
@@ -52,6 +52,18 @@ def sample_of(file: DropFile) -> Sample:
     if _looks_like_utf_16(beginning[:SHOWN]):
         raise UnreadableDrop(f"{file.source} looks like UTF-16. Convert it to UTF-8.")
     return Sample(records=_first_records(beginning), text=beginning.decode("utf-8", "replace"))
+
+
+def text_record(file: DropFile) -> Record | None:
+    """A file of plain text as one record; `None` for a file of records.
+
+    Raises:
+        UnreadableDrop: the file is damaged.
+    """
+    if not sample_of(file).is_plain_text:
+        return None
+    text = read_text(file.path, file.source)
+    return Record(file.source, 1, text, text.encode())
 
 
 def own_files(files: Sequence[DropFile], detect: Callable[[Sample], bool], name: str) -> Iterator[DropFile | Rejection]:

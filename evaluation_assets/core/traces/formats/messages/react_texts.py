@@ -26,6 +26,10 @@ _IN_ONE = re.compile(r"([\w.-]+)[ \t]*(?:\[(.*)\]|\((.*)\))\.?", re.DOTALL)
 _WORD = re.compile(r"[\w.-]+")
 _SHORT = {"Act": "Action", "Obs": "Observation"}
 _FINISH = "finish"
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_ENDED = re.compile(r"^> Finished chain\.\s*$", re.MULTILINE)
+"""What LangChain prints at the end of a run."""
+
 _TEXTS = ("content", "value", "from", "role")
 
 
@@ -34,6 +38,7 @@ def conversations_in(text: str) -> list[list[JsonObject]]:
 
     Questions are left out if no action on them has an observation.
     """
+    text = _ENDED.sub("", _COLOUR.sub("", text))
     first = _HEAD.search(text)
     found: list[list[JsonObject]] = [[]]
     has_acted = False

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.traces.formats.files.opening import read_text
-from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
+from evaluation_assets.core.traces.formats.files.samples import own_files, text_record
 from evaluation_assets.core.traces.formats.isolation import each_record, usable
 from evaluation_assets.core.traces.formats.speakers import Marker, is_user, markers_in
 from evaluation_assets.core.traces.formats.transcript import Asked, Said, final_message, written
@@ -67,9 +66,8 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
     for file in own_files(files, detect, NAME):
         if isinstance(file, Rejection):
             yield file
-        elif sample_of(file).is_plain_text:
-            text = read_text(file.path, file.source)
-            yield usable(Record(file.source, 1, text, text.encode()), lambda record: _of_text(record.data, unmapped))
+        elif (whole := text_record(file)) is not None:
+            yield usable(whole, lambda record: _of_text(record.data, unmapped))
         else:
             yield from each_record([file], lambda found: _of_record(found, unmapped))
 
