@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.conftest import command, record
 from evaluation_assets_tests.http_server import Reply, Request, http_server
+from evaluation_assets_tests.recomputed.figures import differing
 
 TASKS = 10
 MORE_OF_NEW = 2
@@ -142,8 +144,7 @@ def test_a_bridge_links_the_gate_and_the_history(home: Path, judges: Judges) -> 
     page = (home / "reports" / "support" / "same" / "report.html").read_text()
     assert 'class="link"' in page and "linked: old to new" in page
     assert f"old to new, by {TASKS} runs" in (home / "reports" / "support" / "same" / "report.md").read_text()
-    explained = command("explain", "support/same", "--format", "json", home=home)
-    assert json.loads(explained.stdout)["differences"] == []
+    assert differing(Installation.at(str(home)), "support/same") == {}
 
 
 def test_a_model_that_changed_under_the_same_name_is_linked_and_a_worse_agent_fails(home: Path, judges: Judges) -> None:

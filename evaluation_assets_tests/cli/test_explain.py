@@ -47,22 +47,19 @@ def test_a_drop_shows_its_figures_with_their_formulas(judged: Judged) -> None:
     assert done.exit_code == 0, done.output
     report = orjson.loads((judged.home.reports("week") / "report.json").read_bytes())
     mean = f"{report['overall']['mean']:.6g}"
-    assert f"drop/overall/mean = {mean}   n {report['overall']['n_scored']}\n" in done.output
+    assert f"drop/overall/mean = {mean}\n" in done.output
     assert "mean of the overall scores of trajectories" in done.output
     assert "from clip_verdicts/<judge>" in done.output
-    assert "All of these figures are as the report states them." in done.output
-    assert "not recomputed: gate/tests: " in done.output
     assert "repeat: evaluation-assets evaluate week --" in done.output
 
 
-def test_what_the_report_opens_with_is_first_and_yes_and_no_are_words_of_json(tmp_path: Path) -> None:
+def test_what_the_report_opens_with_is_first(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_bytes(run_of(1, good=False))
     at_home = ["--home", str(tmp_path / "home")]
     CliRunner().invoke(main, ["evaluate", str(tmp_path / "d.jsonl"), "--quiet", *at_home])
     assert (
         CliRunner().invoke(main, ["explain", "d", *at_home]).output.startswith("drop/headline/rates/success/count = 0")
     )
-    assert "trajectory/task-1/success = false " in CliRunner().invoke(main, ["explain", "d", "task-1", *at_home]).output
 
 
 def test_figures_of_parts_of_a_drop_are_printed_when_all_are_asked_for(judged: Judged) -> None:
@@ -71,7 +68,7 @@ def test_figures_of_parts_of_a_drop_are_printed_when_all_are_asked_for(judged: J
     assert "drop/tools/" not in main_ones and "/tenths/" not in main_ones
     left = re.search(r"([\d,]+) more figures, of tools, criteria and other sections: --full prints them", main_ones)
     assert left is not None
-    assert int(left[1].replace(",", "")) == all_of_them.count("   n ") - main_ones.count("   n ")
+    assert int(left[1].replace(",", "")) == all_of_them.count("\ndrop/") - main_ones.count("\ndrop/")
 
 
 def test_a_trajectory_shows_its_bytes(judged: Judged) -> None:
@@ -84,7 +81,6 @@ def test_a_trajectory_shows_its_bytes(judged: Judged) -> None:
     assert source["file_sha256"] == hashlib.sha256(content).hexdigest()
     assert source["is_unchanged"] and source["file"] == "week.jsonl"
     assert {figure["address"] for figure in document["figures"]} >= {"trajectory/red/overall"}
-    assert document["differences"] == []
 
 
 def test_a_criterion_shows_the_verdicts_with_their_replies(judged: Judged) -> None:
@@ -169,8 +165,15 @@ def test_a_report_of_another_version_is_to_be_made_again(judged: Judged) -> None
             _ = load_home(judged.home.root.path).result("week").summary
     finally:
         path.write_bytes(before)
-    assert filled_in.exit_code == 0 and "All of these figures are as the report states them." in filled_in.output
+    assert filled_in.exit_code == 0 and filled_in.output.startswith("drop/")
     assert refused.exit_code == 2 and "of another version, or damaged" in refused.output
+
+
+def test_the_scores_are_those_of_the_table(judged: Judged) -> None:
+    document = orjson.loads(explained(judged, "week", "red", "--format", "json").output)
+    rows = [row for row in judged.rows("week", "trajectory_scores") if row["trajectory_id"] == "red"]
+    stated = {figure["address"].rpartition("/")[2]: figure["value"] for figure in document["figures"]}
+    assert stated == {row["criterion"]: row["mean"] for row in rows} and stated["overall"] is not None
 
 
 def test_a_changed_drop_is_named(judged: Judged) -> None:
@@ -179,8 +182,6 @@ def test_a_changed_drop_is_named(judged: Judged) -> None:
     try:
         path.write_bytes(before + record("third"))
         done = explained(judged, "week", "red")
-        whole = explained(judged, "week")
     finally:
         path.write_bytes(before)
     assert "CHANGED since it was read" in done.output
-    assert "DIFFERS: drop/records/total: the report states 2, its evidence gives 3" in whole.output

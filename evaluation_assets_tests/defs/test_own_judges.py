@@ -7,6 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from evaluation_assets.cli.main import main
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets_tests.recomputed.figures import differing
 
 CHECKS = """
 from evaluation_assets.judging import Score, Subject, judge
@@ -49,11 +51,11 @@ def test_criteria_with_a_dot_keep_their_level_and_name(home: Path) -> None:
     assert means["answer", "tone.calm"] == 0.25
 
 
-def test_explain_recomputes_them(home: Path) -> None:
+def test_explain_states_them(home: Path) -> None:
     done = CliRunner().invoke(main, ["explain", "support", "--home", str(home), "--format", "json"])
     assert done.exit_code == 0, done.output
     explained = json.loads(done.output)
     values = {each["address"]: each["value"] for each in explained["figures"]}
     assert values["drop/criteria/answer/tone.calm/mean"] == 0.25
     assert values["drop/criteria/trajectory/style.short/mean"] == pytest.approx(2 / 3)
-    assert explained["differences"] == []
+    assert differing(Installation.at(str(home)), "support") == {}

@@ -11,10 +11,9 @@ from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import grouped
 from evaluation_assets.core.models.messages import Request
-from evaluation_assets.core.report.provenance.evidence import LEVELS, TABLES
-from evaluation_assets.core.report.provenance.evidence import Level as TableLevel
 from evaluation_assets.core.report.provenance.prompts import chains_of, requests_of
 from evaluation_assets.core.report.provenance.replies import RepliesTo, replies_of
+from evaluation_assets.core.report.provenance.verdicts import TABLES, TableLevel
 from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.identity import fraction_of
@@ -73,7 +72,7 @@ def judge_prompts(
     """
     with replies_of(home) as replies_to:
         for judge in judges:
-            for level in LEVELS:
+            for level in TABLES:
                 if level != "canary" and home.table(drop, TABLES[level], judge.name).exists:
                     yield from _of_table(home, drop, level, judge, rubrics, wanted, replies_to)
 

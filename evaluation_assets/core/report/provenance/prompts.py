@@ -17,7 +17,7 @@ from evaluation_assets.core.judging.stored_chains import (
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.models.messages import Request
 from evaluation_assets.core.models.sizes import text_of_question
-from evaluation_assets.core.report.provenance.evidence import Level
+from evaluation_assets.core.report.provenance.verdicts import TableLevel
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.images import Image
 
@@ -26,7 +26,7 @@ def prompts_behind(
     home: Installation,
     drop: str,
     trajectory: str,
-    levels: Iterable[Level],
+    levels: Iterable[TableLevel],
     judges: Sequence[ModelJudge | EvaluatorJudge],
     rubrics: Rubrics,
 ) -> dict[str, str]:
@@ -62,14 +62,14 @@ def requests_of(judge: ModelJudge | EvaluatorJudge, chains: Iterable[Chain]) -> 
 
 
 def chains_of(
-    home: Installation, drop: str, level: Level, judge: ModelJudge | EvaluatorJudge, rubrics: Rubrics
+    home: Installation, drop: str, level: TableLevel, judge: ModelJudge | EvaluatorJudge, rubrics: Rubrics
 ) -> Iterator[Chain]:
     """What a judge was asked about at a level of a drop, made again from its tables."""
     chains = _chains_of(home, drop, level, judge.name, rubrics)
     return illustrated(chains, home.table(drop, "images")) if judge.selection.sees_images else chains
 
 
-def _chains_of(home: Installation, drop: str, level: Level, judge: str, rubrics: Rubrics) -> Iterator[Chain]:
+def _chains_of(home: Installation, drop: str, level: TableLevel, judge: str, rubrics: Rubrics) -> Iterator[Chain]:
     trajectories, clips = home.table(drop, "preprocessed_trajectories"), home.table(drop, "clips")
     of_clips, of_categories = home.table(drop, "clip_verdicts", judge), home.table(drop, "category_verdicts", judge)
     if level == "clip":

@@ -2,13 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from evaluation_assets.core.intake.clips.segmentation import Clip
-from evaluation_assets.core.report.provenance.evidence import LEVELS, TABLES, Level, Origin
 from evaluation_assets.core.report.provenance.replies import replies_of
 from evaluation_assets.core.system.installation import Installation
 
+TableLevel = Literal["clip", "category", "trajectory", "session", "canary"]
+TABLES: Mapping[TableLevel, str] = {
+    "clip": "clip_verdicts",
+    "category": "category_verdicts",
+    "trajectory": "trajectory_verdicts",
+    "session": "session_verdicts",
+    "canary": "canary_verdicts",
+}
 OVERALL = "overall"
 _SHOWN = (
     *("judge", "sample", "provider", "model", "served_model", "rubric", "rubric_version", "outcome", "summary"),
@@ -19,31 +25,30 @@ _SHOWN = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A row of a table of verdicts. `clip` is the clip it is about, `reply` the raw reply in the ledger, if any."""
+    """A row of a table of verdicts, with the raw reply in the ledger, if any."""
 
     table: str
-    level: Level
+    level: TableLevel
     subject: str
     judge_version: str
     row: Mapping[str, Any]
     scores: Mapping[str, float | None]
-    clip: Clip | None
     reply: str | None
 
 
-def criteria_of(home: Installation, drop: str, origin: Origin, judges: Sequence[str]) -> list[str]:
+def criteria_of(home: Installation, drop: str, trajectory: str, judges: Sequence[str]) -> list[str]:
     """The criteria that a trajectory's verdicts are about, and `overall`; those of the answer as `answer.<key>`."""
     named = {
         name
         for level, judge in _tables(judges)
-        for row in _rows(home, drop, origin, level, judge)
+        for row in _rows(home, drop, trajectory, level, judge)
         for name in _names(row)
     }
     return [OVERALL, *sorted(named)]
 
 
 def verdicts_behind(
-    home: Installation, drop: str, origin: Origin, criterion: str, comparability: Mapping[str, str]
+    home: Installation, drop: str, trajectory: str, criterion: str, comparability: Mapping[str, str]
 ) -> list[Verdict]:
     """The verdicts behind a criterion of a trajectory, of all levels; behind `overall`, all verdicts on its clips.
 
@@ -54,15 +59,14 @@ def verdicts_behind(
         LedgerError: the ledger cannot be read.
     """
     judges = [name.removeprefix("judge ") for name in comparability if name.startswith("judge ")]
-    clips = {clip.index: clip for clip in origin.clips}
-    rows: list[tuple[Level, str, dict[str, Any]]] = [
+    rows: list[tuple[TableLevel, str, dict[str, Any]]] = [
         (level, judge, row)
         for level, judge in _tables(judges)
         if criterion != OVERALL or level == "clip"
-        for row in _rows(home, drop, origin, level, judge)
+        for row in _rows(home, drop, trajectory, level, judge)
     ]
     about = {(level, _subject(row)) for level, _, row in rows if criterion in _names(row)}
-    asked: list[tuple[Level, str, dict[str, Any]]] = [
+    asked: list[tuple[TableLevel, str, dict[str, Any]]] = [
         (level, judge, row)
         for level, judge, row in rows
         if criterion == OVERALL or ((level, _subject(row)) in about and (criterion in _names(row) or not row["scores"]))
@@ -77,20 +81,19 @@ def verdicts_behind(
             judge_version=comparability[f"judge {judge}"],
             row={name: row[name] for name in _SHOWN},
             scores=dict(row["scores"] or {}),
-            clip=clips.get(row["clip_index"]) if level == "clip" else None,
             reply=replies.get(row["ledger_key"]),
         )
         for level, judge, row in asked
     ]
 
 
-def _tables(judges: Sequence[str]) -> list[tuple[Level, str]]:
-    return [(level, judge) for level in LEVELS if level != "canary" for judge in judges]
+def _tables(judges: Sequence[str]) -> list[tuple[TableLevel, str]]:
+    return [(level, judge) for level in TABLES if level != "canary" for judge in judges]
 
 
-def _rows(home: Installation, drop: str, origin: Origin, level: Level, judge: str) -> list[dict[str, Any]]:
+def _rows(home: Installation, drop: str, trajectory: str, level: TableLevel, judge: str) -> list[dict[str, Any]]:
     table = home.table(drop, TABLES[level], judge)
-    return [row for row in table.rows() if row["trajectory_id"] == origin.id] if table.exists else []
+    return [row for row in table.rows() if row["trajectory_id"] == trajectory] if table.exists else []
 
 
 def _subject(row: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from evaluation_assets.core.intake.clips.segmentation import Clip, clips_of
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
@@ -14,26 +14,18 @@ from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.selection import is_sampled
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.report.provenance.run_rows import RunReader, RunRows
-from evaluation_assets.core.report.provenance.task_means import TaskMeans
+from evaluation_assets.core.report.provenance.verdicts import TABLES, TableLevel
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Source
+from evaluation_assets_tests.recomputed.run_rows import RunReader, RunRows
+from evaluation_assets_tests.recomputed.task_means import TaskMeans
 
-Level = Literal["clip", "category", "trajectory", "session", "canary"]
 Subject = tuple[str, str | int]
 """ID of the trajectory, and the index of the clip, the tool type, or `trajectory` or `answer`."""
 
-LEVELS: tuple[Level, ...] = ("clip", "category", "trajectory", "session", "canary")
-TABLES: Mapping[Level, str] = {
-    "clip": "clip_verdicts",
-    "category": "category_verdicts",
-    "trajectory": "trajectory_verdicts",
-    "session": "session_verdicts",
-    "canary": "canary_verdicts",
-}
 _COLUMNS = (
     *("judge", "sample", "outcome", "scores", "cost_usd", "input_tokens", "output_tokens", "share_seen"),
     *("ledger_key", "trajectory_id"),
@@ -72,7 +64,7 @@ class Evidence:
     rejected: Mapping[str, int]
     repaired: int
     repairs: int
-    verdicts: Mapping[Level, Mapping[str, Mapping[Subject, list[Row]]]]
+    verdicts: Mapping[TableLevel, Mapping[str, Mapping[Subject, list[Row]]]]
     runs: RunRows
     sessions: Sequence[Row]
     sampled: Mapping[tuple[str, str], float]
@@ -125,14 +117,14 @@ class Evidence:
             rejected=rejected,
             repaired=repaired,
             repairs=repairs,
-            verdicts={level: _verdicts(home, drop, level, judges) for level in LEVELS},
+            verdicts={level: _verdicts(home, drop, level, judges) for level in TABLES},
             runs=runs.rows(),
             sessions=list(home.table(drop, "session_analyses").rows()),
             sampled={(sample["judge"], sample["level"]): sample["share"] for sample in report["sampled"]},
             tasks=TaskMeans.of(home, drop, report),
         )
 
-    def quorum_of(self, level: Level, trajectory_id: str) -> int:
+    def quorum_of(self, level: TableLevel, trajectory_id: str) -> int:
         """How many judges must score a subject: only those that were to be asked about it count.
 
         A judge without any verdict at a level was not to be asked there.
@@ -144,7 +136,7 @@ class Evidence:
         )
         return min(self.quorum, asked)
 
-    def scores_of(self, level: Level, subject: Subject) -> dict[str, dict[str, list[float]]]:
+    def scores_of(self, level: TableLevel, subject: Subject) -> dict[str, dict[str, list[float]]]:
         """The scores of a subject by criterion and judge, one per sample. A criterion that was asked and never scored
         has no judges.
         """
@@ -159,7 +151,7 @@ class Evidence:
 
 
 def _verdicts(
-    home: Installation, drop: str, level: Level, judges: Sequence[str]
+    home: Installation, drop: str, level: TableLevel, judges: Sequence[str]
 ) -> dict[str, dict[Subject, list[Row]]]:
     """The rows of each judge that has a table."""
     second = "clip_index" if level == "clip" else "trajectory_id" if level == "canary" else "subject"

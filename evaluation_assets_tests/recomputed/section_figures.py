@@ -1,7 +1,7 @@
 """Figures of constraints, coding agents, sessions and sampled judges, computed again from their rows."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import add
 from statistics import fmean
@@ -9,16 +9,12 @@ from statistics import fmean
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.tables import CODING_WORK
 from evaluation_assets.core.report.findings.process_summary import SuccessRelation, success_relation
-from evaluation_assets.core.report.provenance.figure import Figure, Value, address, statistic
-from evaluation_assets.core.report.provenance.run_rows import ScoredRun
+from evaluation_assets.core.report.provenance.stated import Value, address
 from evaluation_assets.core.scoring.intervals import sampled_mean
 from evaluation_assets.core.sections.sessions.analysis import AgentScores
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
-
-_CONSTRAINTS = "runs of the drop's files, checked again by `checks.yaml`"
-_PROCESS = "runs of the drop's files, searched for findings again"
-_CODING = "sessions of the drop's files, measured again"
-_SESSIONS = "rows of `session_analyses` with the analyst `panel`"
+from evaluation_assets_tests.recomputed.figure import Figures, at_place, statistic
+from evaluation_assets_tests.recomputed.run_rows import ScoredRun
 
 _STATUSES = ("passed", "failed", "not_applicable", "not_checked")
 _COUNTS = CODING_WORK.totalled("sum")
@@ -35,37 +31,30 @@ _CONVERSATION = (
 )  # fmt: skip
 
 
-def constraint_figures(rows: Sequence[Row]) -> Iterator[Figure]:
+def constraint_figures(rows: Sequence[Row]) -> Figures:
     """Counts of each constraint by status, and of the violating trajectories."""
     by_name: dict[str, list[Row]] = {}
     for row in rows:
         by_name.setdefault(row["constraint"], []).append(row)
     at = ("drop", "constraints")
     for name, own in by_name.items():
-        place = (*at, "constraints", name)
-        for status in _STATUSES:
-            count = sum(row["status"] == status for row in own)
-            formula = f"number of trajectories with status `{status}`"
-            yield Figure(address(*place, status), count, len(own), formula, _CONSTRAINTS)
+        counts = Counter(row["status"] for row in own)
+        yield from at_place((*at, "constraints", name), {status: counts[status] for status in _STATUSES})
     violating = len({row["trajectory_id"] for row in rows if row["status"] == "failed"})
-    formula = "number of trajectories that violate a constraint"
-    yield Figure(address(*at, "violating_trajectories"), violating, len(rows), formula, _CONSTRAINTS)
+    yield address(*at, "violating_trajectories"), violating
 
 
-def process_figures(runs: Sequence[ScoredRun]) -> Iterator[Figure]:
+def process_figures(runs: Sequence[ScoredRun]) -> Figures:
     """The process score, and its relation to success."""
     at = ("drop", "process")
     scores, tasks = [run.score for run in runs], [run.task_id for run in runs]
-    yield from statistic(at, scores, "process scores", _PROCESS, tasks)
+    yield from statistic(at, scores, tasks)
     found = success_relation(scores, [run.success for run in runs], tasks)
     if found is not None:
-        related = SuccessRelation.of(found)
-        for name, value in related.model_dump().items():
-            n = related.n_succeeded + related.n_failed
-            yield Figure(address(*at, "success", name), value, n, "AUROC of process scores", _PROCESS)
+        yield from at_place((*at, "success"), SuccessRelation.of(found).model_dump())
 
 
-def coding_figures(rows: Sequence[Row]) -> Iterator[Figure]:
+def coding_figures(rows: Sequence[Row]) -> Figures:
     """Totals of coding agents, by project and by model, and the sessions."""
     at = ("drop", "coding")
     yield from _coding_totals((*at, "totals"), rows, [(row, 1) for row in rows])
@@ -82,15 +71,13 @@ def coding_figures(rows: Sequence[Row]) -> Iterator[Figure]:
         for group in dict.fromkeys([*groups, *used]):
             place = (*at, name, str(group), "totals")
             yield from _coding_totals(place, groups.get(group, []), used.get(group, []))
-        total = len(groups.keys() | used.keys())
-        yield Figure(address(*at, f"{name}_total"), total, len(rows), f"number of {name}", _CODING)
+        yield address(*at, f"{name}_total"), len(groups.keys() | used.keys())
     for row in rows:
-        for column in (*_COUNTS, *_KNOWN):
-            place = address(*at, "sessions", row["trajectory_id"], column)
-            yield Figure(place, row[column], 1, f"`{column}` of the session", _CODING)
+        values = {column: row[column] for column in (*_COUNTS, *_KNOWN)}
+        yield from at_place((*at, "sessions", row["trajectory_id"]), values)
 
 
-def _coding_totals(at: Sequence[str], rows: Sequence[Row], used: Sequence[tuple[Row, int]]) -> Iterator[Figure]:
+def _coding_totals(at: Sequence[str], rows: Sequence[Row], used: Sequence[tuple[Row, int]]) -> Figures:
     """Figures of sessions; tokens and cost are those of `used`, each with its number of sessions."""
     tests = Counter(_TESTS[row["last_test_result"]] for row in rows)
     priced = [(spent, sessions) for spent, sessions in used if spent["cost_usd"] is not None]
@@ -102,46 +89,37 @@ def _coding_totals(at: Sequence[str], rows: Sequence[Row], used: Sequence[tuple[
     found["n_timed"] = sum(row["active_s"] is not None for row in rows)
     found["n_priced"] = sum(sessions for _, sessions in priced)
     found["is_list_price"] = any(spent["is_list_price"] is True for spent, _ in priced)
-    for name, value in found.items():
-        yield Figure(address(*at, name), value, len(rows), f"sum or number over sessions: {name}", _CODING)
+    yield from at_place(at, found)
 
 
-def session_figures(rows: Iterable[Row], task_of: Mapping[str, str]) -> Iterator[Figure]:
+def session_figures(rows: Iterable[Row], task_of: Mapping[str, str]) -> Figures:
     """Summaries of the panel's analyses of sessions, and of the agents in them."""
     analyses = [(row, analysis_of(row)) for row in rows if row["analyst"] == "panel"]
     if not analyses:
         return
     at = ("drop", "sessions")
     tasks = [task_of.get(row["session_id"], row["session_id"]) for row, _ in analyses]
-    n = len(analyses)
-    yield Figure(address(*at, "total"), n, n, "number of sessions", _SESSIONS)
-    for name in _CONVERSATION:
-        count = sum(getattr(analysis.conversation, name) for _, analysis in analyses)
-        yield Figure(address(*at, "conversation", name), count, n, f"sum of `{name}` over sessions", _SESSIONS)
+    yield address(*at, "total"), len(analyses)
+    counts = {name: sum(getattr(found.conversation, name) for _, found in analyses) for name in _CONVERSATION}
+    yield from at_place((*at, "conversation"), counts)
     for name in _SESSION_SCORES:
-        values = [row[name] for row, _ in analyses]
-        yield from statistic((*at, "scores", name), values, f"`{name}` of the sessions", _SESSIONS, tasks)
-    for signal, count in Counter(row["signal"] or "nothing done" for row, _ in analyses).items():
-        yield Figure(address(*at, "courses", signal), count, n, f"number of sessions that are {signal}", _SESSIONS)
+        yield from statistic((*at, "scores", name), [row[name] for row, _ in analyses], tasks)
+    yield from at_place((*at, "courses"), Counter(row["signal"] or "nothing done" for row, _ in analyses))
     known = [row["task_completion"] for row, _ in analyses if row["task_completion"] is not None]
-    formula = "number of sessions that reached the goal, of those that were judged"
-    yield Figure(address(*at, "task_completion"), sum(known), len(known), formula, _SESSIONS)
-    formula = "number of sessions whose goal was judged"
-    yield Figure(address(*at, "task_completion_judged"), len(known), n, formula, _SESSIONS)
+    yield from at_place(at, {"task_completion": sum(known), "task_completion_judged": len(known)})
     agents: dict[str, list[tuple[AgentScores, str]]] = {}
     for (_, analysis), task in zip(analyses, tasks, strict=True):
         for agent, own in analysis.per_agent_scores.items():
             agents.setdefault(agent, []).append((own, task))
-    yield Figure(address(*at, "agents_total"), len(agents), n, "number of agents that acted", _SESSIONS)
+    yield address(*at, "agents_total"), len(agents)
     for agent, found in agents.items():
         yield from _agent((*at, "agents", agent), found)
 
 
-def _agent(at: Sequence[str], found: Sequence[tuple[AgentScores, str]]) -> Iterator[Figure]:
+def _agent(at: Sequence[str], found: Sequence[tuple[AgentScores, str]]) -> Figures:
     own = [scores for scores, _ in found]
     for name in ("overall", "tool_use", "reasoning", "handoff", "response_quality"):
-        values = [getattr(scores, name) for scores in own]
-        yield from statistic((*at, name), values, f"`{name}` of {at[-1]}", _SESSIONS, [task for _, task in found])
+        yield from statistic((*at, name), [getattr(scores, name) for scores in own], [task for _, task in found])
     sums: dict[str, Value] = {
         "sessions": len(own),
         "interactions": sum(scores.interactions_count for scores in own),
@@ -153,11 +131,10 @@ def _agent(at: Sequence[str], found: Sequence[tuple[AgentScores, str]]) -> Itera
         "latency_ms": _sum(scores.latency_ms.value for scores in own),
         "cost_usd": _sum(scores.cost_usd.value for scores in own),
     }
-    for name, value in sums.items():
-        yield Figure(address(*at, name), value, len(own), f"sum or number over sessions: {name}", _SESSIONS)
+    yield from at_place(at, sums)
 
 
-def sampled_figures(judge: str, level: str, verdicts: Iterable[Row], trajectories: int) -> Iterator[Figure]:
+def sampled_figures(judge: str, level: str, verdicts: Iterable[Row], trajectories: int) -> Figures:
     """The mean of a judge that is asked about a sample of the trajectories, with its interval over all of them.
 
     `verdicts` are the judge's rows on clips or whole trajectories.
@@ -172,17 +149,14 @@ def sampled_figures(judge: str, level: str, verdicts: Iterable[Row], trajectorie
     if not values:
         return
     found = sampled_mean(values, clusters, population=trajectories)
-    rows = f"{level}_verdicts/{judge}"
-    mean = "mean of the verdicts, each the mean of its scores"
-    jackknife = "of the 95% interval of the mean over all trajectories: jackknife over the sampled ones"
-    for name, value, formula in (
-        ("mean", found.mean, mean),
-        ("ci_low", None if found.low is None else max(0.0, found.low), f"lower end {jackknife}"),
-        ("ci_high", None if found.high is None else min(1.0, found.high), f"upper end {jackknife}"),
-        ("n_scored", found.n, "number of trajectories with a scored verdict"),
-        ("n_trajectories", trajectories, "number of trajectories that are evaluated"),
-    ):
-        yield Figure(address("drop", "sampled", judge, level, name), value, len(values), formula, rows)
+    figures = {
+        "mean": found.mean,
+        "ci_low": None if found.low is None else max(0.0, found.low),
+        "ci_high": None if found.high is None else min(1.0, found.high),
+        "n_scored": found.n,
+        "n_trajectories": trajectories,
+    }
+    yield from at_place(("drop", "sampled", judge, level), figures)
 
 
 def _sum(values: Iterable[float | None]) -> float | None:

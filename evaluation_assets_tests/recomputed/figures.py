@@ -1,41 +1,50 @@
-"""The figures of a report, computed again from verdict rows and the files of the drop, each with its formula.
+"""The figures of a report, computed again from verdict rows and the files of the drop.
 
 Nothing here calls the code that writes an averaged table, and only the figures of the gate and the history, which
-compare drops, come from one (see `task_means`): a figure that agrees with the report was reached on two ways. An
+compare drops, come from one (see `task_means`): a figure that agrees with the report comes out of two computations. An
 address names a figure: `drop/criteria/clip/clarity/mean`, `trajectory/<id>/overall`, `clip/<id>/<index>/score`. Names
 in it are percent-encoded.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from statistics import fmean
+from typing import Any
 
-from evaluation_assets.core.report.provenance.evidence import TABLES, Evidence, Level, Origin, Row, Subject
-from evaluation_assets.core.report.provenance.figure import (
-    Figure,
-    address,
+import orjson
+
+from evaluation_assets.core.gating.task_metrics import FINDING
+from evaluation_assets.core.report.provenance.stated import Value, address, numbers_of
+from evaluation_assets.core.report.provenance.verdicts import TableLevel
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets_tests.recomputed.evidence import Evidence, Origin, Row, Subject
+from evaluation_assets_tests.recomputed.figure import (
+    Figures,
+    at_place,
     interval,
     known_of,
+    mean_of,
     rate,
     statistic,
     trials,
     with_tasks,
 )
-from evaluation_assets.core.report.provenance.section_figures import (
+from evaluation_assets_tests.recomputed.section_figures import (
     coding_figures,
     constraint_figures,
     process_figures,
     sampled_figures,
     session_figures,
 )
-from evaluation_assets.core.report.provenance.suite_figures import suite_figures
-from evaluation_assets.core.report.provenance.task_means import gate_figures, history_figures
+from evaluation_assets_tests.recomputed.suite_figures import suite_figures
+from evaluation_assets_tests.recomputed.task_means import gate_figures, history_figures
 
 RIGHT_ANSWER = 0.5
 
-_OF_PANEL = "mean over judges of each judge's mean over its samples with outcome `scored`; null below the quorum"
-_OVERALL = "mean over scored clips of the mean over their scored criteria of the panel's score"
+_COMPARED = frozenset({"baseline", "current", "difference", "n_tasks"})
+"""The figures of the gate that are means over tasks."""
+
 NOT_RECOMPUTED: Mapping[str, str] = {
     "clips_asked": "follows from the levels and samples that the panel chooses, not from verdicts",
     "panel": "compares judges with each other; the table `panel_reliability` has the rows",
@@ -61,9 +70,52 @@ NOT_RECOMPUTED: Mapping[str, str] = {
 """Figures of a report that are not recomputed here, by the beginning of their address, with the reason."""
 
 
-def figures(evidence: Evidence) -> dict[str, Figure]:
+def figures(evidence: Evidence) -> dict[str, Value]:
     """All figures of a drop by their addresses."""
-    return {figure.address: figure for figure in _Figures(evidence).all()}
+    return dict(_Figures(evidence).all())
+
+
+def reported_figures(report: Mapping[str, Any]) -> dict[str, Value]:
+    """All figures in the JSON of a report, without those of `NOT_RECOMPUTED`."""
+    found: dict[str, Value] = {}
+    for row in report["trajectories"]:
+        at = ("trajectory", row["trajectory_id"])
+        found |= {address(*at, name): row[name] for name in ("overall", "n_tool_calls", "success")}
+        found |= {address(*at, "scores", criterion): value for criterion, value in row["scores"].items()}
+    for row in report["worst_clips"]:
+        found[address("clip", row["trajectory_id"], row["clip_index"], "score")] = row["score"]
+    return found | {place: value for place, value in numbers_of(report).items() if why_not_recomputed(place) is None}
+
+
+def differences(report: Mapping[str, Any], recomputed: Mapping[str, Value]) -> dict[str, tuple[Value, Value]]:
+    """The figures that a report states otherwise than they come out now: stated and recomputed value by address.
+
+    A number that the report states and nothing recomputes is a difference; a missing value is none.
+    """
+    stated = reported_figures(report)
+    return {place: (value, now) for place, value in stated.items() if value != (now := recomputed.get(place))}
+
+
+def differing(home: Installation, drop: str) -> dict[str, tuple[Value, Value]]:
+    """The figures in the report of a drop that come out otherwise."""
+    report = orjson.loads((home.reports(drop) / "report.json").read_bytes())
+    return differences(report, figures(Evidence.of(home, drop, report)))
+
+
+def why_not_recomputed(at: str) -> str | None:
+    """Why a figure at an address below `drop/` is not recomputed; `None` if it is."""
+    parts = at.removeprefix("drop/").split("/")
+    if parts[0] == "judges" and parts[2:3] == ["errors"]:
+        return NOT_RECOMPUTED["judges/errors"]
+    if parts[0] == "gate" and parts[2:3] and parts[2].startswith(FINDING):
+        return NOT_RECOMPUTED["findings"]
+    if parts[0] == "gate" and parts[1:2] == ["metrics"] and parts[-1] in _COMPARED:
+        return None
+    if parts[0] == "gate" and parts[1:2] not in (["fallen_tasks"], ["improved_tasks"]):
+        return NOT_RECOMPUTED["gate/tests"]
+    return next(
+        (why for place, why in NOT_RECOMPUTED.items() if parts[: place.count("/") + 1] == place.split("/")), None
+    )
 
 
 def panel_score(by_judge: Mapping[str, Sequence[float]], quorum: int) -> float | None:
@@ -83,11 +135,10 @@ class _Figures:
         self._own = {origin.id: self._scores_of(origin) for origin in evidence.origins}
         self._overall = {origin.id: self._overall_of(origin) for origin in evidence.origins}
 
-    def all(self) -> Iterator[Figure]:
+    def all(self) -> Figures:
         yield from self._records()
         yield from self._outcomes()
-        about = "overall scores of trajectories"
-        yield from statistic(("drop", "overall"), self._overall.values(), about, _ROWS_CLIP, self._tasks())
+        yield from statistic(("drop", "overall"), self._overall.values(), self._tasks())
         yield from self._criteria()
         yield from self._tools()
         for judge in self._evidence.judges:
@@ -96,7 +147,7 @@ class _Figures:
             yield from self._trajectory(origin)
         yield from self._sections()
 
-    def _sections(self) -> Iterator[Figure]:
+    def _sections(self) -> Figures:
         evidence = self._evidence
         yield from process_figures(evidence.runs.process)
         if evidence.runs.suite is not None:
@@ -120,7 +171,7 @@ class _Figures:
             verdicts = [row for rows in about for row in rows]
             yield from sampled_figures(judge, level, verdicts, len(evidence.origins))
 
-    def _panel(self, level: Level, subject: Subject) -> dict[str, float | None]:
+    def _panel(self, level: TableLevel, subject: Subject) -> dict[str, float | None]:
         scores = self._evidence.scores_of(level, subject)
         quorum = self._evidence.quorum_of(level, subject[0])
         return {criterion: panel_score(by_judge, quorum) for criterion, by_judge in scores.items()}
@@ -136,53 +187,41 @@ class _Figures:
         scores = [known for clip in origin.clips if (known := known_of(self._clips[origin.id, clip.index].values()))]
         return fmean(map(fmean, scores)) if scores else None
 
-    def _records(self) -> Iterator[Figure]:
+    def _records(self) -> Figures:
         evidence = self._evidence
         kept, total = len(evidence.origins), len(evidence.origins) + sum(evidence.rejected.values())
-        read = "records of the drop's files, read again"
-        for name, value, formula in (
-            ("total", total, "number of records: kept, removed by preprocessing rules, and unreadable"),
-            ("kept", kept, "number of records that are evaluated"),
-            ("kept_share", kept / total if total else None, "kept records divided by all records"),
-            ("repaired", evidence.repaired, "number of kept records into which closing tags were inserted"),
-        ):
-            yield Figure(address("drop", "records", name), value, total, formula, read)
-        for name, value in (("rejected_total", total - kept), ("trajectories_total", kept)):
-            yield Figure(address("drop", name), value, total, "number of records", read)
-        tasks = len({origin.task_id for origin in evidence.origins})
-        yield Figure(address("drop", "tasks_total"), tasks, kept, "number of tasks of the kept records", read)
-        formula = "number of unbalanced tags in kept records"
-        yield Figure(address("drop", "repairs_total"), evidence.repairs, kept, formula, read)
+        share = kept / total if total else None
+        counts = {"total": total, "kept": kept, "kept_share": share, "repaired": evidence.repaired}
+        yield from at_place(("drop", "records"), counts)
         for reason, count in evidence.rejected.items():
             stage = "removed" if reason in ("frequency", "duplicates") else "unreadable"
-            formula = f"number of records with the reason {reason}"
-            yield Figure(address("drop", "records", stage, reason), count, total, formula, read)
+            yield address("drop", "records", stage, reason), count
         clips = [(origin.id, clip.index) for origin in evidence.origins for clip in origin.clips]
-        scored = sum(bool(known_of(self._clips[clip].values())) for clip in clips)
-        cut = "clips of the trajectories, cut again from the drop's files"
-        yield Figure(address("drop", "total_clips"), len(clips), kept, "number of clips", cut)
-        formula = "number of clips with a panel score on at least one criterion"
-        yield Figure(address("drop", "scored_clips"), scored, len(clips), formula, _ROWS_CLIP)
+        totals = {
+            "rejected_total": total - kept,
+            "trajectories_total": kept,
+            "tasks_total": len({origin.task_id for origin in evidence.origins}),
+            "repairs_total": evidence.repairs,
+            "total_clips": len(clips),
+            "scored_clips": sum(bool(known_of(self._clips[clip].values())) for clip in clips),
+        }
+        yield from at_place(("drop",), totals)
 
-    def _outcomes(self) -> Iterator[Figure]:
+    def _outcomes(self) -> Figures:
         evidence = self._evidence
         known = [origin.success for origin in evidence.origins if origin.success is not None]
-        rows = "outcomes recorded in the drop's files, read again"
-        formula = "number of evaluated trajectories that the source recorded as successful"
-        yield Figure(address("drop", "recorded_success"), sum(known), len(known), formula, rows)
-        formula = "number of evaluated trajectories with a recorded outcome"
-        yield Figure(address("drop", "recorded_outcomes"), len(known), len(evidence.origins), formula, rows)
-        yield from rate("success", evidence.outcomes, evidence.readable, rows)
+        yield from at_place(("drop",), {"recorded_success": sum(known), "recorded_outcomes": len(known)})
+        yield from rate("success", evidence.outcomes, evidence.readable)
         tasks = list(evidence.outcomes.values())
         if min(map(len, tasks), default=0) > 1:
-            yield from trials(("drop", "recorded_trials"), tasks, "succeeded", rows)
+            yield from trials(("drop", "recorded_trials"), tasks)
         right: dict[str, list[bool]] = {}
         for origin in evidence.origins:
             if (agreement := self._own[origin.id].get("answer_correctness")) is not None:
                 right.setdefault(origin.task_id, []).append(agreement >= RIGHT_ANSWER)
-        yield from rate("right_answer", right, len(evidence.origins), _rows_of("trajectory"))
+        yield from rate("right_answer", right, len(evidence.origins))
 
-    def _criteria(self) -> Iterator[Figure]:
+    def _criteria(self) -> Figures:
         values: dict[tuple[str, str], list[tuple[float | None, str]]] = {}
         for origin in self._evidence.origins:
             task = origin.task_id
@@ -196,14 +235,11 @@ class _Figures:
             for clip in origin.clips:
                 for criterion, value in self._clips[origin.id, clip.index].items():
                     values.setdefault(("clip", criterion), []).append((value, task))
-        tables: Mapping[str, Level] = {"clip": "clip", "category": "category"}
         for (level, criterion), found in values.items():
-            about = f"panel scores of each {level} on {criterion} ({_OF_PANEL})"
-            rows = _rows_of(tables.get(level, "trajectory"))
             scores, tasks = zip(*found, strict=True)
-            yield from statistic(("drop", "criteria", level, criterion), scores, about, rows, tasks)
+            yield from statistic(("drop", "criteria", level, criterion), scores, tasks)
 
-    def _tools(self) -> Iterator[Figure]:
+    def _tools(self) -> Figures:
         task_of = {origin.id: origin.task_id for origin in self._evidence.origins}
         by_tool: dict[str, list[tuple[str, int, str, bool]]] = {}
         for origin in self._evidence.origins:
@@ -219,89 +255,52 @@ class _Figures:
                     values, tasks = criteria.setdefault(criterion, ([], []))
                     values.append(value)
                     tasks.append(task_of[trajectory])
-                of_clips.append(fmean(given) if (given := known_of(own.values())) else None)
+                of_clips.append(mean_of(own.values()))
             scored = sum(bool(known_of(self._clips[trajectory, index].values())) for trajectory, index, _, _ in clips)
             of_tasks = [task_of[trajectory] for trajectory, *_ in clips]
             at = ("drop", "tools", tool)
-            cut = f"clips of tool type {tool}, cut again from the drop's files"
-            yield Figure(address(*at, "clip_count"), len(clips), len(clips), "number of clips", cut)
-            formula = "number of clips with a panel score on at least one criterion"
-            yield Figure(address(*at, "scored_clips"), scored, len(clips), formula, _ROWS_CLIP)
-            known = known_of(of_clips)
-            yield Figure(address(*at, "overall"), fmean(known) if known else None, scored, _OVERALL, _ROWS_CLIP)
-            if known:
-                yield from interval(at, with_tasks(of_clips, of_tasks), f"overall score of {tool}", _ROWS_CLIP)
-            about = f"scores of clips of {tool}, each the mean of its scored criteria"
-            yield from statistic((*at, "scores"), of_clips, about, _ROWS_CLIP, of_tasks)
-            for status, count in Counter(status for _, _, status, is_final in clips if not is_final).items():
-                formula = f"number of calls that ended with {status}"
-                yield Figure(address(*at, "calls", status), count, len(clips), formula, cut)
+            yield from at_place(at, {"clip_count": len(clips), "scored_clips": scored, "overall": mean_of(of_clips)})
+            if known_of(of_clips):
+                yield from interval(at, with_tasks(of_clips, of_tasks))
+            yield from statistic((*at, "scores"), of_clips, of_tasks)
+            calls = Counter(status for _, _, status, is_final in clips if not is_final)
+            yield from at_place((*at, "calls"), calls)
             for criterion, (values, tasks) in criteria.items():
-                about = f"panel scores of clips of {tool} on {criterion} ({_OF_PANEL})"
-                yield from statistic((*at, "criteria", criterion), values, about, _ROWS_CLIP, tasks)
+                yield from statistic((*at, "criteria", criterion), values, tasks)
 
-    def _judge(self, judge: str) -> Iterator[Figure]:
-        rows: dict[Level, list[Row]] = {
+    def _judge(self, judge: str) -> Figures:
+        rows: dict[TableLevel, list[Row]] = {
             level: [row for of_subject in by_judge[judge].values() for row in of_subject]
             for level, by_judge in self._evidence.verdicts.items()
             if judge in by_judge
         }
         every = [row for found in rows.values() for row in found]
-        at, source = ("drop", "judges", judge), f"rows of {judge} in all tables of verdicts, canary clips included"
+        at = ("drop", "judges", judge)
         replies = _each_reply_once(every)
         for column in ("cost_usd", "input_tokens", "output_tokens"):
             known = [row[column] for row in replies if row[column] is not None]
             total = fsum(known) if known and column == "cost_usd" else sum(known) if known else None
-            formula = f"sum of `{column}` over the verdicts that have it, once for each reply; null if none has"
-            yield Figure(address(*at, column), total, len(known), formula, source)
+            yield address(*at, column), total
         asked = [row for row in every if row["outcome"] != "not_run"]
         for name, column in (("unpriced_verdicts", "cost_usd"), ("uncounted_verdicts", "input_tokens")):
-            missing = sum(row[column] is None for row in asked)
-            formula = f"number of verdicts without `{column}`, less those with outcome `not_run`"
-            yield Figure(address(*at, name), missing, len(asked), formula, source)
+            yield address(*at, name), sum(row[column] is None for row in asked)
         of_drop = [row for level, found in rows.items() if level != "canary" for row in found]
-        seen = [row["share_seen"] for row in of_drop if row["share_seen"] is not None]
-        formula = "mean of `share_seen` over the verdicts that have it"
-        yield Figure(
-            address(*at, "share_seen"),
-            fmean(seen) if seen else None,
-            len(seen),
-            formula,
-            f"rows of {judge} on the drop",
-        )
+        yield address(*at, "share_seen"), mean_of(row["share_seen"] for row in of_drop)
         for level, found in rows.items():
-            for outcome, count in Counter(row["outcome"] for row in found).items():
-                formula = f"number of verdicts with outcome `{outcome}`"
-                place = address(*at, "outcomes", level, outcome)
-                yield Figure(place, count, len(found), formula, f"{TABLES[level]}/{judge}")
+            yield from at_place((*at, "outcomes", level), Counter(row["outcome"] for row in found))
 
-    def _trajectory(self, origin: Origin) -> Iterator[Figure]:
+    def _trajectory(self, origin: Origin) -> Figures:
         at = ("trajectory", origin.id)
-        yield Figure(address(*at, "overall"), self._overall[origin.id], len(origin.clips), _OVERALL, _ROWS_CLIP)
-        for criterion, value in self._own[origin.id].items():
-            name = criterion.removeprefix("answer.")
-            subject = "trajectory" if name == criterion else "answer"
-            n = len(self._evidence.scores_of("trajectory", (origin.id, subject))[name])
-            yield Figure(address(*at, "scores", criterion), value, n, _OF_PANEL, _rows_of("trajectory"))
-        read = "the record in the drop's file, read again"
-        yield Figure(address(*at, "n_tool_calls"), origin.n_tool_calls, 1, "number of tool calls", read)
-        yield Figure(address(*at, "success"), origin.success, 1, "outcome recorded by the source", read)
+        values = {
+            "overall": self._overall[origin.id], "n_tool_calls": origin.n_tool_calls, "success": origin.success,
+        }  # fmt: skip
+        yield from at_place(at, values)
+        yield from at_place((*at, "scores"), self._own[origin.id])
         for clip in origin.clips:
-            scores = self._clips[origin.id, clip.index]
-            known = known_of(scores.values())
-            place = address("clip", origin.id, clip.index, "score")
-            formula = f"mean over criteria of the panel's score ({_OF_PANEL})"
-            yield Figure(place, fmean(known) if known else None, len(known), formula, _ROWS_CLIP)
+            yield address("clip", origin.id, clip.index, "score"), mean_of(self._clips[origin.id, clip.index].values())
 
     def _tasks(self) -> list[str]:
         return [origin.task_id for origin in self._evidence.origins]
-
-
-def _rows_of(level: Level) -> str:
-    return f"{TABLES[level]}/<judge>"
-
-
-_ROWS_CLIP = _rows_of("clip")
 
 
 def _each_reply_once(verdicts: Iterable[Row]) -> list[Row]:

@@ -4,7 +4,7 @@ They compare the drop with other drops, whose files are not read again: what is 
 from the rows of `task_metrics` and the values in the baseline file. Only the outcomes of the drop are read again.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp
 from statistics import fmean
@@ -15,15 +15,12 @@ import numpy as np
 from evaluation_assets.core.gating.evaluated_drops import baseline_for, metrics_of, without_damaged
 from evaluation_assets.core.gating.linked_history import Shift
 from evaluation_assets.core.gating.task_metrics import RELATIVE, SUCCESS
-from evaluation_assets.core.report.provenance.figure import Figure, Value, address
 from evaluation_assets.core.scoring.intervals import mean_of_tasks
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets_tests.recomputed.figure import Figures, at_place
 
 ByTask = Mapping[str, float]
 ByMetric = Mapping[str, ByTask]
-
-_PAIRED = "rows of `task_metrics`, and values of the baseline file"
-_POINTS = "rows of `task_metrics` of the drop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,7 @@ class TaskMeans:
         return cls(drop, of_drops, baseline, offsets, shifts)
 
 
-def gate_figures(means: TaskMeans, outcomes: ByTask) -> Iterator[Figure]:
+def gate_figures(means: TaskMeans, outcomes: ByTask) -> Figures:
     """The means of both sides over their common tasks. `outcomes` are those of the drop's files, by task."""
     if means.baseline is None:
         return
@@ -83,17 +80,15 @@ def gate_figures(means: TaskMeans, outcomes: ByTask) -> Iterator[Figure]:
         tasks = sorted(before.keys() & now.keys())
         offset = means.offsets.get(metric, 0.0)
         paired = [(before[task], now[task] - offset) for task in tasks]
-        less = ", less the offset of the bridge" if metric in means.offsets else ""
-        found: dict[str, tuple[Value, str]] = {"n_tasks": (len(tasks), f"number of tasks with {metric} on both sides")}
+        found: dict[str, float] = {"n_tasks": len(tasks)}
         if len(tasks) > 1:
-            found["baseline"] = (fmean(old for old, _ in paired), f"mean over these tasks of {metric} in the baseline")
-            found["current"] = (fmean(new for _, new in paired), f"mean over these tasks of {metric} in the drop{less}")
+            found["baseline"] = fmean(old for old, _ in paired)
+            found["current"] = fmean(new for _, new in paired)
             found["difference"] = _difference(metric, paired)
-        for name, (value, formula) in found.items():
-            yield Figure(address("drop", "gate", "metrics", metric, name), value, len(tasks), formula, _PAIRED)
+        yield from at_place(("drop", "gate", "metrics", metric), found)
 
 
-def history_figures(means: TaskMeans, outcomes: ByTask) -> Iterator[Figure]:
+def history_figures(means: TaskMeans, outcomes: ByTask) -> Figures:
     """The mean of each metric over the tasks of each drop, with its interval."""
     for drop, metrics in means.of_drops.items():
         own = {**metrics, SUCCESS: outcomes} if drop == means.drop else metrics
@@ -101,26 +96,17 @@ def history_figures(means: TaskMeans, outcomes: ByTask) -> Iterator[Figure]:
             if metric in RELATIVE or not by_task:
                 continue
             found = mean_of_tasks(list(by_task.values()))
+            mean = found.mean
             low = None if found.low is None else max(found.low, 0.0)
             high = None if found.high is None else min(found.high, 1.0)
-            about = (
-                f"95% interval of the mean of {metric} over tasks, by Wilson if each task is 0 or 1, else Student's t"
-            )
-            mean, less = found.mean, ""
             if (shift := means.shifts.get((metric, drop))) is not None:
                 mean, low, high = shift.moved(mean, low, high)
-                less = ", less what bridges subtract"
-            for name, value, formula in (
-                ("mean", mean, f"mean over tasks of {metric}{less}"),
-                ("ci_low", low, f"lower end of the {about}{less}"),
-                ("ci_high", high, f"upper end of the {about}{less}"),
-            ):
-                yield Figure(address("drop", "history", metric, "points", drop, name), value, found.n, formula, _POINTS)
+            place = ("drop", "history", metric, "points", drop)
+            yield from at_place(place, {"mean": mean, "ci_low": low, "ci_high": high})
 
 
-def _difference(metric: str, paired: list[tuple[float, float]]) -> tuple[float, str]:
+def _difference(metric: str, paired: list[tuple[float, float]]) -> float:
     before, now = np.array(paired).T
     if metric in RELATIVE:
-        ratio = exp(float((np.log(now) - np.log(before)).mean()))
-        return ratio - 1, f"geometric mean over these tasks of {metric} in the drop divided by the baseline's, less 1"
-    return float((now - before).mean()), f"mean over these tasks of {metric} in the drop less that in the baseline"
+        return exp(float((np.log(now) - np.log(before)).mean())) - 1
+    return float((now - before).mean())

@@ -1,0 +1,1 @@
+"""The figures of a report computed in a second way, from verdict rows and the files of the drop."""
