@@ -100,7 +100,7 @@ class AgentSettings(EndpointSettings):
     function: str | None = None
     command: tuple[str, ...] = ()
     folder: str | None = None
-    env: dict[str, str] = Field(default_factory=dict)
+    env: dict[str, str] = Field(default={})
     env_from: tuple[str, ...] = ()
 
     version: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]+$")
@@ -193,7 +193,7 @@ def load_agents(paths: Iterable[UPath]) -> list[AgentSettings]:
     Raises:
         InvalidAgent: a file cannot be used, or two agents have the same name.
     """
-    agents: dict[str, AgentSettings] = Field(default_factory=dict)
+    agents: dict[str, AgentSettings] = {}
     for path in paths:
         agent = load_agent(path)
         if agent.name in agents:
