@@ -40,7 +40,7 @@ def test_the_script_compares_two_files(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "tagged: 16 trajectories; partial: 1 record rejected" in done.stdout
     assert "browser_use" in done.stdout
-    assert "after against baseline before: PASS" in done.stdout
+    assert "after against before: PASS" in done.stdout
 
 
 def test_the_tests_of_an_agent_pass(tmp_path: Path) -> None:

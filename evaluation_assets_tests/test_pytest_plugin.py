@@ -70,7 +70,7 @@ def test_a_test_fails_where_the_agent_got_worse(project: pytest.Pytester) -> Non
     done.assert_outcomes(passed=1, failed=3)
     done.stdout.fnmatch_lines_random(
         [
-            "worse against baseline main: FAIL on 10 runs",
+            "worse against main: FAIL on 10 runs",
             "*success -0.900 on 10 tasks*",
             "*largest decreases of success",
             "    task-1: 1.000 -> 0.000",

@@ -11,7 +11,7 @@ from upath import UPath
 
 from evaluation_assets.cli.exported_prompts import exported_prompts
 from evaluation_assets.cli.inspect_export import write_inspect_log
-from evaluation_assets.cli.options import FiniteRange, with_home
+from evaluation_assets.cli.options import FiniteRange, OutputFile, with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.gating.session_agents import with_ranks
 from evaluation_assets.core.lake.staging import is_stream
@@ -80,9 +80,10 @@ def _with_filters(command: Any) -> Any:
 )
 @click.option(
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputFile(),
     required=True,
-    help="JSON Lines file to write, one line per trajectory, agent or verdict; for `inspect`, an .eval or .json file.",
+    help="JSON Lines file to write (`-`: stdout), one line per trajectory, agent or verdict; for `inspect`, an "
+    ".eval or .json file.",
 )
 @_with_filters
 @with_home

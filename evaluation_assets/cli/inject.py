@@ -10,7 +10,7 @@ from upath import UPath
 
 from evaluation_assets.cli.agreement import is_agreed_on_drops
 from evaluation_assets.cli.one_judge import judge_named
-from evaluation_assets.cli.options import Spending, WholeRange, text_or_json, with_judges, with_spending
+from evaluation_assets.cli.options import OutputFile, Spending, WholeRange, text_or_json, with_judges, with_spending
 from evaluation_assets.cli.output import echo, echo_json, progress, refuse, warn
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.drops import inspect
@@ -77,7 +77,7 @@ _RULES = JudgeSettings(name=EMBEDDED, provider=EMBEDDED)
 )
 @click.option(
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputFile(),
     help="Also write the runs and their damaged copies, with labels, as canonical JSON Lines.",
 )
 @with_spending("Show what would be planted, and the price; no model is called.", limits_calls=True)

@@ -53,6 +53,17 @@ class WholeRange(click.IntRange):
         return number if abs(number) < 1 << 62 else self.fail(f"{value} is too large", param, ctx)
 
 
+class OutputFile(click.Path):
+    """A file to write; `-` is standard output."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse a path."""
+        return super().convert("/dev/stdout" if value == "-" else value, param, ctx)
+
+
 AMOUNT = FiniteRange(min=0)
 """An amount of money."""
 

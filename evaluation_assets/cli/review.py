@@ -40,7 +40,7 @@ def review(home: Installation, drop: str, annotator: str | None, port: int, only
         refuse(f"--annotator {name!r}: use letters, digits and . @ + - _, at most 80")
     page = page_of(home, drop)
     rows = home.table(drop, "preprocessed_trajectories").rows(["trajectory_id"])
-    desk = ReviewDesk(home.labels, drop, name, frozenset(row["trajectory_id"] for row in rows))
+    desk = ReviewDesk(home, drop, name, frozenset(row["trajectory_id"] for row in rows))
     token = secrets.token_urlsafe(24)
     try:
         desk.check_writable()

@@ -9,9 +9,10 @@ from upath import UPath
 
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.groups import known_group, updated_groups
-from evaluation_assets.cli.options import with_home, with_panel
+from evaluation_assets.cli.options import OutputFile, with_home, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.lake.staging import is_stream
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.pipeline.recorded_tasks import tasks_of_drop, tasks_of_group
 from evaluation_assets.core.suites.drafts import RecordedTask, draft_case
@@ -21,7 +22,7 @@ from evaluation_assets.core.text.plain_text import for_terminal
 
 _output = click.option(
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputFile(),
     help="Suite file to write, .yaml (default: print the suite).",
 )
 
@@ -60,7 +61,7 @@ def draft_from_group(group: str, output: Path | None, home: Installation, panel:
 def _write(tasks: Sequence[RecordedTask], description: str, output: Path | None) -> None:
     cases = [draft_case(task).model_dump(mode="json", by_alias=True, exclude_unset=True) for task in tasks]
     text = _as_yaml({"description": description, "cases": cases})
-    if output is None:
+    if output is None or is_stream(output):
         click.echo(text, nl=False)
         return
     if output.suffix.lower() not in (".yaml", ".yml"):

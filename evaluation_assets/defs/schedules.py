@@ -67,7 +67,7 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
         budget = None if left is None else left / max(1, len(runs))
         for some in runs:
             config, tags = groups[some[0]]
-            keys = [f"{context.scheduled_execution_time:%Y-%m-%d}:{drop}" for drop in some]
+            keys = [f"{context.scheduled_execution_time:%Y-%m-%dT%H:%M}:{drop}" for drop in some]
             yield request(some, keys, config, dict(tags), budget)
 
     return nightly_stale_drops
@@ -96,7 +96,7 @@ def weekly_schedule(cron: str, not_everyday: Sequence[str]) -> dg.ScheduleDefini
             config = json.loads(step_config(context.instance, drop, home.key_prefix))
             config |= {"ask_also": list(not_everyday)}
             yield request(
-                [drop], [f"weekly {context.scheduled_execution_time:%Y-%m-%d}:{drop}"], json.dumps(config), {}
+                [drop], [f"weekly {context.scheduled_execution_time:%Y-%m-%dT%H:%M}:{drop}"], json.dumps(config), {}
             )
 
     return weekly_full_panel
@@ -125,7 +125,7 @@ def suites_schedule(cron: str, settings: NightlyRunSettings) -> dg.ScheduleDefin
         add_partitions(context.instance, SUITES, usable)
         for suite in usable:
             yield dg.RunRequest(
-                run_key=f"suites {context.scheduled_execution_time:%Y-%m-%d}:{suite}",
+                run_key=f"suites {context.scheduled_execution_time:%Y-%m-%dT%H:%M}:{suite}",
                 partition_key=suite,
                 run_config={"ops": {AGENT_RUNS: {"config": settings.model_dump(exclude_none=True)}}},
             )

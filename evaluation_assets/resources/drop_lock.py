@@ -70,7 +70,7 @@ def _on_all_machines(home: Installation, drop: str, wait: Callable[[Callable[[],
     if url.get_backend_name() != "postgresql":
         yield
         return
-    number = int(digest(f"{home.root}\0{drop}")[:15], 16)
+    number = int(digest(f"{home.lake}\0{drop}")[:15], 16)
     engine = sa.create_engine(url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         for setting in _KEEPALIVE:

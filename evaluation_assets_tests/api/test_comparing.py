@@ -58,7 +58,7 @@ def test_what_regressed_is_in_the_error(evaluated: Evaluated) -> None:
     with pytest.raises(ea.GateFailed) as failed:
         evaluated.worse.gate("good").check()
     said = str(failed.value)
-    assert said.startswith("worse against baseline good: FAIL")
+    assert said.startswith("worse against good: FAIL")
     assert "success -0.900 on 10 tasks" in said
     assert "largest decreases of success\n    task-1: 1.000 -> 0.000" in said
     assert said.endswith(f"report: {evaluated.worse.report}")

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import orjson
+import pytest
 from click.testing import CliRunner, Result
 
 from evaluation_assets.cli.main import main
@@ -49,9 +50,10 @@ def test_scores_come_out_as_events_of_opentelemetry(installation: Workspace, tmp
     assert sum(map(len, records)) == len(stored)
 
 
-def test_what_is_exported_to_stdout_is_not_overwritten(installation: Workspace, tmp_path: Path) -> None:
+@pytest.mark.parametrize("output", ["-", "/dev/stdout"])
+def test_what_is_exported_to_stdout_is_not_overwritten(installation: Workspace, tmp_path: Path, output: str) -> None:
     home = Path(evaluated(installation).home.root.path)
-    options = ["runs", "--format", "openai_messages", "--output", "/dev/stdout", "--home", str(home)]
+    options = ["runs", "--format", "openai_messages", "--output", output, "--home", str(home)]
     with (tmp_path / "out.jsonl").open("wb") as file:
         done = subprocess.run(
             [sys.executable, "-m", "evaluation_assets.cli", "export", *options],

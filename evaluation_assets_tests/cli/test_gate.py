@@ -61,7 +61,7 @@ def test_a_worse_drop_is_exit_status_1_and_json_says_what(home: Path) -> None:
 def test_the_table_names_verdict_and_tasks(home: Path) -> None:
     done = command("gate", "support/worse", home=home)
     assert done.returncode == 1
-    assert "support/worse against baseline support/base: FAIL" in done.stdout
+    assert "support/worse against support/base: FAIL" in done.stdout
     assert "task-9: success 1.00 -> 0.00" in done.stdout
     assert done.stderr == ""
 
@@ -109,7 +109,7 @@ def test_a_drop_of_no_suite_is_told_which_baseline_there_is(home: Path, tmp_path
     assert gated.returncode == 2 and f"there is no baseline for worse: {how}. Promote one" in gated.stderr
     assert f"evaluation-assets compare OTHER worse --home {home}" in gated.stderr.replace("\n", " ")
     compared = command("gate", "worse", "--baseline", "support", home=home)
-    assert compared.returncode == 1 and "worse against baseline support/base: FAIL" in compared.stdout
+    assert compared.returncode == 1 and "worse against support/base: FAIL" in compared.stdout
     nothing = command("gate", "worse", "--baseline", "shop", home=home)
     assert nothing.returncode == 2 and "'shop' is neither a file nor a suite with a baseline" in nothing.stderr
     other = [json.loads(line) | {"task_id": f"other {number}"} for number, line in enumerate(runs(1).splitlines())]

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from evaluation_assets.core.report.search.run_search import runs_with, terms_of
+from evaluation_assets.core.report.search.run_search import excerpt, runs_with, terms_of
 from evaluation_assets.core.report.viewer.page import DATA_FOLDER
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.folded import folded, place_in
@@ -157,3 +157,8 @@ def test_an_empty_home_and_a_damaged_drop(home: Path, tmp_path: Path) -> None:
 
 def test_terms_of_a_query() -> None:
     assert terms_of('"no such file" Retry  x') == ["no such file", "retry", "x"]
+
+
+def test_an_excerpt_has_one_ellipsis_where_its_text_was_cut_before() -> None:
+    assert excerpt(f"{'x' * 119}… and the end", 0) == f"{'x' * 119}…"
+    assert excerpt(f"{'.' * 40}…{'x' * 119}", 101) == f"…{'x' * 119}"

@@ -55,11 +55,11 @@ def test_without_agents_there_is_nothing_to_run(tmp_path: Path) -> None:
     assert "nightly_suites" not in {schedule.name for schedule in definitions.schedules or ()}
 
 
-def nightly(definitions: dg.Definitions, kept: Workspace) -> Any:
+def nightly(definitions: dg.Definitions, kept: Workspace, hour: int = 0) -> Any:
     """What the schedule asks for tonight."""
     with dg.build_schedule_context(
         instance=kept.instance,
-        scheduled_execution_time=datetime(2026, 1, 2),
+        scheduled_execution_time=datetime(2026, 1, 2, hour),
         repository_def=definitions.get_repository_def(),
         resources={"home": HomeResource(url=str(kept.home.root))},
     ) as context:
@@ -74,6 +74,8 @@ def test_the_nightly_schedule_asks_every_agent_anew(tmp_path: Path, server: Mode
     schedule = definitions.resolve_schedule_def("nightly_suites")
     assert schedule.cron_schedule == "30 1 * * *" and schedule.default_status == dg.DefaultScheduleStatus.STOPPED
     (request,) = nightly(definitions, kept).run_requests or []
+    (at_noon,) = nightly(definitions, kept, hour=12).run_requests or []
+    assert at_noon.run_key != request.run_key  # Dagster starts no second run for a key
     assert kept.instance.get_dynamic_partitions("suites") == ["sums"]  # and not the broken one
     job = definitions.resolve_job_def("run_agents")
     assert job.execute_in_process(partition_key="sums", instance=kept.instance).success

@@ -279,6 +279,23 @@ def test_settings_that_a_report_depends_on_make_drops_stale(kept: Workspace, tex
     assert nightly(Workspace(kept.home, build_definitions(kept.home, Panel()), kept.instance)) == []
 
 
+def test_a_schedule_of_twice_a_day_asks_twice(kept: Workspace) -> None:
+    """Dagster starts no second run for a key."""
+    schedule = nightly_schedule("key", "0 2,14 * * *")
+    kept.drop("a", record("a"))
+    repository = build_definitions(kept.home, Panel()).get_repository_def()
+    keys = set[str | None]()
+    for hour in (2, 14):
+        with dg.build_schedule_context(
+            instance=kept.instance,
+            scheduled_execution_time=datetime(2026, 1, 2, hour),
+            repository_def=repository,
+            resources={"home": HomeResource(url=str(kept.home.root))},
+        ) as context:
+            keys |= {request.run_key for request in schedule.evaluate_tick(context).run_requests or []}
+    assert len(keys) == 2
+
+
 def test_a_night_has_a_limit(kept: Workspace) -> None:
     schedule = nightly_schedule("key", "0 2 * * *", limit=2)
     for name in "abc":

@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ RUN = """
 import sys
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.resources.drop_lock import alone
-with alone(Installation.at("memory://shared"), sys.argv[1], lambda said: print(said, flush=True)):
+with alone(Installation.at(*sys.argv[2:]), sys.argv[1], lambda said: print(said, flush=True)):
     print("begun", flush=True)
     sys.stdin.read()
 """
@@ -27,11 +28,11 @@ def ledger() -> Iterator[str]:
         yield url
 
 
-def machine(folder: Path, drop: str, ledger: str) -> subprocess.Popen[str]:
-    """A run on a machine whose files are in a folder of its own."""
+def machine(folder: Path, drop: str, ledger: str, home: Sequence[str]) -> subprocess.Popen[str]:
+    """A run on a machine whose files are in a folder of its own. `home` is the installation and its lake."""
     folder.mkdir()
     return subprocess.Popen(
-        [sys.executable, "-c", RUN, drop],
+        [sys.executable, "-c", RUN, drop, *home],
         cwd=folder,
         env=os.environ | {"EVALUATION_LEDGER_URL": ledger, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
@@ -45,10 +46,14 @@ def said(run: subprocess.Popen[str]) -> str:
     return run.stdout.readline().strip()
 
 
-def test_a_run_waits_for_one_on_another_machine_until_that_is_killed(tmp_path: Path, ledger: str) -> None:
-    with machine(tmp_path / "one", "a", ledger) as first, machine(tmp_path / "other", "b", ledger) as another_drop:
+@pytest.mark.parametrize("home", [["memory://shared"], ["own", "memory://lake"]], ids=["one home", "one lake"])
+def test_a_run_waits_for_one_on_another_machine_until_that_is_killed(
+    tmp_path: Path, ledger: str, home: list[str]
+) -> None:
+    start = partial(machine, ledger=ledger, home=home)
+    with start(tmp_path / "one", "a") as first, start(tmp_path / "other", "b") as another_drop:
         assert said(first) == said(another_drop) == "begun"
-        with machine(tmp_path / "two", "a", ledger) as second:
+        with start(tmp_path / "two", "a") as second:
             assert said(second) == "a: waiting for another run of this drop"
             first.kill()
             assert said(second) == "begun"

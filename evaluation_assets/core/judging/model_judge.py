@@ -266,10 +266,15 @@ class OpenJudge:
         def read(entry: Entry) -> Evaluation:
             return self._form.evaluation(entry.reply, subject)
 
+        def corrected(request: Request, entry: Entry, problem: InvalidReply) -> Request:
+            said = repair_turns(rendered, said_in(entry.reply), str(problem), window)
+            return replace(request, turns=(*request.turns, *said))
+
         pending = PendingVerdict(
             level=subject.level,
             sample=sample,
             read=read,
+            corrected=corrected,
             left=subject.later,
             deadline=self.client.deadline(),
             cost=cost,
@@ -279,10 +284,9 @@ class OpenJudge:
         try:
             return read(entry)
         except InvalidReply as problem:
-            if entry.reply.finish != "stop" or not self._form.writes:
+            if not self._may_be_corrected(entry):
                 raise
-            turns = (*request.turns, *repair_turns(rendered, said_in(entry.reply), str(problem), window))
-            return read((await self._whole(replace(request, turns=turns), pending))[1])
+            return read((await self._whole(corrected(request, entry, problem), pending))[1])
 
     async def _whole(self, request: Request, pending: PendingVerdict) -> tuple[Request, Entry]:
         """The reply to a question; with twice the limit of tokens where it was cut at the usual one.
@@ -306,7 +310,7 @@ class OpenJudge:
         """The reply to a question, counted in what the verdict took."""
 
         def usable(entries: Sequence[Entry]) -> Entry | None:
-            """One that can be read; of this run also one that cannot, so that it is not paid twice.
+            """One that can be read, or was corrected; of this run also one that cannot, so that it is not paid twice.
 
             One that was cut is enough to know that the limit has to be raised.
             """
@@ -315,7 +319,7 @@ class OpenJudge:
                 try:
                     pending.read(entry)
                 except InvalidReply as problem:
-                    if self._is_final(entry):
+                    if self._is_final(entry) or self._was_corrected(request, entry, problem, pending):
                         return entry
                     if problem.kind == "truncated" and self._may_be_longer(request):
                         spare = spare or entry
@@ -352,6 +356,16 @@ class OpenJudge:
     def _is_final(self, entry: Entry) -> bool:
         """Whether a reply that cannot be read is not asked for again, but corrected."""
         return entry.run == self.client.run
+
+    def _may_be_corrected(self, entry: Entry) -> bool:
+        return entry.reply.finish == "stop" and self._form.writes
+
+    def _was_corrected(self, request: Request, entry: Entry, problem: InvalidReply, pending: PendingVerdict) -> bool:
+        """Whether an earlier run has paid for the correction of a reply, too."""
+        if not self._may_be_corrected(entry):
+            return False
+        asked = pending.corrected(request, entry, problem)
+        return any(map(pending.can_read, self.client.stored(pending.asked(asked), asked)))
 
     def _may_be_longer(self, request: Request) -> bool:
         """Whether the reply's limit can be doubled: it was not, and no parameter of the panel replaces it."""

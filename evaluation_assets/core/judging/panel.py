@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 from upath import UPath
 
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator, installed_version
@@ -21,7 +21,7 @@ from evaluation_assets.core.models.providers.capabilities import PROVIDERS, capa
 from evaluation_assets.core.models.redaction.settings import OwnRedaction, Redaction
 from evaluation_assets.core.models.strictest_limits import with_strictest_limits
 from evaluation_assets.core.sections.sessions.embedding_settings import EmbeddingSettings
-from evaluation_assets.core.system.configuration import InvalidConfiguration, read_settings, validated
+from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, read_settings, validated
 from evaluation_assets.core.system.own_code import InvalidFunction, OwnFunction, own_function
 from evaluation_assets.core.system.plugins import JUDGES, InvalidPlugin, plugin
 
@@ -198,7 +198,7 @@ class JudgeSettings(EndpointSettings):
             raise ValueError(str(problem)) from None
 
 
-class Panel(BaseModel):
+class Panel(Section):
     """The judges, and how their verdicts are combined.
 
     Attributes:
@@ -215,10 +215,8 @@ class Panel(BaseModel):
         redact_reports: Whether reports cover what `redaction` replaces, too.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
     quorum: int = Field(default=1, ge=1)
-    ask_above_usd: float = Field(default=5.0, ge=0, allow_inf_nan=False)
+    ask_above_usd: float = Field(default=5.0, ge=0)
     judges: tuple[JudgeSettings, ...] = (JudgeSettings(name=EMBEDDED, provider=EMBEDDED),)
     embeddings: EmbeddingSettings | None = None
     cascade: tuple[Stage, ...] = ()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from evaluation_assets.core.judging.replies import Evaluation
+from evaluation_assets.core.judging.replies import Evaluation, InvalidReply
 from evaluation_assets.core.judging.selection import IN_BATCHES
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.models.cost import Cost
@@ -15,15 +15,27 @@ from evaluation_assets.core.models.timeouts import Deadline
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingVerdict:
-    """The verdict that questions are asked for. `read` refuses an unusable reply, `left` counts the later subjects."""
+    """The verdict that questions are asked for.
+
+    `read` refuses an unusable reply, `corrected` asks to put one right, `left` counts the later subjects.
+    """
 
     level: str
     sample: int
     read: Callable[[Entry], Evaluation]
+    corrected: Callable[[Request, Entry, InvalidReply], Request]
     left: int
     deadline: Deadline
     cost: Cost
     in_batch: bool = False
+
+    def can_read(self, entry: Entry) -> bool:
+        """Whether a reply is usable."""
+        try:
+            self.read(entry)
+        except InvalidReply:
+            return False
+        return True
 
     def asked(self, request: Request) -> dict[str, Any]:
         """What makes a question one of its own in the ledger."""

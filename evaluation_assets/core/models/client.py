@@ -102,6 +102,10 @@ class Client:
         }
         return question_key({**asked, **of_whom, **dialect.differences(own.usual)})
 
+    def stored(self, asked: Mapping[str, Any], request: Request) -> Sequence[Entry]:
+        """The replies to a question that the ledger has."""
+        return self._ledger.entries(self.key_of(asked, request))
+
     @property
     def dialect(self) -> Dialect:
         """How the endpoint is asked now."""
@@ -143,8 +147,7 @@ class Client:
         while True:
             try:
                 key = self.key_of(asked, request)
-                known = usable(self._ledger.entries(key))
-                if known is not None:
+                if (known := usable(self._ledger.entries(key))) is not None:
                     return Answered(key, known, from_ledger=True)
                 self._check_stopped()
                 if held and self._ledger.is_held(key):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from evaluation_assets.core.models.addresses import Address, without_password
 from evaluation_assets.core.models.allowed_hosts import refusal_of
@@ -18,7 +18,7 @@ from evaluation_assets.core.models.providers.capabilities import PROVIDERS, capa
 from evaluation_assets.core.models.providers.connections import Endpoint, connect
 from evaluation_assets.core.models.settings import ModelSettings
 from evaluation_assets.core.models.timeouts import Timeouts
-from evaluation_assets.core.system.configuration import VariableName
+from evaluation_assets.core.system.configuration import Section, VariableName
 from evaluation_assets.core.traces.prices import OwnPrice, Price, Pricing, PublicPrice
 
 _STRUCTURED: dict[str, Structured] = {"json_schema": "json_schema", "json_object": "json_object", "prompt": "prompted"}
@@ -48,7 +48,7 @@ def _asset_name(name: str) -> str:
 AssetName = Annotated[str, AfterValidator(_asset_name)]
 
 
-class EndpointSettings(BaseModel):
+class EndpointSettings(Section):
     """A model with its provider, its limits and its price.
 
     Attributes:
@@ -74,7 +74,6 @@ class EndpointSettings(BaseModel):
         price: Price of the model. `null`: the list price, else unknown.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
     needs_text: ClassVar[bool] = True
 
     name: AssetName
@@ -89,7 +88,7 @@ class EndpointSettings(BaseModel):
     tokens_per_minute: float | None = Field(default=None, gt=0)
     max_input_tokens: int | None = Field(default=None, ge=1)
     max_output_tokens: int = Field(default=2000, ge=1)
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field(default={})
     structured: Literal["auto", "json_schema", "json_object", "prompt"] = "auto"
     max_tokens_field: Literal["auto", "max_tokens", "max_completion_tokens"] = "auto"
     timeouts: Timeouts = Timeouts()

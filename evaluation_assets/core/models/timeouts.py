@@ -2,10 +2,12 @@
 
 import asyncio
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from evaluation_assets.core.system.configuration import Section
 
 
-class Timeouts(BaseModel):
+class Timeouts(Section):
     """Seconds. Every wait for a model ends by one of these.
 
     Attributes:
@@ -19,8 +21,6 @@ class Timeouts(BaseModel):
         ledger_s: Time for which writing to the ledger is retried before the client stops.
         batch_poll_s: Time between two requests for the state of a batch.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     # The SDKs wait 600 s, and only between bytes.
     request_s: float = Field(default=180.0, gt=0)

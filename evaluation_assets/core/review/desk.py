@@ -1,8 +1,7 @@
 """The labels that one person gives to a drop in the report's review queue, in a file of their own."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from threading import Lock
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -11,6 +10,7 @@ from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.review.labels import PASSED, Label, read_label_file
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.traces.trajectories.identity import file_name
 
@@ -35,18 +35,17 @@ _GIVEN = TypeAdapter(list[GivenLabel])
 
 @dataclass(frozen=True, slots=True)
 class ReviewDesk:
-    """Reads and writes the file of one annotator and drop in the folder of labels; may be used by several threads."""
+    """Reads and writes the file of one annotator and drop; several threads and processes may at the same time."""
 
-    folder: UPath
+    home: Installation
     drop: str
     annotator: str
     trajectories: frozenset[str]
-    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @property
     def file(self) -> UPath:
         """The file of the labels."""
-        return self.folder / file_name(f"{self.drop}-{self.annotator}".replace("/", "_"), ".jsonl")
+        return self.home.labels / file_name(f"{self.drop}-{self.annotator}".replace("/", "_"), ".jsonl")
 
     def labels(self) -> list[dict[str, Any]]:
         """The labels in the file, as the report takes them."""
@@ -75,7 +74,7 @@ class ReviewDesk:
             raise InvalidLabel(str(faults_of(problem)[0])) from None
         if unknown := [label.trajectory_id for label in given if label.trajectory_id not in self.trajectories]:
             raise InvalidLabel(f"{self.drop} has no trajectory {unknown[0][:200]!r}")
-        with self._lock:
+        with self.home.edits(self.file):
             known, others = self._read()
             for label in given:
                 known.pop((label.trajectory_id, label.clip_index), None)

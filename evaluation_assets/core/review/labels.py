@@ -19,6 +19,9 @@ _WORDS = {"pass": 1.0, "yes": 1.0, "true": 1.0, "good": 1.0, "fail": 0.0, "no": 
 _LONGEST_INDEX = 10
 """Digits of the number of a clip."""
 
+_WORKBOOKS = (".xlsx", ".xls", ".ods", ".numbers")
+"""What a spreadsheet saves where nobody chooses CSV."""
+
 _NEEDED = ("drop", "trajectory_id", "label")
 
 
@@ -50,14 +53,17 @@ def read_labels(folder: UPath) -> Iterator[Label | UnreadableLabel]:
     """All labels below a folder, file by file in the order of their names.
 
     Files are CSV with a header or JSON Lines, with the columns `drop`, `trajectory_id`, `label` and, optionally,
-    `clip_index`, `criterion`, `annotator`, `comment`; others are ignored. A line whose label is empty is not filled in
-    yet.
+    `clip_index`, `criterion`, `annotator`, `comment`; workbooks are named, others ignored. A line whose label is empty
+    is not filled in yet.
     """
     if not folder.exists():
         return
     for path in files_below(folder):
-        if path.suffix in (".csv", ".jsonl"):
-            yield from read_label_file(path, path.path.removeprefix(folder.path).strip("/"))
+        source = path.path.removeprefix(folder.path).strip("/")
+        if path.suffix.lower() in (".csv", ".jsonl"):
+            yield from read_label_file(path, source)
+        elif path.suffix.lower() in _WORKBOOKS:
+            yield UnreadableLabel(source, 0, "a workbook is not read; save it as CSV UTF-8")
 
 
 def read_label_file(path: UPath, source: str) -> Iterator[Label | UnreadableLabel]:
@@ -65,9 +71,9 @@ def read_label_file(path: UPath, source: str) -> Iterator[Label | UnreadableLabe
     try:
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError:
-        yield UnreadableLabel(source, 0, "the file is not UTF-8")
+        yield UnreadableLabel(source, 0, "the file is not UTF-8; save it as UTF-8")
         return
-    lines = _csv_lines(text) if path.suffix == ".csv" else _json_lines(text)
+    lines = _csv_lines(text) if path.suffix.lower() == ".csv" else _json_lines(text)
     for line, fields in lines:
         found = _label(source, line, fields)
         if found is not None:
@@ -75,15 +81,19 @@ def read_label_file(path: UPath, source: str) -> Iterator[Label | UnreadableLabe
 
 
 def _csv_lines(text: str) -> Iterator[tuple[int, Any]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))
+    """The rows with the lines that they end in. Spreadsheets of many countries write semicolons for commas.
+
+    A quotation mark that is not closed would take all that follows for its text: the row it stands in is the last.
+    """
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    ended = 1
     try:
         for row in reader:
-            yield (
-                reader.line_num,
-                {name: from_csv_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()},
-            )
+            ended = reader.line_num
+            yield ended, {name: from_csv_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()}
     except csv.Error as problem:
-        yield reader.line_num, str(problem)
+        yield ended + 1, f"no CSV from here on: {problem}; look at the quotation marks"
 
 
 def _json_lines(text: str) -> Iterator[tuple[int, Any]]:

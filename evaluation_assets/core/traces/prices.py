@@ -3,12 +3,13 @@
 import re
 from typing import Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from evaluation_assets.core.system.configuration import Section
 from evaluation_assets.core.traces.token_usage import TokenUsage
 
 
-class Price(BaseModel):
+class Price(Section):
     """US dollars per million tokens.
 
     Attributes:
@@ -19,8 +20,6 @@ class Price(BaseModel):
         cache_write_1h: Price of input tokens that the provider keeps in its cache for an hour. `null`: that of
             `cache_write`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)

@@ -393,6 +393,17 @@ def test_a_worker_in_another_container_is_not_taken_for_dead(url: str) -> None:
 # Damaged things, and secrets in addresses
 
 
+@pytest.mark.parametrize("fault", ["invalid_json", "missing"])
+def test_what_was_corrected_is_not_paid_for_again(url: str, models: ModelServer, fault: str) -> None:
+    models.script([rule(fault, times=1)])
+    first = asyncio.run(verdicts(judge_at(models.openai_url, url), chains(2)))
+    assert all_good(first) and sum(verdict.attempts == 2 for verdict in first) == 1
+    models.reset()
+    again = asyncio.run(verdicts(judge_at(models.openai_url, url), chains(2), "another run"))
+    assert models.requests() == []
+    assert [verdict.scores for verdict in again] == [verdict.scores for verdict in first]
+
+
 def test_a_damaged_reply_is_asked_for_again(
     url: str, models: ModelServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -31,4 +31,4 @@ def test_one_wording_everywhere(tmp_path: Path) -> None:
     assert f'<td class="n">{SHARED}</td>' in (reports / "index.html").read_text()
     assert command("baseline", "promote", "runs", "--reason", "first", home=home).returncode == 0
     gate = command("gate", "runs", home=home)
-    assert gate.stdout.startswith("runs against baseline runs: ") and f" on {SHARED}\n" in gate.stdout, gate
+    assert gate.stdout.startswith("runs against runs: ") and f" on {SHARED}\n" in gate.stdout, gate

@@ -178,6 +178,23 @@ def test_lines_that_are_no_labels_say_why_and_leave_the_others_alone(tmp_path: P
     assert list(read_labels(UPath(tmp_path) / "nowhere")) == []
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_sheet_is_read_as_spreadsheets_save_it(tmp_path: Path, delimiter: str) -> None:
+    sheet = 'drop,trajectory_id,label,comment\nd,t,pass,"two\nlines"\nd,u,fail,\n'
+    (tmp_path / "A.CSV").write_bytes(sheet.replace(",", delimiter).replace("\n", "\r\n").encode("utf-8-sig"))
+    (tmp_path / "b.xlsx").write_bytes(b"PK")
+    *labels, workbook = read_labels(UPath(tmp_path))
+    assert [(each.line, each.label) for each in labels if isinstance(each, Label)] == [(3, 1.0), (4, 0.0)]
+    assert workbook == UnreadableLabel("b.xlsx", 0, "a workbook is not read; save it as CSV UTF-8")
+
+
+def test_a_quotation_mark_that_is_not_closed_takes_no_label_with_it(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('drop,trajectory_id,label,comment\nd,t,pass,\nd,u,pass,"never\nd,v,fail,\n')
+    label, unreadable = read_labels(UPath(tmp_path))
+    assert isinstance(label, Label) and label.trajectory_id == "t"
+    assert isinstance(unreadable, UnreadableLabel) and unreadable.line == 3 and "quotation marks" in unreadable.reason
+
+
 def test_a_number_of_a_clip_that_no_table_holds_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(f"drop,trajectory_id,label,clip_index\nd,t,pass,{'9' * 30}")
     (unreadable,) = read_labels(UPath(tmp_path))

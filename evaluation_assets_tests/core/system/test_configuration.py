@@ -1,10 +1,17 @@
 """Files of settings: a number is what is written as one."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
+from pydantic import BaseModel
 from upath import UPath
 
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.judging.rubrics.model import Rubric
+from evaluation_assets.core.pipeline.settings import Settings
+from evaluation_assets.core.suites.agents.settings import AgentSettings
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, read_settings
 
 
@@ -81,3 +88,18 @@ def test_aliases_that_stand_for_too_much_are_refused(tmp_path: Path, text: str, 
     with pytest.raises(InvalidConfiguration) as problem:
         read(tmp_path, text)
     assert str(problem.value).endswith(said)
+
+
+def test_all_files_of_settings_take_only_numbers_for_numbers() -> None:
+    files = (Panel, AgentSettings, Settings, Rubric)
+    assert {part for file in files for part in models_in(file) if not issubclass(part, Section)} == set()
+
+
+def models_in(kind: Any) -> Iterator[type[BaseModel]]:
+    """The models of a file and of its parts."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield kind
+        for field in kind.model_fields.values():
+            yield from models_in(field.annotation)
+    for argument in get_args(kind):
+        yield from models_in(argument)

@@ -6,10 +6,10 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from upath import UPath
 
-from evaluation_assets.core.system.configuration import InvalidConfiguration, Share, read_settings
+from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, Share, read_settings
 from evaluation_assets.core.system.own_files import files_below
 from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
@@ -39,7 +39,7 @@ _DECIMALS = 6
 """Decimals of points that are figured out from a stored share."""
 
 
-class Scale(BaseModel):
+class Scale(Section):
     """The numbers a judge may give; stored scores are these mapped to 0..1.
 
     Attributes:
@@ -50,8 +50,6 @@ class Scale(BaseModel):
             categories.
         ties: What a tie gives: no score (`abstain`), or the lowest of the most frequent ones (`lowest`).
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     min: int
     max: int
@@ -96,7 +94,7 @@ class Scale(BaseModel):
         return round(points, _DECIMALS) if self.continuous else round(points)
 
 
-class Criterion(BaseModel):
+class Criterion(Section):
     """One question.
 
     Attributes:
@@ -106,15 +104,13 @@ class Criterion(BaseModel):
         needs: What must exist for the question to be asked.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     key: str = Field(min_length=1)
     question: str
     anchors: dict[int | float, str]
     needs: Need | None = None
 
 
-class Example(BaseModel):
+class Example(Section):
     """Work that people have labelled, shown to judges with the rubric.
 
     Attributes:
@@ -124,15 +120,13 @@ class Example(BaseModel):
         reason: What people wrote about it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     work: str
     label: Share
     score: Share
     reason: str = ""
 
 
-class Rubric(BaseModel):
+class Rubric(Section):
     """What a judge is asked about one kind of subject.
 
     Attributes:
@@ -146,8 +140,6 @@ class Rubric(BaseModel):
         criteria: The questions.
         examples: Labelled work that judges are shown. `panel align` writes it.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     level: Level

@@ -23,8 +23,7 @@ NO_URL = ReportAddress()
 
 def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
     """Format as a table for the terminal. Where the report has a URL, changed tasks are followed by theirs."""
-    against = "floors only" if outcome.baseline is None else f"baseline {outcome.baseline}"
-    lines = [f"{outcome.drop} against {against}: {outcome.verdict.upper()} on {outcome.runs}"]
+    lines = [f"{outcome.drop} against {outcome.baseline or 'floors only'}: {outcome.verdict.upper()} on {outcome.runs}"]
     lines += [f"  - {reason}" for reason in outcome.reasons]
     if outcome.metrics:
         interval = f"{100 * outcome.confidence:.3g}% interval"

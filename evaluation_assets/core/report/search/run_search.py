@@ -67,9 +67,11 @@ def runs_with(
 
 
 def excerpt(text: str, at: int) -> str:
-    """What stands around a place, on one line."""
+    """What stands around a place, on one line. A text that was cut before has ellipses of its own."""
     start, end = max(0, at - _BEFORE), at + _AFTER
-    return f"{'…' if start else ''}{' '.join(text[start:end].split())}{'…' if end < len(text) else ''}"
+    shown = " ".join(text[start:end].split())
+    shown = f"…{shown.lstrip('…')}" if start else shown
+    return f"{shown.rstrip('…')}…" if end < len(text) else shown
 
 
 def _runs_with(home: Installation, terms: Sequence[str], drop: str) -> Iterator[FoundRun]:

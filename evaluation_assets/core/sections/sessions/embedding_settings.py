@@ -3,18 +3,18 @@
 from importlib.util import find_spec
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from evaluation_assets.core.models.addresses import Address
 from evaluation_assets.core.models.allowed_hosts import refusal_of
 from evaluation_assets.core.models.redaction.settings import OwnRedaction
-from evaluation_assets.core.system.configuration import VariableName
+from evaluation_assets.core.system.configuration import Section, VariableName
 from evaluation_assets.core.traces.prices import Price
 
 _OPENAI = "https://api.openai.com/v1"
 
 
-class EmbeddingSettings(BaseModel):
+class EmbeddingSettings(Section):
     """The embedding model and its thresholds, which are cosines and depend on the model.
 
     The defaults were chosen with all-MiniLM-L6-v2 on dialogues of EURTAD.
@@ -33,8 +33,6 @@ class EmbeddingSettings(BaseModel):
         redaction: What is replaced in texts before they are sent to the endpoint. `null`: what the panel says; `false`:
             nothing.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     provider: Literal["openai", "local"] = "openai"
     model: str

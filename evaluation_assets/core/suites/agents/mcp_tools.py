@@ -13,10 +13,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal, Self, TextIO
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from evaluation_assets.core.suites.agents.tools import InvalidTool, ToolError, ToolUnreachable, as_text
-from evaluation_assets.core.system.configuration import VariableName
+from evaluation_assets.core.system.configuration import Section, VariableName
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, json_object
 
@@ -32,7 +32,7 @@ _CONNECT_S, _READ_S = 30.0, 300.0
 _MOST_PAGES = 100
 
 
-class McpServer(BaseModel):
+class McpServer(Section):
     """An MCP server: a command to start, or a URL.
 
     Attributes:
@@ -47,17 +47,15 @@ class McpServer(BaseModel):
         headers_from: Environment variables with the values of HTTP headers, by header.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
     name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")
     command: str | None = None
     args: tuple[str, ...] = ()
-    env: dict[str, str] = {}
+    env: dict[str, str] = Field(default={})
     env_from: tuple[str, ...] = ()
     cwd: str | None = None
     url: str | None = None
     transport: Literal["streamable_http", "sse"] = "streamable_http"
-    headers_from: dict[str, VariableName] = {}
+    headers_from: dict[str, VariableName] = Field(default={})
 
     @model_validator(mode="after")
     def _is_reachable(self) -> Self:

@@ -5,13 +5,13 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from upath import UPath
 
 from evaluation_assets.core.models.endpoints import EndpointSettings
 from evaluation_assets.core.suites.agents.mcp_tools import McpServer
 from evaluation_assets.core.suites.agents.tools import MAX_RESULT_CHARACTERS, TIMEOUT_S
-from evaluation_assets.core.system.configuration import InvalidConfiguration, read_settings
+from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, read_settings
 from evaluation_assets.core.system.own_code import InvalidFunction, OwnFunction, own_function
 from evaluation_assets.core.traces.trajectories.identity import digest
 
@@ -43,11 +43,7 @@ class InvalidAgent(InvalidConfiguration):
     """An agent that cannot be run; the message names file, field and what to write instead."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ToolSettings(_Model):
+class ToolSettings(Section):
     """The tools of an agent.
 
     Attributes:
@@ -61,7 +57,7 @@ class ToolSettings(_Model):
     mock: bool = False
 
 
-class Limits(_Model):
+class Limits(Section):
     """Limits of an attempt at a case. Only `max_seconds` applies to the providers `python` and `command`.
 
     Attributes:
@@ -104,7 +100,7 @@ class AgentSettings(EndpointSettings):
     function: str | None = None
     command: tuple[str, ...] = ()
     folder: str | None = None
-    env: dict[str, str] = Field(default_factory=dict)
+    env: dict[str, str] = Field(default={})
     env_from: tuple[str, ...] = ()
 
     version: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]+$")
