@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import orjson
@@ -18,10 +19,11 @@ from upath import UPath
 from evaluation_assets.core.intake.clips.tool_types import shipped_tool_types
 from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor, Removal
 from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.judging.asking import answer_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.pipeline.injection import Pairs, by_findings, pairs_of, run_judge
+from evaluation_assets.core.pipeline.injection import Pairs, by_findings, judge_pairs, pairs_of
 from evaluation_assets.core.report.findings.injection_table import figures, injection_lines
 from evaluation_assets.core.scoring.discrimination import Noticed
 from evaluation_assets.core.sections.findings.faults.operator import Operator
@@ -77,10 +79,10 @@ def main() -> None:
 
 
 def _measured(found: Pairs) -> Iterator[tuple[str, list[tuple[Operator, Noticed]]]]:
-    yield "the embedded judge", run_judge(RulesJudge(), found, load_rubrics(), shipped_tool_types(), Budget())
-    own = by_findings(found)
-    yield "detectors", own.detectors
-    yield "process score", own.process_score
+    ask = partial(judge_pairs, found=found, rubrics=load_rubrics(), types=shipped_tool_types())
+    yield "the embedded judge", answer_of(RulesJudge(), ask, Budget())
+    for by, noticed in by_findings(found).items():
+        yield by.replace("_", " "), noticed
 
 
 def _print(name: str, found: Pairs, by: str, noticed: Sequence[tuple[Operator, Noticed]]) -> None:

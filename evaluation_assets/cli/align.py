@@ -1,33 +1,25 @@
 """`panel align`: adopt a map or worked examples where they make a judge agree better with people."""
 
-import asyncio
-import sys
-import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from functools import partial
 
 import click
 import yaml
 from upath import UPath
 
-from evaluation_assets.cli.agreement import is_agreed
+from evaluation_assets.cli.asking import agreed, answered, exit_if_stopped
 from evaluation_assets.cli.one_judge import judge_named
 from evaluation_assets.cli.options import Spending, text_or_json, with_panel, with_spending
-from evaluation_assets.cli.output import echo, echo_json, progress, refuse
+from evaluation_assets.cli.output import echo, echo_json, refuse
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel, judges_of, panel_of
-from evaluation_assets.core.judging.quotes import NOTHING, Quote
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.rubrics.writing import write_examples
 from evaluation_assets.core.judging.score_map import ScoreMap
 from evaluation_assets.core.lake.stored import publish_bytes
-from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.alignment import (
-    Asked,
     Changes,
-    LabelledRun,
     ask,
     compare,
     labelled_runs,
@@ -39,7 +31,6 @@ from evaluation_assets.core.review.measured import remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.yaml_edits import with_value
-from evaluation_assets.runs.paid import check_evaluators, check_ledger
 
 
 @click.command("align")
@@ -56,28 +47,18 @@ def align(home: Installation, panel: Panel, name: str, spending: Spending, forma
     panel.yaml, examples to a new version of the rubric.
     """
     own, chosen = _chosen(panel, name)
-    try:
-        rubrics, pass_score = load_rubrics(home.rubrics), load_settings(home.gate_file).review.pass_score
-        (judge,) = judges_of(chosen, home.ledger_url)
-        runs = labelled_runs(home, judge, _labels(home), rubrics)
-        check_labels([run.label for run in runs], [run.task for run in runs])
-        check_ledger(home, chosen)
-        check_evaluators(chosen)
-        redactions = _redactions(panel, judge)
-        quote = _quote(judge, runs, pass_score, redactions)
-        if spending.dry_run:
-            echo(counted(len(runs), "labelled trajectory"))
-        if not is_agreed(home, chosen, {name: quote}, spending):
-            return
-        limit = spending.budget()
-        asked = asyncio.run(_asked(judge, runs, pass_score, redactions, limit))
-        limit.check_all_was_asked()
-        changes = compare(asked, judge, own.map or (), pass_score)
-        written = _adopt(home, panel, name, changes)
-        remember(home, name, alignment=changes.alignment)
-    except Stopped as problem:
-        echo(f"{problem}; nothing is adopted. Replies are kept: re-run to resume", err=True)
-        sys.exit(3)
+    rubrics, pass_score = load_rubrics(home.rubrics), load_settings(home.gate_file).review.pass_score
+    (judge,) = judges_of(chosen, home.ledger_url)
+    runs = labelled_runs(home, judge, _labels(home), rubrics)
+    check_labels([run.label for run in runs], [run.task for run in runs])
+    redactions = _redactions(panel, judge)
+    questions = partial(ask, runs=runs, pass_score=pass_score, redactions=redactions)
+    (judge,), budget = agreed(home, chosen, spending, questions, [counted(len(runs), "labelled trajectory")])
+    asked = answered(judge, questions, budget, 2 * len(runs))
+    exit_if_stopped(budget, "; nothing is adopted. Replies are kept: re-run to resume")
+    changes = compare(asked, judge, own.map or (), pass_score)
+    written = _adopt(home, panel, name, changes)
+    remember(home, name, alignment=changes.alignment)
     if format_name == "json":
         document = {"judge": name, "written": written, **changes.alignment.model_dump()}
         echo_json(document)
@@ -105,42 +86,6 @@ def _redactions(panel: Panel, judge: Judge) -> list[Redaction] | None:
         return None
     own = [each.redaction for each in panel.judges if isinstance(each.redaction, Redaction)]
     return list({redaction.fingerprint: redaction for redaction in (panel.redaction, *own)}.values())
-
-
-def _quote(
-    judge: Judge, runs: Sequence[LabelledRun], pass_score: float, redactions: Sequence[Redaction] | None
-) -> Quote:
-    """What is not in the ledger costs. Which examples are shown may depend on replies that are not there yet."""
-    from evaluation_assets.core.judging.dry_run import DryRun, dry_run  # noqa: PLC0415  (as above)
-    from evaluation_assets.core.judging.evaluators.dry_run import evaluator_dry_run  # noqa: PLC0415
-    from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge  # noqa: PLC0415
-    from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415
-
-    async def priced() -> Quote:
-        opened: AbstractContextManager[DryRun | None] = nullcontext()
-        if isinstance(judge, ModelJudge):
-            opened = dry_run(judge)
-        elif isinstance(judge, EvaluatorJudge) and judge.asked is not None:
-            opened = evaluator_dry_run(judge, judge.asked)
-        with opened as ready:
-            if ready is None:
-                return NOTHING
-            await ask(ready, runs, pass_score, redactions)
-            return ready.priced(ready.questions)
-
-    return asyncio.run(priced())
-
-
-async def _asked(
-    judge: Judge,
-    runs: Sequence[LabelledRun],
-    pass_score: float,
-    redactions: Sequence[Redaction] | None,
-    limit: Budget,
-) -> Asked:
-    with progress(judge.name, 2 * len(runs)) as step:
-        async with judge.opened(uuid.uuid4().hex, limit) as ready:
-            return await ask(ready, runs, pass_score, redactions, step)
 
 
 def _adopt(home: Installation, panel: Panel, name: str, changes: Changes) -> str:

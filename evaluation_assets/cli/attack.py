@@ -1,35 +1,28 @@
 """`panel attack`: plant texts into tool results, and measure how often they raise the scores of judges."""
 
-import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from functools import partial
 
 import click
-from upath import UPath
 
-from evaluation_assets.cli.agreement import is_agreed_on_drops
+from evaluation_assets.cli.asking import agreed, answered, exit_if_stopped
 from evaluation_assets.cli.one_judge import judge_named
 from evaluation_assets.cli.options import Spending, text_or_json, with_judges, with_spending
-from evaluation_assets.cli.output import echo, echo_json, progress, refuse
+from evaluation_assets.cli.output import echo, echo_json, refuse
 from evaluation_assets.core.intake.clips.tool_types import ToolTypes, load_tool_types
-from evaluation_assets.core.intake.drops import one_file
 from evaluation_assets.core.judging.canaries import canaries
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import RECORDED, JudgeSettings, Panel, judges_of
-from evaluation_assets.core.judging.probes import RETEST, Attacked, attacked
+from evaluation_assets.core.judging.panel import RECORDED, JudgeSettings, Panel
+from evaluation_assets.core.judging.probes import RETEST, attacked
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
-from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.pipeline.attack import drawn_clips, scores_of
 from evaluation_assets.core.review.attacks import LEAST_RISE, Attack, ProbeResult, padding_slope, probe_results
 from evaluation_assets.core.review.measured import remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
-from evaluation_assets.core.traces.formats.readers.canonical import line_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory
-from evaluation_assets.runs.paid import check_evaluators, check_ledger
 
 
 @click.command("attack")
@@ -56,40 +49,30 @@ def attack(
     without one, or has no score that could rise.
     """
     chosen = _chosen(panel, names)
-    found: dict[str, Attack] = {}
-    stopped: Stopped | None = None
-    try:
-        rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
-        given = attacked(canaries() if drop is None else _clips(home, drop, types), rubrics, types)
-        home.make()
-        check_ledger(home, chosen)
-        check_evaluators(chosen)
-        if not _is_agreed(home, chosen, given, spending):
-            return
-        limit = spending.budget()
-        for judge in judges_of(chosen, home.ledger_url):
-            with progress(judge.name, len(given)) as step:
-                scores = asyncio.run(scores_of(judge, given, rubrics, types, limit, step))
-            found[judge.name] = Attack(
-                judge_version=judge.version,
-                prompt_version=_prompt_version(judge),
-                on=datetime.now(UTC).date(),
-                drop=drop,
-                probes=probe_results(given, scores),
-                padding=padding_slope(given, scores),
-            )
-            if format_name == "text":
-                echo(*_lines(judge.name, found[judge.name]))
-            limit.check_all_was_asked()
-            remember(home, judge.name, attack=found[judge.name])
-    except Stopped as problem:
-        stopped = problem
+    rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
+    given = attacked(canaries() if drop is None else _clips(home, drop, types), rubrics, types)
+    ask = partial(scores_of, given=given, rubrics=rubrics, types=types)
+    judges, budget = agreed(home, chosen, spending, ask, [f"{counted(len(given), 'clip')} for each judge"])
+    attacks: dict[str, Attack] = {}
+    for judge in judges:
+        scores = answered(judge, ask, budget, len(given))
+        attacks[judge.name] = Attack(
+            judge_version=judge.version,
+            prompt_version=_prompt_version(judge),
+            on=datetime.now(UTC).date(),
+            drop=drop,
+            probes=probe_results(given, scores),
+            padding=padding_slope(given, scores),
+        )
+        if format_name == "text":
+            echo(*_lines(judge.name, attacks[judge.name]))
+        if budget.refused is not None:
+            break
+        remember(home, judge.name, attack=attacks[judge.name])
     if format_name == "json":
-        echo_json([{"judge": name, **each.model_dump(mode="json")} for name, each in found.items()])
-    if stopped is not None:
-        echo(f"{stopped}; clips that were not asked about count in no rate, and nothing is kept", err=True)
-        sys.exit(3)
-    sys.exit(0 if all(each.is_measured and not each.caught for each in found.values()) else 1)
+        echo_json([{"judge": name, **each.model_dump(mode="json")} for name, each in attacks.items()])
+    exit_if_stopped(budget, "; clips that were not asked about count in no rate, and nothing is kept")
+    sys.exit(0 if all(each.is_measured and not each.caught for each in attacks.values()) else 1)
 
 
 def _clips(home: Installation, drop: str, types: ToolTypes) -> list[Trajectory]:
@@ -122,17 +105,6 @@ def _chosen(panel: Panel, names: Sequence[str]) -> Panel:
 
 def _is_asked_about_clips(judge: JudgeSettings) -> bool:
     return "clip" in judge.selection.levels and judge.provider != RECORDED
-
-
-def _is_agreed(home: Installation, panel: Panel, given: Sequence[Attacked], spending: Spending) -> bool:
-    """Whether the judges are to be asked, after the price was shown where there is one."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "attacked.jsonl"
-        path.write_bytes(b"".join(line_of(each.trajectory) for each in given))
-        drop = one_file(UPath(path))
-        if spending.dry_run:
-            echo(f"{counted(len(given), 'clip')} for each judge")
-        return is_agreed_on_drops(home, panel, [drop], spending)
 
 
 def _lines(judge: str, found: Attack) -> Iterator[str]:

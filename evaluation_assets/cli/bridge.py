@@ -1,20 +1,17 @@
 """`panel bridge`: link the scores of a suite over a change of a judge, a rubric or a model."""
 
-import asyncio
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
-from upath import UPath
 
-from evaluation_assets.cli.agreement import is_agreed_on_drops
+from evaluation_assets.cli.asking import agreed, answered, exit_if_stopped
 from evaluation_assets.cli.options import Spending, WholeRange, text_or_json, with_panel, with_spending
-from evaluation_assets.cli.output import echo, echo_json, progress, refuse
+from evaluation_assets.cli.output import echo, echo_json, refuse
 from evaluation_assets.core.gating.baselines import judges_in
 from evaluation_assets.core.gating.bridges import (
     bridges_file,
@@ -28,11 +25,8 @@ from evaluation_assets.core.gating.outcome import Bridge, Offset
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics
 from evaluation_assets.core.gating.wording import offset as offset_words
-from evaluation_assets.core.intake.drops import Drop, one_file
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.judging.scorers import Scorers
-from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.pipeline.bridging import (
     LEVELS,
     STEPS,
@@ -42,15 +36,14 @@ from evaluation_assets.core.pipeline.bridging import (
     Run,
     all_differences,
     change_of,
+    copied,
+    judge_copies,
     overlap,
     sampled,
 )
-from evaluation_assets.core.pipeline.chosen_runs import trajectories_of
 from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
-from evaluation_assets.core.traces.formats.readers.canonical import line_of
-from evaluation_assets.runs.paid import check_evaluators, check_ledger
 
 
 @click.command("bridge")
@@ -91,15 +84,7 @@ def bridge(
                 f"only {counted(tasks, 'task')} in {counted(len(runs), 'run')} that {old} scored; at least "
                 f"{settings.min_tasks} needed (--sample, or evaluate more drops with {old})"
             )
-        asking = _asking(panel, change)
-        check_ledger(home, asking)
-        check_evaluators(asking)
-        with _as_drops(home, runs) as sampled_drops:
-            if not _is_agreed(home, asking, change, sampled_drops, spending):
-                return
-        limit = spending.budget()
-        found = _overlap(home, runs, Scorers.of(home, asking), change, limit)
-        limit.check_all_was_asked()
+        found = _overlap(home, runs, _asking(panel, change), change, spending)
         offsets, needed = _offsets(found, runs, settings)
         if not offsets:
             raise NoBridge(_too_few(needed))
@@ -119,9 +104,6 @@ def bridge(
     except NoBridge as problem:
         echo(f"no bridge: {problem}", err=True)
         sys.exit(1)
-    except Stopped as problem:
-        echo(f"{problem}; no bridge was made. Replies are kept: run the command again", err=True)
-        sys.exit(3)
     if format_name == "json":
         echo_json({"suite": name, "file": str(file), **made.model_dump(), "tasks_needed": needed})
     else:
@@ -160,31 +142,19 @@ def _asking(panel: Panel, change: Change) -> Panel:
     return panel.model_copy(update={"judges": tuple(judges), "embeddings": None})
 
 
-@contextmanager
-def _as_drops(home: Installation, runs: Mapping[Run, str]) -> Iterator[list[Drop]]:
-    """The runs as drops of their own, for the price."""
-    by_drop: dict[str, set[str]] = {}
-    for drop, trajectory in runs:
-        by_drop.setdefault(drop, set()).add(trajectory)
+def _overlap(home: Installation, runs: Collection[Run], asking: Panel, change: Change, spending: Spending) -> Overlap:
+    """Ask the judges that have no verdicts on the runs yet, and compare the scores; exits if some was not asked."""
+    scorers = Scorers.of(home, asking)
+    asked = asking.of_judges(judge for judge in asking.judges if judge.name in change.asked)
     with TemporaryDirectory() as folder:
-        files = [Path(folder) / f"{number}.jsonl" for number in range(len(by_drop))]
-        for file, (drop, chosen) in zip(files, by_drop.items(), strict=True):
-            file.write_bytes(b"".join(line_of(each) for each in trajectories_of(home, drop, chosen)))
-        yield [one_file(UPath(file)) for file in files]
-
-
-def _is_agreed(home: Installation, panel: Panel, change: Change, drops: list[Drop], spending: Spending) -> bool:
-    """Whether the judges are to be asked, after the price was shown where there is one."""
-    asked = tuple(judge for judge in panel.judges if judge.name in change.asked)
-    if not asked:
-        return not spending.dry_run
-    alone = panel.model_copy(update={"judges": asked, "quorum": 1})
-    return is_agreed_on_drops(home, alone, drops, spending)
-
-
-def _overlap(home: Installation, runs: Mapping[Run, str], scorers: Scorers, change: Change, limit: Budget) -> Overlap:
-    with progress("judging", len(runs) * len(change.asked) * len(STEPS)) as step:
-        return asyncio.run(overlap(home, runs, scorers, change.asked, limit, step))
+        there = Installation.at(folder)
+        drops = copied(home, runs, there, [judge.name for judge in scorers.judges if judge.name not in change.asked])
+        ask = partial(judge_copies, there=there, drops=drops, rubrics=scorers.rubrics)
+        judges, budget = agreed(home, asked, spending, ask, ())
+        for judge in judges:
+            answered(judge, ask, budget, len(runs) * len(STEPS))
+        exit_if_stopped(budget, "; no bridge was made. Replies are kept: run the command again")
+        return overlap(home, there, drops, scorers)
 
 
 def _offsets(

@@ -1,27 +1,21 @@
 """`compare`: two evaluated drops, task by task; with `--pairwise`, a judge says which runs are better."""
 
-import asyncio
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, cast
+from functools import partial
 
 import click
 
-from evaluation_assets.cli.agreement import is_agreed
+from evaluation_assets.cli.asking import agreed, answered, exit_if_stopped
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.one_judge import one_judge
 from evaluation_assets.cli.options import Spending, text_or_json, with_panel, with_spending
-from evaluation_assets.cli.output import echo, echo_json, progress, refuse, warn
-from evaluation_assets.core.judging.panel import Panel, judges_of
-from evaluation_assets.core.models.errors import Stopped
-from evaluation_assets.core.pipeline.pairwise import Preference, Share, asked, both_orders, paired_runs, quoted
+from evaluation_assets.cli.output import echo, echo_json, refuse, warn
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.pipeline.pairwise import Preference, Share, paired_runs, preference_by
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
-from evaluation_assets.runs.paid import check_ledger
-
-if TYPE_CHECKING:
-    from evaluation_assets.core.judging.model_judge import ModelJudge
 
 
 @click.command("compare")
@@ -65,28 +59,15 @@ def compare(
         warn(f"not compared, because the text of the task differs: {', '.join(pairing.changed)}")
     if not pairing.pairs:
         refuse(f"{baseline} and {current} have no task in common")
-    check_ledger(home, chosen)
-    judge = cast("ModelJudge", judges_of(chosen, home.ledger_url)[0])
-    if spending.dry_run:
-        echo(f"{counted(len(pairing.pairs), 'pair')} of {counted(pairing.tasks, 'task')}, each in both orders")
-    quote = asyncio.run(quoted(judge, both_orders(home, baseline, current, pairing.pairs)))
-    if not is_agreed(home, chosen, {judge.name: quote}, spending):
-        return
-    limit = spending.budget()
-    questions = both_orders(home, baseline, current, pairing.pairs)
-    with progress(judge.name, 2 * len(pairing.pairs)) as step:
-        found = asyncio.run(asked(judge, questions, limit, step))
+    ask = partial(preference_by, home=home, baseline=baseline, current=current, pairs=pairing.pairs)
+    about = f"{counted(len(pairing.pairs), 'pair')} of {counted(pairing.tasks, 'task')}, each in both orders"
+    (judge,), budget = agreed(home, chosen, spending, ask, [about])
+    found = answered(judge, ask, budget, 2 * len(pairing.pairs))
     if format_name == "json":
         echo_json({"baseline": baseline, "current": current, "judge": judge.name, **asdict(found)})
     else:
         echo(*_lines(found, baseline, current, judge.name))
-    try:
-        limit.check_all_was_asked()
-    except Stopped as problem:
-        echo(
-            f"{problem}; pairs that were not asked about are missing. Replies are kept: run the command again", err=True
-        )
-        sys.exit(3)
+    exit_if_stopped(budget, "; pairs that were not asked about are missing. Replies are kept: run the command again")
     sys.exit(0 if found.pairs else 1)
 
 

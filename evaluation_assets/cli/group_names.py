@@ -1,28 +1,21 @@
 """`groups name`: what a judge calls failure groups."""
 
-import asyncio
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from functools import partial
 
-from evaluation_assets.cli.agreement import is_agreed
+from evaluation_assets.cli.asking import agreed, answered, exit_if_stopped
 from evaluation_assets.cli.one_judge import one_judge
 from evaluation_assets.cli.options import Spending
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.judging.naming import NotNamed
-from evaluation_assets.core.judging.panel import Panel, judges_of
+from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.models.errors import Stopped
-from evaluation_assets.core.pipeline.group_names import evidence_of, names_by, naming_questions
-from evaluation_assets.core.pipeline.pairwise import quoted
+from evaluation_assets.core.pipeline.group_names import evidence_of, names_by
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.sections.failure_groups.states import KeptState, read_states, write_states
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
-from evaluation_assets.runs.paid import check_ledger
-
-if TYPE_CHECKING:
-    from evaluation_assets.core.judging.model_judge import ModelJudge
 
 
 def ask_for_names(
@@ -41,24 +34,14 @@ def ask_for_names(
         echo("no group to name")
         return
     evidence = evidence_of(home, asked)
-    check_ledger(home, alone)
-    judge = cast("ModelJudge", judges_of(alone, home.ledger_url)[0])
-    if spending.dry_run:
-        echo(counted(len(asked), "group"))
-    quote = asyncio.run(quoted(judge, naming_questions(asked, evidence)))
-    if not is_agreed(home, alone, {own: quote}, spending):
-        return
-    limit = spending.budget()
-    names = asyncio.run(names_by(judge, asked, evidence, limit))
+    ask = partial(names_by, groups=asked, evidence=evidence)
+    (judge,), budget = agreed(home, alone, spending, ask, [counted(len(asked), "group")])
+    names = answered(judge, ask, budget, len(asked))
     given = {group: said for group, said in names.items() if isinstance(said, str)}
     _keep(home, given, own)
     for group, said in names.items():
         echo(plain(f"{group}  {f'not named: {said}' if isinstance(said, NotNamed) else said}"))
-    try:
-        limit.check_all_was_asked()
-    except Stopped as problem:
-        echo(f"{problem}. Names and replies are kept: run the command again", err=True)
-        sys.exit(3)
+    exit_if_stopped(budget, ". Names and replies are kept: run the command again")
     if len(given) < len(names):
         echo("A reply that is kept is not asked for again: name another judge with --judge", err=True)
     sys.exit(0 if len(given) == len(asked) else 1)

@@ -1,34 +1,32 @@
 """`inject`: plant faults into copies of runs, and measure how well judges and detectors notice them."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 from upath import UPath
 
-from evaluation_assets.cli.agreement import is_agreed_on_drops
+from evaluation_assets.cli.asking import agreed, answered
 from evaluation_assets.cli.one_judge import judge_named
 from evaluation_assets.cli.options import OutputFile, Spending, WholeRange, text_or_json, with_judges, with_spending
-from evaluation_assets.cli.output import echo, echo_json, progress, refuse, warn
+from evaluation_assets.cli.output import echo, echo_json, refuse, warn
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.drops import inspect
-from evaluation_assets.core.intake.drops import Drop, find, one_file
+from evaluation_assets.core.intake.drops import find
 from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor, Removal
 from evaluation_assets.core.intake.preprocessing.rules import Settings
-from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, JudgeSettings, Panel, judges_of
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, JudgeSettings, Panel
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.lake.stored import published
-from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.injection import (
     Pairs,
     asks_about_runs,
     by_findings,
     chosen_runs,
+    judge_pairs,
     pairs_of,
-    run_judge,
 )
 from evaluation_assets.core.report.findings.injection_table import figures, injection_lines
 from evaluation_assets.core.scoring.discrimination import Noticed
@@ -42,7 +40,6 @@ from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
-from evaluation_assets.runs.paid import check_evaluators, check_ledger
 
 _RULES = JudgeSettings(name=EMBEDDED, provider=EMBEDDED)
 
@@ -108,17 +105,27 @@ def inject(
         refuse(f"{source}: nothing can be planted into {counted(found.runs, 'run')}{_first_reason(found)}")
     if output is not None:
         _write(output, found)
-    if not _is_free(chosen):
-        home.make()  # for the ledger
-    check_ledger(home, chosen)
-    check_evaluators(chosen)
-    if _is_agreed(home, chosen, found, spending):
-        judges = judges_of(chosen, home.ledger_url)
-        _measure(home, judges, found, spending.budget(), source, format_name)
+    rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
+    ask = partial(judge_pairs, found=found, rubrics=rubrics, types=types)
+    judges, budget = agreed(home, chosen, spending, ask, _planted(found))
+    report: list[dict[str, Any]] = []
+    if format_name == "text":
+        echo(f"{source}: {counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}")
 
+    def measured() -> Iterator[tuple[dict[str, str], list[tuple[Operator, Noticed]]]]:
+        for judge in judges:
+            yield {"by": "judge", "judge": judge.name}, answered(judge, ask, budget, len(found.trajectories()))
+        for by, noticed in by_findings(found).items():
+            yield {"by": by}, noticed
 
-def _is_free(panel: Panel) -> bool:
-    return all(judge.provider == EMBEDDED for judge in panel.judges)
+    for by, noticed in measured():
+        if format_name == "json":
+            report.append({**by, "runs": found.runs, "operators": figures(found, noticed)})
+            continue
+        echo("", f"judge {by['judge']}" if "judge" in by else by["by"].replace("_", " "))
+        echo(*injection_lines(found, noticed))
+    if format_name == "json":
+        echo_json(report)
 
 
 def _chosen(panel: Panel, names: Sequence[str]) -> Panel:
@@ -173,50 +180,9 @@ def _write(output: Path, found: Pairs) -> None:
     )
 
 
-def _is_agreed(home: Installation, panel: Panel, found: Pairs, spending: Spending) -> bool:
-    """Whether the judges are to be asked, after the price was shown where there is one."""
-    if spending.dry_run:
-        echo(f"{counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}")
-        for name, reasons in found.not_applicable.items():
-            fit = found.runs - sum(reasons.values())
-            echo(f"  {name:<22}{fit:>6}  {'; '.join(f'{count}: {why}' for why, count in reasons.most_common(1))}")
-    if _is_free(panel):
-        return not spending.dry_run
-    with TemporaryDirectory() as folder:
-        return is_agreed_on_drops(home, panel, [_as_drop(Path(folder), found)], spending)
-
-
-def _as_drop(folder: Path, found: Pairs) -> Drop:
-    path = folder / "injected.jsonl"
-    path.write_bytes(b"".join(map(line_of, found.trajectories())))
-    return one_file(UPath(path))
-
-
-def _measure(
-    home: Installation, judges: Sequence[Judge], found: Pairs, budget: Budget, source: str, format_name: str
-) -> None:
-    report: list[dict[str, Any]] = []
-    if format_name == "text":
-        echo(f"{source}: {counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}")
-    for by, noticed in _measured(home, judges, found, budget):
-        if format_name == "json":
-            report.append({**by, "runs": found.runs, "operators": figures(found, noticed)})
-            continue
-        echo("", f"judge {by['judge']}" if "judge" in by else by["by"].replace("_", " "))
-        echo(*injection_lines(found, noticed))
-    if format_name == "json":
-        echo_json(report)
-
-
-def _measured(
-    home: Installation, judges: Sequence[Judge], found: Pairs, budget: Budget
-) -> Iterator[tuple[dict[str, str], list[tuple[Operator, Noticed]]]]:
-    """What each judge, the detectors and the process score make of the pairs, with who it is by."""
-    rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
-    for judge in judges:
-        with progress(judge.name, len(found.trajectories())) as step:
-            noticed = run_judge(judge, found, rubrics, types, budget, step)
-        yield {"by": "judge", "judge": judge.name}, noticed
-    own = by_findings(found)
-    yield {"by": "detectors"}, own.detectors
-    yield {"by": "process_score"}, own.process_score
+def _planted(found: Pairs) -> Iterator[str]:
+    """What a dry run says: how many runs each fault can be planted into, and why not into others."""
+    yield f"{counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}"
+    for name, reasons in found.not_applicable.items():
+        fit = found.runs - sum(reasons.values())
+        yield f"  {name:<22}{fit:>6}  {'; '.join(f'{count}: {why}' for why, count in reasons.most_common(1))}"

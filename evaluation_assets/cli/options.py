@@ -13,7 +13,6 @@ import click
 
 if TYPE_CHECKING:
     from evaluation_assets.core.judging.panel import Panel
-    from evaluation_assets.core.models.budget import Budget
     from evaluation_assets.core.system.installation import Installation
 
 # `--help` and usage errors should not wait for what reads files and tables: imports are in the functions.
@@ -211,12 +210,6 @@ class Spending:
     budget_usd: float | None = None
     budget_calls: int | None = None
     agreed: bool = False
-
-    def budget(self) -> "Budget":
-        """A budget with these limits."""
-        from evaluation_assets.core.models.budget import Budget
-
-        return Budget(self.budget_usd, limit_calls=self.budget_calls)
 
 
 def with_spending(dry_run: str, *, limits_calls: bool = False) -> Callable[[Any], Any]:

@@ -42,7 +42,7 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, to_a_hundredth_cent
 from evaluation_assets.defs.names import AGENT_RUNS
 from evaluation_assets.runs.outcomes import EXIT_STATUS
-from evaluation_assets.runs.paid import USER, PaidEvaluation, missing_keys, without_keys
+from evaluation_assets.runs.paid import USER, PaidEvaluation, check_keys, missing_keys, without_keys
 
 _NAMED = 10
 
@@ -188,7 +188,7 @@ def run_suite_command(
         refuse(f"{' and '.join(lacking)} cannot be run; set the variable, or choose agents with --agent")
     _check_budgets(agents, loaded.suite, budget, budget_calls)
     paid = PaidEvaluation(home, panel.asking(), Settings(), name)
-    paid.check_keys_for(len(agents))
+    check_keys(panel.asking(), len(agents))
     try:
         paid.check_budget(judging_budget, judging_budget_calls)
     except InvalidPanel as problem:

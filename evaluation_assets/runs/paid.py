@@ -4,11 +4,11 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop
 from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.judging.asking import model_of
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Panel, judges_of
@@ -21,9 +21,6 @@ from evaluation_assets.core.pipeline.planning import Calls, Plan, plan, total_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.core.traces.token_usage import TokenUsage
-
-if TYPE_CHECKING:
-    from evaluation_assets.core.judging.model_judge import ModelJudge
 
 _SOME = TokenUsage(input_tokens=1_000_000, output_tokens=1_000_000)
 
@@ -52,7 +49,7 @@ class PaidEvaluation:
     @property
     def lacks_keys(self) -> bool:
         """Whether every judge needs a key and none has it."""
-        return not any(_has_key(judge.key_variable) for judge in self._panel.judges)
+        return lacks_keys(self._panel)
 
     def check_keys(self, drops: Sequence[Drop]) -> None:
         """Check that some judge can be asked, or that the ledger has all replies, before anything of it runs.
@@ -64,20 +61,7 @@ class PaidEvaluation:
         if not self.lacks_keys or not self._selects_verdicts():
             return
         judges = judges_of(self._panel, self._home.ledger_url)
-        self.check_keys_for(sum(sum(calls.new.values()) for calls in self._calls(drops, judges)))
-
-    def check_keys_for(self, calls: int) -> None:
-        """Check that some judge can be asked, if there are so many calls to make.
-
-        Raises:
-            InvalidPanel: no judge has its key; the message names the variables.
-        """
-        if calls and self.lacks_keys:
-            without = ", ".join(f"{judge.name}: {judge.key_variable}" for judge in self._panel.judges)
-            raise InvalidPanel(
-                f"no judge can be asked, because no API key is set ({without}). Set the variable, or choose judges "
-                "that need none, such as provider: rules, in panel.yaml"
-            )
+        check_keys(self._panel, sum(sum(calls.new.values()) for calls in self._calls(drops, judges)))
 
     def quotes(self, drops: Sequence[Drop]) -> dict[str, Quote]:
         """The quote of each judge that costs something, over these drops. Drops that cannot be read cost nothing."""
@@ -112,10 +96,8 @@ class PaidEvaluation:
             InvalidPanel: only US dollars are limited, and the price of a model is unknown.
             InvalidSelection: `select` names no asset of an evaluation.
         """
-        if budget_usd is None or budget_calls is not None or not self._selects_verdicts():
-            return
-        if missing := unknown_prices(self._panel, self._priced):
-            raise InvalidPanel(f"the price of {', '.join(missing)} is unknown, {NO_LIMIT}")
+        if self._selects_verdicts():
+            check_budget(self._panel, self._priced, budget_usd, budget_calls)
 
     def _selects_verdicts(self) -> bool:
         if self._select is None:
@@ -125,6 +107,35 @@ class PaidEvaluation:
 
         chosen = assets_of(build_definitions(self._home, self._panel), self._select, with_files=False)
         return any(key.path[0].endswith("_verdicts") for key in chosen)
+
+
+def lacks_keys(panel: Panel) -> bool:
+    """Whether every judge needs a key and none has it."""
+    return not any(_has_key(judge.key_variable) for judge in panel.judges)
+
+
+def check_keys(panel: Panel, calls: int) -> None:
+    """Check that some judge can be asked, if there are so many calls to make.
+
+    Raises:
+        InvalidPanel: no judge has its key; the message names the variables.
+    """
+    if calls and lacks_keys(panel):
+        without = ", ".join(f"{judge.name}: {judge.key_variable}" for judge in panel.judges)
+        raise InvalidPanel(
+            f"no judge can be asked, because no API key is set ({without}). Set the variable, or choose judges "
+            "that need none, such as provider: rules, in panel.yaml"
+        )
+
+
+def check_budget(panel: Panel, judges: Sequence[Judge], budget_usd: float | None, budget_calls: int | None) -> None:
+    """Check that a budget limits what it is for.
+
+    Raises:
+        InvalidPanel: only US dollars are limited, and the price of a model is unknown.
+    """
+    if budget_usd is not None and budget_calls is None and (missing := unknown_prices(panel, judges)):
+        raise InvalidPanel(f"the price of {', '.join(missing)} is unknown, {NO_LIMIT}")
 
 
 USER = "the simulated user"
@@ -141,7 +152,7 @@ def unknown_prices(panel: Panel, judges: Sequence[Judge]) -> list[str]:
         f"judge {judge.name} ({judge.model})"
         for judge in judges
         if judge.provider not in WITHOUT_MODEL
-        and (model := _asked(judge)) is not None
+        and (model := model_of(judge)) is not None
         and model.pricing.cost(_SOME) is None
     ]
     embeddings = panel.embeddings
@@ -178,17 +189,8 @@ def without_keys(missing: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _can_cost(judge: Judge) -> bool:
-    model = _asked(judge)
+    model = model_of(judge)
     return model is not None and model.pricing.cost(_SOME) != 0
-
-
-def _asked(judge: Judge) -> "ModelJudge | None":
-    """The model that a judge asks."""
-    from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
-    from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415
-
-    model = judge.asked if isinstance(judge, EvaluatorJudge) else judge
-    return model if isinstance(model, ModelJudge) else None
 
 
 def check_evaluators(panel: Panel) -> None:

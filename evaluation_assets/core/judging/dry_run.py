@@ -132,12 +132,13 @@ class DryRun(OpenJudge):
             self._before[conversation] = request
             raise
 
-    def priced(self, questions: Sequence[Question]) -> Quote:
-        """What these of the questions cost."""
-        measured = [
-            replace(each, bytes_per_token=self.bytes_per_token(each.level) or BYTES_PER_TOKEN) for each in questions
-        ]
-        return quote(measured, self.settings, self._pricing)
+    def priced(self, questions: Sequence[Question]) -> dict[str, Quote]:
+        """What these of the questions cost, by level."""
+        by_level: dict[str, list[Question]] = {}
+        for each in questions:
+            measured = replace(each, bytes_per_token=self.bytes_per_token(each.level) or BYTES_PER_TOKEN)
+            by_level.setdefault(each.level, []).append(measured)
+        return {level: quote(asked, self.settings, self._pricing) for level, asked in by_level.items()}
 
 
 def _shared_turns(before: Request, request: Request) -> Sequence[Message]:

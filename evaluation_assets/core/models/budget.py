@@ -48,7 +48,8 @@ class Budget:
         self._in_flight = 0
         self._waiting: list[asyncio.Future[None]] = []
         self._stopped: Stopped | None = None
-        self._refused: Stopped | None = None
+        self.refused: Stopped | None = None
+        """Why a question was not asked. A budget that is spent may have been enough."""
 
     def begin_at(self, spent_usd: float, calls: int) -> None:
         """Count what the run has spent before, by its ledger; what was paid through this object is part of it."""
@@ -64,14 +65,9 @@ class Budget:
         if self.limit_calls is not None and self.calls >= self.limit_calls:
             raise self._refusal(f"the budget of {counted(self.limit_calls, 'model call')} is spent")
 
-    def check_all_was_asked(self) -> None:
-        """Raise `Stopped` if a question was not asked because of the budget. One that is spent may have been enough."""
-        if self._refused is not None:
-            raise self._refused
-
     def _refusal(self, why: str) -> Stopped:
-        self._refused = Stopped("budget", why)
-        return self._refused
+        self.refused = Stopped("budget", why)
+        return self.refused
 
     def pay(self, cost_usd: float | None) -> None:
         """Add what one reply cost; an unknown price adds nothing."""

@@ -1,11 +1,12 @@
 """Ask a judge about labelled trajectories, as it is and with worked examples, and compare it with people."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from statistics import fmean
 
-from evaluation_assets.core.judging.judge import Judge, judge_chains
+from evaluation_assets.core.judging.asking import Step, judge_all
+from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.rubrics.model import Example, Rubric, Rubrics
 from evaluation_assets.core.judging.score_map import ScoreMap, counts_as
 from evaluation_assets.core.judging.shown_texts import ShownText
@@ -116,21 +117,21 @@ def _whole(judge: Judge, chain: Chain) -> Chain | None:
 
 async def ask(
     ready: Judge,
+    step: Step,
     runs: Sequence[LabelledRun],
     pass_score: float,
     redactions: Sequence[Redaction] | None,
-    judged: Callable[[], object] = lambda: None,
 ) -> Asked:
     """Ask an open judge, which has no map, about labelled runs.
 
     Args:
         ready: The judge.
+        step: Called after each run.
         runs: All labelled runs.
         pass_score: The score from which a run passes.
         redactions: What is replaced in examples, one after the other; `None` where the judge cannot be shown examples.
-        judged: Called after each run.
     """
-    before = await _scores(ready, [run.chain for run in runs], judged)
+    before = await _scores(ready, step, [run.chain for run in runs])
     if redactions is None:
         return Asked(runs, before, None, ())
     made_from = [(run, fmean(own)) for run, own in zip(runs, before, strict=True) if own and not decides(run.task)]
@@ -140,16 +141,15 @@ async def ask(
     old = runs[0].chain.subjects[0].rubric
     rubric = old.model_copy(update={"version": old.version + 1, "examples": examples})
     deciding = [_with_rubric(run.chain, rubric) for run in runs if decides(run.task)]
-    return Asked(runs, before, rubric, await _scores(ready, deciding, judged))
+    return Asked(runs, before, rubric, await _scores(ready, step, deciding))
 
 
-async def _scores(ready: Judge, chains: Sequence[Chain], judged: Callable[[], object]) -> list[Samples]:
-    found: list[Samples] = []
-    async for judgements in judge_chains(ready, iter(chains)):
+async def _scores(ready: Judge, step: Step, chains: Sequence[Chain]) -> list[Samples]:
+    samples: list[Samples] = []
+    async for judgements in judge_all(ready, chains, step):
         given = ([score for score in each.verdict.scores.values() if score is not None] for each in judgements)
-        found.append([fmean(scores) for scores in given if scores])
-        judged()
-    return found
+        samples.append([fmean(scores) for scores in given if scores])
+    return samples
 
 
 def _with_rubric(chain: Chain, rubric: Rubric) -> Chain:

@@ -1,17 +1,16 @@
 """Ask a judge about clips, as they are and with planted texts."""
 
-import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from statistics import fmean
 
 from evaluation_assets.core.intake.clips.segmentation import Clip, clips_of
 from evaluation_assets.core.intake.clips.tool_types import ToolTypes
-from evaluation_assets.core.judging.judge import Judge, judge_chains
+from evaluation_assets.core.judging.asking import Step, judge_all
+from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.probes import Attacked
 from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.subjects import clip_chain
-from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.chosen_runs import trajectories_of
 from evaluation_assets.core.sections.findings.faults.editing import moved_by, with_steps
 from evaluation_assets.core.sections.findings.faults.operator import NotApplicable
@@ -66,20 +65,12 @@ def _alone(run: Trajectory, clips: Iterable[Clip]) -> Iterator[Trajectory]:
 
 
 async def scores_of(
-    judge: Judge,
-    given: Iterable[Attacked],
-    rubrics: Rubrics,
-    types: ToolTypes,
-    budget: Budget,
-    judged: Callable[[], object],
+    ready: Judge, step: Step, given: Iterable[Attacked], rubrics: Rubrics, types: ToolTypes
 ) -> dict[str, float | None]:
-    """The mean score of a judge on each clip, by the ID of its trajectory; `None` where it gave none."""
+    """The mean score of an open judge on each clip, by the ID of its trajectory; `None` where it gave none."""
     chains = [clip_chain(each.trajectory, clips_of(each.trajectory, types), rubrics) for each in given]
-    found: dict[str, float | None] = {}
-    async with judge.opened(uuid.uuid4().hex, budget) as ready:
-        async for judgements in judge_chains(ready, iter(chains)):
-            first = judgements[0]
-            scores = [score for score in first.verdict.scores.values() if score is not None]
-            found[first.subject.trajectory.id] = fmean(scores) if scores else None
-            judged()
-    return found
+    means: dict[str, float | None] = {}
+    async for first, *_ in judge_all(ready, chains, step):
+        scores = [score for score in first.verdict.scores.values() if score is not None]
+        means[first.subject.trajectory.id] = fmean(scores) if scores else None
+    return means

@@ -3,17 +3,16 @@
 The new judge is asked what an evaluation of these runs would ask, so that both share replies in the ledger.
 """
 
-import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from tempfile import TemporaryDirectory
 
 from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS, judges_in, scored_with
 from evaluation_assets.core.gating.bridges import differences
 from evaluation_assets.core.gating.measured_drop import MeasuredTables
 from evaluation_assets.core.gating.outcome import Difference
 from evaluation_assets.core.gating.task_metrics import DropMetrics
-from evaluation_assets.core.judging.judge import Judge, judge_chains
+from evaluation_assets.core.judging.asking import Step, judge_all
+from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.rubrics.model import Level, Rubrics
 from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, trajectory_chains
@@ -22,7 +21,6 @@ from evaluation_assets.core.judging.verdict_rows import verdict_rows
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
 from evaluation_assets.core.lake.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS, Table
-from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.identity import digest
@@ -144,84 +142,58 @@ class Overlap:
     silent: frozenset[str]
 
 
-async def overlap(
-    home: Installation,
-    runs: Collection[Run],
-    scorers: Scorers,
-    asked: Collection[str],
-    budget: Budget,
-    judged: Callable[[], object],
-) -> Overlap:
-    """Score runs with these judges and subtract the scores in the tables.
-
-    Args:
-        home: Where the runs were evaluated.
-        runs: Those to score.
-        scorers: What scores after the change.
-        asked: Those of the judges that are asked; verdicts of the others are in the tables.
-        budget: Shared by all that is asked.
-        judged: Called for each run, judge asked, and level.
-    """
-    found: dict[str, dict[Run, float]] = {}
-    clip_scorers: set[str] = set()
+def copied(home: Installation, runs: Collection[Run], there: Installation, judges: Iterable[str]) -> list[str]:
+    """Copy runs, with the verdicts of these judges, into another installation; returns its drops."""
     by_drop: dict[str, set[str]] = {}
     for drop, trajectory in runs:
         by_drop.setdefault(drop, set()).add(trajectory)
-    run_id = uuid.uuid4().hex
+    tables = [("preprocessed_trajectories",), ("clips",)]
+    tables += [(table.name, judge) for judge in judges for table, _ in STEPS]
     for drop, chosen in by_drop.items():
+        for names in tables:
+            stored = home.table(drop, *names)
+            rows = (row for row in stored.rows() if row["trajectory_id"] in chosen)
+            _write(there.table(drop, *names), rows)
+    return list(by_drop)
+
+
+async def judge_copies(ready: Judge, step: Step, there: Installation, drops: Iterable[str], rubrics: Rubrics) -> None:
+    """Write the tables of verdicts of an open judge on copied runs, from the lowest level up."""
+    for drop in drops:
+        below = [there.table(drop, "preprocessed_trajectories"), there.table(drop, "clips")]
+        for table, chains_of in STEPS:
+            rows: list[Row] = []
+            async for judgements in judge_all(ready, ready.selection.chains(chains_of(*below, rubrics)), step):
+                rows += [row for judgement in judgements for row in verdict_rows(drop, ready, judgement)]
+            below.append(there.table(drop, table.name, ready.name))
+            _write(below[-1], rows)
+
+
+def overlap(home: Installation, there: Installation, drops: Iterable[str], scorers: Scorers) -> Overlap:
+    """The scores of copied runs by the verdicts beside them, less those where the runs were evaluated."""
+    by_metric: dict[str, dict[Run, float]] = {}
+    clip_scorers: set[str] = set()
+    for drop in drops:
         old = {
             (row["trajectory_id"], row["criterion"]): row["adjusted_mean"]
             for row in home.table(drop, "trajectory_scores").rows(["trajectory_id", "criterion", "adjusted_mean"])
         }
-        with TemporaryDirectory() as folder:
-            there = Installation.at(folder)
-            for table in ("preprocessed_trajectories", "clips"):
-                _copy(home.table(drop, table), there.table(drop, table), chosen)
-            for judge in scorers.judges:
-                if judge.name in asked:
-                    await _judge(there, drop, judge, scorers.rubrics, run_id, budget, judged)
-                    continue
-                for table, _ in STEPS:
-                    _copy(home.table(drop, table.name, judge.name), there.table(drop, table.name, judge.name), chosen)
-            tables = MeasuredTables.of(there, drop, scorers.judges)
-            clip_scorers |= {
-                name
-                for name, stored in tables.clip_verdicts.items()
-                if any(row["outcome"] == "scored" for row in stored.rows(["outcome"]))
-            }
-            for row in tables.scores(drop, scorers):
-                was, now = old.get((row["trajectory_id"], row["criterion"])), row["adjusted_mean"]
-                if was is not None and now is not None:
-                    found.setdefault(row["criterion"], {})[drop, row["trajectory_id"]] = now - was
+        tables = MeasuredTables.of(there, drop, scorers.judges)
+        clip_scorers |= {
+            name
+            for name, stored in tables.clip_verdicts.items()
+            if any(row["outcome"] == "scored" for row in stored.rows(["outcome"]))
+        }
+        for row in tables.scores(drop, scorers):
+            was, now = old.get((row["trajectory_id"], row["criterion"])), row["adjusted_mean"]
+            if was is not None and now is not None:
+                by_metric.setdefault(row["criterion"], {})[drop, row["trajectory_id"]] = now - was
     silent = {judge.name for judge in scorers.judges} - clip_scorers if clip_scorers else set[str]()
-    return Overlap(found, frozenset(silent))
+    return Overlap(by_metric, frozenset(silent))
 
 
-def _copy(stored: Stored, target: Stored, chosen: Collection[str]) -> None:
-    rows = (row for row in stored.rows() if row["trajectory_id"] in chosen)
-    write(target.path, Stream(stored.table, batched(rows, stored.table)))
-
-
-async def _judge(
-    there: Installation,
-    drop: str,
-    judge: Judge,
-    rubrics: Rubrics,
-    run_id: str,
-    budget: Budget,
-    judged: Callable[[], object],
-) -> None:
-    """Write the tables of verdicts of a judge, from the lowest level up."""
-    below = [there.table(drop, "preprocessed_trajectories"), there.table(drop, "clips")]
-    for table, chains_of in STEPS:
-        rows: list[Row] = []
-        async with judge.opened(run_id, budget) as ready:
-            async for judgements in judge_chains(ready, judge.selection.chains(chains_of(*below, rubrics))):
-                rows += [row for judgement in judgements for row in verdict_rows(drop, judge, judgement)]
-                judged()
-        own = there.table(drop, table.name, judge.name)
-        write(own.path, Stream(table, batched(rows, table)))
-        below.append(own)
+def _write(stored: Stored, rows: Iterable[Row]) -> None:
+    write(stored.path, Stream(stored.table, batched(rows, stored.table)))
 
 
 def all_differences(change: Change, silent: frozenset[str]) -> dict[str, Difference]:

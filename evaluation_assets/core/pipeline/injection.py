@@ -1,6 +1,5 @@
 """Judges and detectors on runs with planted faults, each beside the run that it was made of."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,11 +7,11 @@ from statistics import fmean
 
 from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.intake.clips.tool_types import ToolTypes
-from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
+from evaluation_assets.core.judging.asking import Step, judge_all
+from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.selection import Selection
 from evaluation_assets.core.judging.subjects import Chain, clip_chain, trajectory_chain
-from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.scoring.discrimination import Noticed
 from evaluation_assets.core.sections.findings.call_forms import CallForms
 from evaluation_assets.core.sections.findings.detecting import detected
@@ -74,23 +73,14 @@ class RunScore:
     wrong: frozenset[Span] | None = None
 
 
-async def judge_runs(
-    judge: Judge,
-    trajectories: Sequence[Trajectory],
-    rubrics: Rubrics,
-    types: ToolTypes,
-    budget: Budget,
-    judged: Callable[[], object],
-) -> dict[str, RunScore]:
-    """The score of each run by its ID. The judge is asked about clips, or else about whole runs."""
-    chains = (_chain(judge.selection, trajectory, rubrics, types) for trajectory in trajectories)
-    found: dict[str, RunScore] = {}
-    async with judge.opened("inject", budget) as ready:
-        async for judgements in judge_chains(ready, chains):
-            if judgements:
-                found[judgements[0].subject.trajectory.id] = _score(judgements)
-                judged()
-    return found
+async def judge_pairs(
+    ready: Judge, step: Step, found: Pairs, rubrics: Rubrics, types: ToolTypes
+) -> list[tuple[Operator, Noticed]]:
+    """What an open judge makes of all pairs. It is asked about clips, or else about whole runs."""
+    chains = (_chain(ready.selection, trajectory, rubrics, types) for trajectory in found.trajectories())
+    judged = judge_all(ready, chains, step)
+    scores = {each[0].subject.trajectory.id: _score(each) async for each in judged if each}
+    return list(judged_pairs(found.pairs, scores))
 
 
 def asks_about_runs(selection: Selection) -> bool:
@@ -206,16 +196,8 @@ def detected_pairs(pairs: Sequence[Pair], detect: Detect) -> Iterator[tuple[Oper
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ByFindings:
-    """What is made of all pairs without a judge: by detectors, and by the process score."""
-
-    detectors: list[tuple[Operator, Noticed]]
-    process_score: list[tuple[Operator, Noticed]]
-
-
-def by_findings(found: Pairs) -> ByFindings:
-    """What the findings of each run say of all pairs, those of detectors and of how the run ended.
+def by_findings(found: Pairs) -> dict[str, list[tuple[Operator, Noticed]]]:
+    """What `detectors` and the `process_score` make of all pairs, by the findings of detectors and of how runs ended.
 
     A changed copy is seen in the drop in the place of its run.
     """
@@ -225,10 +207,10 @@ def by_findings(found: Pairs) -> ByFindings:
     for pair in found.pairs:
         own = forms.with_replaced(pair.original, pair.changed)
         findings[pair.changed.id] = findings_of(pair.changed, detected(pair.changed, own))
-    return ByFindings(
-        detectors=list(detected_pairs(found.pairs, lambda trajectory: findings[trajectory.id])),
-        process_score=list(_scored_pairs(found.pairs, findings)),
-    )
+    return {
+        "detectors": list(detected_pairs(found.pairs, lambda trajectory: findings[trajectory.id])),
+        "process_score": list(_scored_pairs(found.pairs, findings)),
+    }
 
 
 def _scored_pairs(
@@ -253,16 +235,3 @@ def _is_at(found: Place, planted: Place) -> bool:
     wanted = (planted.turn, planted.interaction, planted.step)
     given = (found.turn, found.interaction, found.step)
     return all(want is None or want == have for want, have in zip(wanted, given, strict=True))
-
-
-def run_judge(
-    judge: Judge,
-    found: Pairs,
-    rubrics: Rubrics,
-    types: ToolTypes,
-    budget: Budget,
-    judged: Callable[[], object] = lambda: None,
-) -> list[tuple[Operator, Noticed]]:
-    """What a judge makes of all pairs."""
-    scores = asyncio.run(judge_runs(judge, found.trajectories(), rubrics, types, budget, judged))
-    return list(judged_pairs(found.pairs, scores))

@@ -1,22 +1,16 @@
 """Compare the runs of two drops pairwise: a judge says of each pair which run is better, in both orders."""
 
-import uuid
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from evaluation_assets.core.judging.judge import Judgement, judge_chains
+from evaluation_assets.core.judging.asking import Step, judge_all
+from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.pairwise import BETTER_RUN, pair_chain
-from evaluation_assets.core.judging.quotes import Quote, in_batches
 from evaluation_assets.core.judging.subjects import Chain
-from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.chosen_runs import trajectories_of
 from evaluation_assets.core.scoring.intervals import interval_of_mean
 from evaluation_assets.core.system.installation import Installation
-
-if TYPE_CHECKING:
-    from evaluation_assets.core.judging.model_judge import ModelJudge
 
 _TIE = 0.5
 
@@ -110,27 +104,13 @@ def both_orders(home: Installation, baseline: str, current: str, pairs: Sequence
         yield pair_chain(other, run)
 
 
-async def quoted(judge: "ModelJudge", questions: Iterable[Chain]) -> Quote:
-    """What the questions cost that the ledger does not answer."""
-    from evaluation_assets.core.judging.dry_run import dry_run  # noqa: PLC0415  (SQLAlchemy and httpx: 0.3 s)
-
-    with dry_run(judge) as ready:
-        async for _ in judge_chains(ready, questions):
-            pass
-        quote = ready.priced(ready.questions)
-    return in_batches({"trajectory": quote}) if judge.in_batches else quote
-
-
-async def asked(
-    judge: "ModelJudge", questions: Iterable[Chain], budget: Budget, judged: Callable[[], object]
+async def preference_by(
+    ready: Judge, step: Step, home: Installation, baseline: str, current: str, pairs: Sequence[RunPair]
 ) -> Preference:
-    """The preference of a judge over the questions of `both_orders`. `judged` is called for each of them."""
-    found: list[Judgement] = []
-    async with judge.opened(uuid.uuid4().hex, budget) as ready:
-        async for (judgement,) in judge_chains(ready, questions):
-            found.append(judgement)
-            judged()
-    return preference_of(list(zip(found[::2], found[1::2], strict=True)))
+    """The preference of an open judge, which is asked about each pair in both orders."""
+    questions = both_orders(home, baseline, current, pairs)
+    judged = [judgement async for (judgement,) in judge_all(ready, questions, step)]
+    return preference_of(list(zip(judged[::2], judged[1::2], strict=True)))
 
 
 def preference_of(pairs: Sequence[tuple[Judgement, Judgement]]) -> Preference:

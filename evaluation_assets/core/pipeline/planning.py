@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from evaluation_assets.core.intake.clips.segmentation import Clip, clips_of
 from evaluation_assets.core.intake.clips.tool_types import ToolTypes
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor, Removal, Statistics
 from evaluation_assets.core.intake.preprocessing.rules import Settings
+from evaluation_assets.core.judging.asking import dry_run_of, model_of
 from evaluation_assets.core.judging.canaries import CanarySettings, ask_canaries
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL
@@ -39,7 +40,6 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 if TYPE_CHECKING:
     from evaluation_assets.core.judging.dry_run import DryRun
-    from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
     from evaluation_assets.core.judging.model_judge import ModelJudge
 
 PRESETS: tuple[Preset, ...] = ("quick", "standard", "full")
@@ -129,7 +129,7 @@ def plan(
     async def ask() -> None:
         with ExitStack() as opened:
             asked = [
-                _plan_of(judge, presets, opened, repeats, rubrics)
+                _JudgePlan(judge, presets, opened, repeats, rubrics)
                 for judge in judges
                 if judge.provider not in WITHOUT_MODEL
             ]
@@ -186,41 +186,43 @@ class _Pass:
         questions = [each for each in self.ready.questions if each.level in levels]
         if any(each.level in _WITH_CANARIES for each in questions):
             questions += canaries
-        by_level: dict[str, list[Question]] = {}
-        for each in questions:
-            by_level.setdefault(each.level, []).append(each)
-        quotes = {level: ready.priced(found) for level, found in by_level.items()}
+        quotes = ready.priced(questions)
         batched = in_batches(quotes)
         return Calls(
             judge=ready.name,
             known={level: count for level, count in ready.known.items() if level in levels},
-            new={level: len(found) for level, found in by_level.items()},
+            new={level: found.expected.calls for level, found in quotes.items()},
             quote=batched if self._is_batched else in_total(quotes.values()),
             batched=batched if self._has_batches and not self._is_batched else None,
             is_batched=self._is_batched,
             by_level=quotes,
             typical_reply=ready.lengths.typical,
-            bytes_per_token=next((ready.bytes_per_token(level) for level in by_level), None),
+            bytes_per_token=next((ready.bytes_per_token(level) for level in quotes), None),
         )
 
 
 class _JudgePlan:
-    """The dry runs of one judge: of its own selection, and of presets. Presets that ask the same share one."""
+    """The dry runs of one judge: of its own selection, and of presets. Presets that ask the same share one.
+
+    Presets and canary clips are about rubrics, which metrics of other packages do not ask.
+    """
 
     def __init__(
-        self, judge: "ModelJudge", presets: Collection[Preset], opened: ExitStack, repeats: int, rubrics: Rubrics
+        self, judge: Judge, presets: Collection[Preset], opened: ExitStack, repeats: int, rubrics: Rubrics
     ) -> None:
-        from evaluation_assets.core.judging.dry_run import dry_run  # noqa: PLC0415  (SQLAlchemy and httpx: 0.3 s)
-
+        model = model_of(judge)
+        assert model is not None, "judges without a model have no plan"
+        self._is_metric = model is not judge
+        presets, repeats = ((), 0) if self._is_metric else (presets, repeats)
         self._own = judge.selection
         self._wanted = {preset: self._like_own(Selection.of(None, preset, self._own.share)) for preset in presets}
         self._rubrics = rubrics
         self._repeats = repeats
-        self._canaries = opened.enter_context(dry_run(judge)) if repeats else None
+        self._canaries = opened.enter_context(dry_run_of(judge, model)) if repeats else None
         full = self._like_own(Selection.of(None, "full", self._own.share))
         needed = [self._own, *self._wanted.values()]
         chosen = dict.fromkeys(full if _is_part(each, full) and presets else each for each in needed)
-        self._passes = [_Pass(judge, opened.enter_context(dry_run(judge)), selection) for selection in chosen]
+        self._passes = [_Pass(model, opened.enter_context(dry_run_of(judge, model)), each) for each in chosen]
 
     def _like_own(self, selection: Selection) -> Selection:
         return replace(selection, sees_images=self._own.sees_images)
@@ -237,42 +239,14 @@ class _JudgePlan:
             await ask_canaries(self._canaries, self._rubrics, "dry run", self._repeats)
             canaries = [replace(each, level="canary") for each in self._canaries.questions]
         own = self._of(self._own, canaries)
+        if self._is_metric:
+            return replace(own, batched=None, first_calls_only=True)
         return replace(own, presets={preset: self._of(each, canaries) for preset, each in self._wanted.items()})
 
     def _of(self, selection: Selection, canaries: Sequence[Question]) -> Calls:
         asked = next((each for each in self._passes if each.selection == selection), None)
         asked = asked or next(each for each in self._passes if _is_part(selection, each.selection))
         return asked.calls(selection, canaries)
-
-
-def _plan_of(
-    judge: Judge, presets: Collection[Preset], opened: ExitStack, repeats: int, rubrics: Rubrics
-) -> "_JudgePlan | _EvaluatorPlan":
-    from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
-
-    if isinstance(judge, EvaluatorJudge):
-        return _EvaluatorPlan(judge, opened, rubrics)
-    return _JudgePlan(cast("ModelJudge", judge), presets, opened, repeats, rubrics)
-
-
-class _EvaluatorPlan:
-    """The dry run of a metric of another package. Presets and canary clips are about rubrics, which it does not ask."""
-
-    def __init__(self, judge: "EvaluatorJudge", opened: ExitStack, rubrics: Rubrics) -> None:
-        from evaluation_assets.core.judging.evaluators.dry_run import evaluator_dry_run  # noqa: PLC0415
-
-        assert judge.asked is not None, "judges without a model have no plan"
-        ready = opened.enter_context(evaluator_dry_run(judge, judge.asked))
-        self._pass = _Pass(judge.asked, ready, judge.selection)
-        self._rubrics = rubrics
-
-    async def ask(self, trajectory: Trajectory, clips: Sequence[Clip], images: Sequence[Image]) -> None:
-        """Everything about a trajectory."""
-        await self._pass.ask(trajectory, clips, images, self._rubrics)
-
-    async def calls(self) -> Calls:
-        """What was asked for."""
-        return replace(self._pass.calls(self._pass.selection, []), batched=None, first_calls_only=True)
 
 
 def _is_part(selection: Selection, whole: Selection) -> bool:

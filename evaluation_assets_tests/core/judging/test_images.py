@@ -160,7 +160,7 @@ def test_images_are_in_the_price_before_they_are_sent(url: str, models: ModelSer
         with dry_run(judge) as ready:
             async for _ in judge_chains(ready, iter([of])):
                 pass
-            quote = ready.priced(ready.questions)
+            (quote,) = ready.priced(ready.questions).values()
         tokens.append(quote.expected.input_tokens)
         most.append(quote.most.input_tokens)
         return ready.questions

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from evaluation_assets.core.intake.clips.tool_types import shipped_tool_types
+from evaluation_assets.core.judging.asking import answer_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.models.budget import Budget
@@ -14,9 +16,9 @@ from evaluation_assets.core.pipeline.injection import (
     by_findings,
     chosen_runs,
     detected_pairs,
+    judge_pairs,
     pairs_of,
     region,
-    run_judge,
 )
 from evaluation_assets.core.report.findings.injection_table import figures, injection_lines
 from evaluation_assets.core.scoring.discrimination import Noticed, discrimination
@@ -111,7 +113,9 @@ def test_a_new_finding_in_a_control_is_a_false_alarm(pairs: Pairs) -> None:
 
 
 def test_the_embedded_judge_notices_errors_and_no_order_of_keys(pairs: Pairs) -> None:
-    noticed = run_judge(RulesJudge(), pairs, load_rubrics(), shipped_tool_types(), Budget())
+    noticed = answer_of(
+        RulesJudge(), partial(judge_pairs, found=pairs, rubrics=load_rubrics(), types=shipped_tool_types()), Budget()
+    )
     errors = discrimination([each for operator, each in noticed if operator.name == "ignored_error"])
     keys = discrimination([each for operator, each in noticed if operator.name == "key_order"])
     assert errors is not None
@@ -128,7 +132,7 @@ def test_the_embedded_judge_notices_errors_and_no_order_of_keys(pairs: Pairs) ->
 
 
 def test_the_process_score_from_findings_falls_for_faults_and_for_no_control(pairs: Pairs) -> None:
-    scored = by_findings(pairs).process_score
+    scored = by_findings(pairs)["process_score"]
     for name, operator in OPERATORS.items():
         own = discrimination([each for planted, each in scored if planted.name == name])
         if own is None:
