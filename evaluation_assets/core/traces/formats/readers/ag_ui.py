@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
@@ -39,11 +39,6 @@ _THOUGHTS = (
 _CALLS = ("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_CHUNK")
 _ENDS = ("_END", "_START")
 """Ends of the names of events that only frame others."""
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records has an event that only AG-UI has."""
-    return any(is_event(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -263,3 +258,6 @@ class _Stream:
         thought, message = "".join(reply.thought).strip() or None, "".join(reply.message).strip() or None
         if thought or message or calls:
             self.session.said(Said(thought=thought, message=message, calls=calls))
+
+
+detect = any_record(is_event)

@@ -4,18 +4,20 @@ tokens that `ui_messages.json` beside it states; and sessions of Cline's CLI (`<
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
 from evaluation_assets.core.traces.formats.coding.client_context import CLINE_RESULT, is_of_cline
 from evaluation_assets.core.traces.formats.coding.cline_tasks import ClineTask, request_usage, tasks_beside
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.coding.session_logs import each_session, units_in
+from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
 from evaluation_assets.core.traces.formats.images import image_text
-from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -52,29 +54,21 @@ _TOOLS = (
 """Tools that the models of these clients call by writing an XML element in their text."""
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(is_of_cline(record) or _is_session(record) for record in sample.records)
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory per file of messages, and per session."""
     tasks, conversations = tasks_beside(files)
-    for file in own_files(conversations, detect, NAME):
-        if isinstance(file, Rejection):
-            yield file
-            continue
-        messages: list[Record] = []
-        for record in read_records(file):
-            if isinstance(record, Rejection):
-                yield record
-            elif _is_session(record.data):
-                yield usable(record, lambda one: _session_of(one, unmapped))
-            else:
-                messages.append(record)
-        if messages:
-            known = tasks.get(posixpath.dirname(file.source), ClineTask())
-            yield usable(messages[0], lambda _, of_task=messages, known=known: _task_of(of_task, known, unmapped))
+    units = each_own_file(conversations, detect, NAME, _units_of)
+    return each_session(units, partial(_trajectory, tasks, unmapped))
+
+
+def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
+    return units_in(read_records(file), is_whole=_is_session)
+
+
+def _trajectory(tasks: Mapping[str, ClineTask], unmapped: UnmappedFields, unit: Unit) -> Trajectory:
+    if _is_session(unit[0].data):
+        return _session_of(unit[0], unmapped)
+    return _task_of(unit, tasks.get(posixpath.dirname(unit[0].source), ClineTask()), unmapped)
 
 
 def _is_session(data: Any) -> bool:
@@ -248,3 +242,6 @@ def _wrapped(text: str) -> JsonObject:
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+detect = any_record(lambda record: is_of_cline(record) or _is_session(record))

@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection
 from evaluation_assets.core.traces.formats.coding.client_context import is_client_context
 from evaluation_assets.core.traces.formats.coding.gemini_parts import parts_of, texts_in, usage_in
 from evaluation_assets.core.traces.formats.coding.gemini_stream import Stream, is_init
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.traces.formats.coding.session_logs import units_in, why_no_object
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
@@ -39,22 +40,14 @@ _COMMAND = ("/", "?")
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
-    unit: list[Record] = []
-    for record in read_records(file):
-        if isinstance(record, Rejection):
-            yield record
-        elif not isinstance(record.data, dict):
-            yield record.rejected(UnusableRecord("wrong_type", "expected an object"))
-        else:
-            if unit and (
-                (is_init(record.data) and not _is_prompt(unit))
-                or (_is_header(record.data) and _id(record.data) != _id(unit[0].data))
-            ):
-                yield unit
-                unit = []
-            unit.append(record)
-    if unit:
-        yield unit
+    return units_in(read_records(file), why_no_object, _begins)
+
+
+def _begins(unit: Unit, data: Any) -> bool:
+    """Whether a record begins another session than that of the records before it."""
+    if is_init(data):
+        return not _is_prompt(unit)
+    return _is_header(data) and _id(data) != _id(unit[0].data)
 
 
 def _is_prompt(unit: Sequence[Record]) -> bool:

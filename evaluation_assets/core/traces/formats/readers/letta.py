@@ -9,12 +9,13 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection, any_record
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.coding.session_logs import units_in
+from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.context import is_limit
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.chat import content_of, split_thought
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.pieces import in_a_row
@@ -45,32 +46,26 @@ _BESIDE = (
 )  # fmt: skip
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_message(record) or _is_answer(record) or _is_file(record) for record in sample.records)
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory per file of messages, per answer of the API, and per exported agent."""
-    for file in own_files(files, detect, NAME):
-        if isinstance(file, Rejection):
-            yield file
-            continue
-        messages: list[Record] = []
-        for record in read_records(file):
-            if isinstance(record, Rejection):
-                yield record
-            elif _is_file(record.data):
-                for agent in objects_in(record.data["agents"]):
-                    yield usable(record, lambda one, agent=agent: _exported(one.json_object(), agent, unmapped))
-            elif _is_answer(record.data):
-                yield usable(record, lambda one: _answered(one.json_object(), unmapped))
-            elif first_text(record.data, "message_type") is None:
-                yield record.rejected(UnusableRecord("wrong_type", "expected a message with a message_type"))
-            else:
-                messages.append(record)
-        if messages:
-            yield usable(messages[0], lambda _, own=messages: _listed([one.data for one in own], unmapped))
+    for unit in each_own_file(files, detect, NAME, _units_of):
+        if isinstance(unit, Rejection):
+            yield unit
+        elif _is_file(unit[0].data):
+            for agent in objects_in(unit[0].data["agents"]):
+                yield usable(unit[0], lambda one, agent=agent: _exported(one.json_object(), agent, unmapped))
+        elif _is_answer(unit[0].data):
+            yield usable(unit[0], lambda one: _answered(one.json_object(), unmapped))
+        else:
+            yield usable(unit[0], lambda _, own=unit: _listed([one.data for one in own], unmapped))
+
+
+def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
+    return units_in(read_records(file), _why_not, is_whole=lambda data: _is_file(data) or _is_answer(data))
+
+
+def _why_not(data: Any) -> str | None:
+    return "a message with a message_type" if first_text(data, "message_type") is None else None
 
 
 def _is_message(data: Any) -> bool:
@@ -304,3 +299,6 @@ def _told(call: Call) -> str | None:
     """What a call tells the user."""
     arguments = call.arguments if isinstance(call.arguments, dict) else arguments_in(as_text(call.arguments))
     return first_text(arguments, "message")
+
+
+detect = any_record(lambda record: _is_message(record) or _is_answer(record) or _is_file(record))

@@ -14,14 +14,13 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.context import reference
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import attempted
+from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.stored import attributes_of, usage_attributes
-from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.transcript import as_text, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -39,28 +38,11 @@ _FAILED = ("STATUS_CODE_ERROR", "ERROR")
 _EXPECTED = ("expected_response", "expected_output", "ground_truth", "expected_answer")
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a record is a trace of MLflow."""
-    return any(_is_trace(record) for record in sample.records)
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace. Traces of one session that follow each other are joined."""
     about: dict[str, _About] = {}
-    with SpanSpool() as spool:
-        for file in own_files(files, detect, NAME):
-            if isinstance(file, Rejection):
-                yield file
-                continue
-            for record in read_records(file):
-                kept = (
-                    record
-                    if isinstance(record, Rejection)
-                    else attempted(record, partial(_keep, spool, about, unmapped))
-                )
-                if kept is not None:
-                    yield kept
-        yield from trajectories_in(spool, NAME, unmapped, labelled=partial(_labelled, about, unmapped))
+    records = each_own_file(files, detect, NAME, read_records)
+    return each_trace(records, NAME, unmapped, partial(_keep, about, unmapped), partial(_labelled, about, unmapped))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +54,7 @@ class _About:
     usage: Usage | None
 
 
-def _keep(spool: SpanSpool, about: dict[str, _About], unmapped: UnmappedFields, record: Record) -> None:
+def _keep(about: dict[str, _About], unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
     """Spool the spans of a trace.
 
     Raises:
@@ -251,3 +233,6 @@ def _is_trace(data: Any) -> bool:
 
 def _has_mlflow(span: JsonObject) -> bool:
     return any(key.startswith("mlflow.") for key in object_in(span.get("attributes")))
+
+
+detect = any_record(_is_trace)

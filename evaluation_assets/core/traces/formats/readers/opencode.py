@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.traces.formats.coding.opencode_forks import copied, digests_of, history_of, is_fork
 from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.times import as_utc
@@ -34,24 +35,15 @@ _SILENT = ("step-start", "snapshot", "patch", "retry", "agent", "subtask")
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
     """Each export; the consecutive events of a session."""
-    unit: list[Record] = []
-    for record in read_records(file):
-        if isinstance(record, Rejection):
-            yield record
-            continue
-        if _is_export(record.data):
-            yield [record]
-            continue
-        session = first_text(record.data, "sessionID")
-        if session is None:
-            yield record.rejected(UnusableRecord("wrong_type", "expected an export or an event with a sessionID"))
-            continue
-        if unit and first_text(unit[0].data, "sessionID") != session:
-            yield unit
-            unit = []
-        unit.append(record)
-    if unit:
-        yield unit
+    return units_in(read_records(file), _why_not, _begins, _is_export)
+
+
+def _why_not(data: Any) -> str | None:
+    return "an export or an event with a sessionID" if first_text(data, "sessionID") is None else None
+
+
+def _begins(unit: Unit, data: Any) -> bool:
+    return first_text(unit[0].data, "sessionID") != first_text(data, "sessionID")
 
 
 def _link_of(records: Sequence[Any]) -> Link:

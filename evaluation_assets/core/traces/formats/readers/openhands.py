@@ -9,12 +9,14 @@ and the total of the run assumes that the counter restarted at 0.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
+from evaluation_assets.core.traces.formats.coding.session_logs import units_in
+from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_in
 from evaluation_assets.core.traces.formats.times import elapsed_ms
 from evaluation_assets.core.traces.formats.transcript import (
@@ -58,18 +60,9 @@ _HOUSEKEEPING = {
 _CUT_OFF = re.compile(r"max(?:imum)?[ _]?(?:number of )?(?:iteration|step|budget)", re.IGNORECASE)
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_event(record) or _history_of(record) is not None for record in sample.records)
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory per user message of a stream, or per output record."""
-    for file in own_files(files, detect, NAME):
-        if isinstance(file, Rejection):
-            yield file
-        else:
-            yield from _trajectories(file, unmapped)
+    return each_own_file(files, detect, NAME, partial(_trajectories, unmapped))
 
 
 @dataclass(slots=True)
@@ -80,30 +73,20 @@ class _Session:
     used: tuple[float, ...] = (0, 0, 0, 0)
 
 
-def _trajectories(file: DropFile, unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+def _trajectories(unmapped: UnmappedFields, file: DropFile) -> Iterator[Trajectory | Rejection]:
     session = _Session()
-    task: list[Record] = []
-    for record in read_records(file):
-        if isinstance(record, Rejection):
-            yield record
-        elif _history_of(record.data) is not None:
-            yield usable(record, lambda found: _output_record(found, unmapped), is_whole=True)
-        elif _is_task(record.data) and any(_is_task(event.data) for event in task):
-            yield _stream(task, session, unmapped)
-            task = [record]
+    for unit in units_in(read_records(file), begins=_begins, is_whole=lambda data: _history_of(data) is not None):
+        if isinstance(unit, Rejection):
+            yield unit
+        elif _history_of(unit[0].data) is not None:
+            yield usable(unit[0], lambda found: _output_record(found, unmapped), is_whole=True)
         else:
-            task.append(record)
-    if task:
-        yield _stream(task, session, unmapped)
+            events = [record.data for record in unit]
+            yield usable(unit[0], lambda _, events=events: _Run(session, unmapped, events).trajectory())
 
 
-def _stream(records: Sequence[Record], session: _Session, unmapped: UnmappedFields) -> Trajectory | Rejection:
-    """Build the trajectory of the events of one task."""
-
-    def trajectory_of(_: Record) -> Trajectory:
-        return _Run(session, unmapped, [record.data for record in records]).trajectory()
-
-    return usable(records[0], trajectory_of)
+def _begins(unit: Unit, data: Any) -> bool:
+    return _is_task(data) and any(_is_task(event.data) for event in unit)
 
 
 def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
@@ -390,3 +373,6 @@ def _history_of(record: Any) -> list[Any] | None:
         ):
             return items
     return None
+
+
+detect = any_record(lambda record: _is_event(record) or _history_of(record) is not None)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
@@ -44,11 +44,6 @@ _SILENT = (
 )  # fmt: skip
 _NOT_OVER = -1
 """Exit code of a command that still runs."""
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_event(record) or _is_state(record) or _is_output(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -310,3 +305,6 @@ def _is_output(record: Any) -> bool:
 
 def _is_state(record: Any) -> bool:
     return isinstance(at(record, "agent"), dict) and "execution_status" in record and "kind" not in record
+
+
+detect = any_record(lambda record: _is_event(record) or _is_state(record) or _is_output(record))

@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.files.json_values import as_line
 from evaluation_assets.core.traces.formats.files.records import is_document, read_parts, read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import attempted
+from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
-from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
@@ -45,30 +44,19 @@ _GEN_AI = "gen_ai."
 _PARTS = ("resource", *(f"{scopes}.item.{part}" for scopes in _SCOPES for part in ("scope", "spans.item")))
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(
-        _holds_spans(record) or _holds_spans(at(record, "trace")) or _holds_events(record) for record in sample.records
-    )
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace, in order of their first span."""
-    with SpanSpool() as spool:
-        for file in own_files(files, detect, NAME):
-            if isinstance(file, Rejection):
-                yield file
-                continue
-            spans = file.watch.over(_of_document(file)) if is_document(file.path) else _of_lines(file, unmapped)
-            is_empty = True
-            for item in spans:
-                is_empty = False
-                kept = item if isinstance(item, Rejection) else attempted(item, partial(_keep, spool, unmapped))
-                if kept is not None:
-                    yield kept
-            if is_empty:
-                yield Rejection(file.source, 1, "no_trajectory_text", "the file has no spans", "")
-        yield from trajectories_in(spool, NAME, unmapped)
+    spans = each_own_file(files, detect, NAME, partial(_spans_in, unmapped))
+    return each_trace(spans, NAME, unmapped, partial(_keep, unmapped))
+
+
+def _spans_in(unmapped: UnmappedFields, file: DropFile) -> Iterator[Record | Rejection]:
+    is_empty = True
+    for item in file.watch.over(_of_document(file)) if is_document(file.path) else _of_lines(file, unmapped):
+        is_empty = False
+        yield item
+    if is_empty:
+        yield Rejection(file.source, 1, "no_trajectory_text", "the file has no spans", "")
 
 
 def _holds_spans(data: Any) -> bool:
@@ -105,7 +93,7 @@ class _Given:
     service: str
 
 
-def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
+def _keep(unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
     """Spool a span."""
     given: _Given = record.data
     if _is_told(given.span):
@@ -283,3 +271,6 @@ def _whole(value: Any) -> int | None:
     if isinstance(value, str) and len(value) < 20:
         return int(value) if value.lstrip("-").isdecimal() else None
     return value if isinstance(value, int) else None
+
+
+detect = any_record(lambda record: _holds_spans(record) or _holds_spans(at(record, "trace")) or _holds_events(record))

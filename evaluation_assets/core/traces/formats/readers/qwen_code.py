@@ -11,15 +11,14 @@ import orjson
 
 from evaluation_assets.core.traces.formats.base import (
     DropFile,
-    Record,
     Rejection,
     Sample,
     UnreadableDrop,
-    UnusableRecord,
 )
 from evaluation_assets.core.traces.formats.coding.gemini_parts import Parts, parts_of, usage_in
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
@@ -57,23 +56,19 @@ _LINE = ("uuid", "parentUuid", "provenance", "promptId", "systemPayload", "displ
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
-    unit: list[Record] = []
-    session: str | None = None
-    for record in read_records(file):
-        if isinstance(record, Rejection):
-            yield record
-            continue
-        following = first_text(record.data, "sessionId")
-        if not isinstance(record.data, dict) or (following is None and not record.data.get("type")):
-            yield record.rejected(UnusableRecord("wrong_type", "expected an object with a type or a sessionId"))
-            continue
-        if unit and following is not None and session is not None and following != session:
-            yield unit
-            unit = []
-        session = following or session
-        unit.append(record)
-    if unit:
-        yield unit
+    return units_in(read_records(file), _why_not, _begins)
+
+
+def _why_not(data: Any) -> str | None:
+    is_line = isinstance(data, dict) and (first_text(data, "sessionId") is not None or data.get("type"))
+    return None if is_line else "an object with a type or a sessionId"
+
+
+def _begins(unit: Unit, data: Any) -> bool:
+    """Whether a line names another session than the last line before it that names one."""
+    following = first_text(data, "sessionId")
+    known = next(filter(None, (first_text(record.data, "sessionId") for record in reversed(unit))), None)
+    return following is not None and known is not None and following != known
 
 
 def _link_of(lines: Sequence[Any]) -> Link:
