@@ -189,6 +189,14 @@ def usage(
     return None if found == Usage() else found
 
 
+def usage_beside(
+    given: int | None, output: int | None, cached: int | None, written: int | None, cost_usd: float | None = None
+) -> Usage | None:
+    """Build a usage of a source that counts what is read from and written to a cache beside the input."""
+    whole = None if given is None else given + (cached or 0) + (written or 0)
+    return usage(whole, output, cost_usd, cached, written)
+
+
 def at_list_price(used: Usage | None, model: str | None) -> Usage | None:
     """Usage of one request of a model, with the list price of its tokens where no cost is recorded and it is known.
 

@@ -13,7 +13,6 @@ from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, user_events
-from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at
@@ -113,12 +112,9 @@ def add_message(session: CodingSession, role: str | None, message: Fields) -> No
 def add_time(session: CodingSession, fields: Fields) -> None:
     """Add the time of a line: a text, or milliseconds since 1970."""
     if fields.is_text("timestamp"):
-        moment = fields.text("timestamp")
+        session.at(fields.text("timestamp"))
     else:
-        milliseconds = fields.number("timestamp", "timestamp_ms")
-        moment = None if milliseconds is None else as_utc(milliseconds / 1000)
-    if moment is not None:
-        session.times.append(moment)
+        session.at_milliseconds(fields.number("timestamp", "timestamp_ms"))
 
 
 def content_text(fields: Fields) -> str:

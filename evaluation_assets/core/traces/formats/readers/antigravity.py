@@ -58,8 +58,7 @@ def _session(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> CodingSes
 
 def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> None:
     kind, source, text = fields.text("type") or "unknown", fields.text("source"), fields.text("content") or ""
-    if (moment := fields.text("created_at")) is not None:
-        session.times.append(moment)
+    session.at(fields.text("created_at"))
     unmapped.stated.compare("full text", len(fields.items("truncated_fields")), 0)
     status = fields.text("status")
     fields.set_aside("step_index")

@@ -5,7 +5,6 @@ tokens that `ui_messages.json` beside it states; and sessions of Cline's CLI (`<
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,8 +17,8 @@ from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.isolation import each_own_file
-from evaluation_assets.core.traces.formats.times import as_utc
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
+from evaluation_assets.core.traces.formats.messages.pieces import call_in
+from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
@@ -93,7 +92,7 @@ def _task_of(records: Sequence[Record], known: ClineTask, unmapped: UnmappedFiel
     task.session.spent = known.spent
     for record in records:
         task.add(record.json_object())
-    task.ran_on(known.model)
+    task.session.ran_on(known.model)
     return task.session.trajectory(NAME, unmapped)
 
 
@@ -111,9 +110,8 @@ class _Task:
                 self.session.compactions += 1
                 fields.rest()
                 return
-            role, time = fields.text("role"), fields.number("ts", "createdAt")
-            if time is not None and (when := as_utc(time / 1000)) is not None:
-                self.session.times.append(when)
+            role = fields.text("role")
+            self.session.at_milliseconds(fields.number("ts", "createdAt"))
             texts: list[str] = []
             calls: list[Call] = []
             for part in fields.parts("content"):
@@ -124,7 +122,7 @@ class _Task:
             fields.set_aside("id", "reasoning_details", "condenseParent", "truncationParent")
             model, metrics = fields.object("modelInfo"), fields.object("metrics")
             used = request_usage(metrics, model.text("providerId", "provider"))
-            self.ran_on(model.text("modelId", "id"))
+            self.session.ran_on(model.text("modelId", "id"))
             for each in (metrics.object("tokens"), metrics, model):
                 each.rest()
         if role == "assistant":
@@ -132,11 +130,6 @@ class _Task:
             self.session.used(used)
         else:
             self._given(texts)
-
-    def ran_on(self, model: str | None) -> None:
-        """Note the model, unless one is known."""
-        if self.session.agent.model is None:
-            self.session.agent = replace(self.session.agent, model=model)
 
     def _part(self, part: Fields, texts: list[str], calls: list[Call]) -> None:
         kind = part.text("type") or "unknown"
@@ -146,7 +139,7 @@ class _Task:
         elif kind in ("thinking", "reasoning"):
             texts.append(f"<thinking>{part.text('thinking', 'text') or ''}</thinking>")
         elif kind == "tool_use":
-            calls.append(Call(name=part.text("name") or "unnamed", arguments=part.value("input"), id=part.name("id")))
+            calls.append(call_in(part, "name", "input", "id"))
         elif kind == "tool_result":
             content = "\n".join(one if isinstance(one, str) else _output(one) for one in part.parts("content"))
             failed = part.flag("is_error") is True
@@ -163,20 +156,14 @@ class _Task:
         """What the model wrote: thoughts, words, and calls as XML elements."""
         thoughts = [thought.strip() for thought in _THOUGHT.findall(text)]
         words, calls = _calls_in(_THOUGHT.sub("", text))
-        said = Said(
-            thought="\n\n".join(filter(None, thoughts)) or None,
-            message=words or None,
-            calls=(*native, *calls),
-        )
-        if said.thought or said.message or said.calls:
-            self.session.said(said)
+        self.session.spoke("\n\n".join(filter(None, thoughts)), words, [*native, *calls])
 
     def _given(self, texts: Sequence[str]) -> None:
         """What the client put into the user's place: results, words of the user, and notes of its own."""
         if (folder := next((found for each in texts if (found := _FOLDER.search(each))), None)) is not None:
             self.session.about.setdefault("cwd", folder[1])
         for found in filter(None, map(_MODEL.search, texts)):
-            self.ran_on(found[1])
+            self.session.ran_on(found[1])
         asked: list[str] = []
         waiting: str | None = None
         for text in (cleaned for each in texts if (cleaned := _ENVIRONMENT.sub("\n", each).strip())):

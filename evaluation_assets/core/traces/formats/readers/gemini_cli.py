@@ -132,11 +132,9 @@ class _Stored:
     def _header(self, data: JsonObject) -> None:
         with self._unmapped.reading(data) as fields:
             self.session.id = fields.name("sessionId") or self.session.id
-            if (started := fields.text("startTime")) is not None:
-                self.session.times.append(started)
-            known = {"project_hash": fields.text("projectHash"), "title": fields.text("summary")}
-            known |= {"cwd": next((one for one in fields.items("directories") if isinstance(one, str)), None)}
-            self.session.about |= {key: value for key, value in known.items() if value is not None}
+            self.session.at(fields.text("startTime"))
+            cwd = next((one for one in fields.items("directories") if isinstance(one, str)), None)
+            self.session.know(project_hash=fields.text("projectHash"), title=fields.text("summary"), cwd=cwd)
             if fields.text("kind") == "subagent":
                 self.session.agent = Agent(id=SUB_AGENT, role=SUB_AGENT)
             fields.set_aside("lastUpdated", "memoryScratchpad")
@@ -148,8 +146,7 @@ class _Stored:
             self._unmapped.count(f"messages[] ({kind})")
             fields.rest()
             return
-        if time is not None:
-            self.session.times.append(time)
+        self.session.at(time)
         parts = parts_of(fields.parts("content"))
         if kind == "gemini":
             self._reply(fields, parts.thoughts, parts.texts, parts.calls)
@@ -165,11 +162,7 @@ class _Stored:
             self.session.asked(text)
 
     def _reply(self, fields: Fields, thoughts: list[str], texts: list[str], parsed: list[Call]) -> None:
-        model = fields.text("model")
-        if self.session.agent.model is None and model is not None:
-            self.session.agent = Agent(
-                id=self.session.agent.id, name=self.session.agent.name, role=self.session.agent.role, model=model
-            )
+        self.session.ran_on(fields.text("model"))
         for thought in fields.objects("thoughts"):
             said = (thought.text("subject"), thought.text("description"))
             thoughts.append("\n".join(part for part in said if part is not None))

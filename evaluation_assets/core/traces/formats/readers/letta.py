@@ -17,10 +17,11 @@ from evaluation_assets.core.traces.formats.context import is_limit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.chat import content_of, split_thought
+from evaluation_assets.core.traces.formats.messages.pieces import call_in
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.pieces import in_a_row
 from evaluation_assets.core.traces.formats.times import chronological
-from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, as_text, one_line, total
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, as_text, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import as_object, at, first_text, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
@@ -177,8 +178,7 @@ class _Letta:
     def add(self, message: Fields) -> None:
         """Add a message of the API."""
         kind = message.text("message_type") or "unknown"
-        if (date := message.text("date")) is not None:
-            self.session.times.append(date)
+        self.session.at(message.text("date"))
         message.set_aside(*_BESIDE)
         if kind == "system_message":
             self._prompted(content_of(message))
@@ -211,8 +211,7 @@ class _Letta:
     def add_stored(self, message: Fields) -> None:
         """Add a message of an exported agent: of OpenAI's form, with the thoughts of the agent as its content."""
         role, text = message.text("role"), content_of(message)
-        if (time := message.text("created_at")) is not None:
-            self.session.times.append(time)
+        self.session.at(message.text("created_at"))
         calls = message.objects("tool_calls")
         message.set_aside(*_BESIDE)
         if role == "user":
@@ -267,20 +266,13 @@ class _Letta:
     def _said(self, text: str, calls: tuple[Call, ...]) -> None:
         thought, self._thoughts = "\n\n".join(self._thoughts), []
         self._told = next((_told(call) for call in calls if call.name == _SPOKEN), None)
-        if thought or text or calls:
-            self.session.said(Said(thought=thought or None, message=text or None, calls=calls))
+        self.session.spoke(thought, text, calls)
 
     def _called(self, calls: Sequence[Fields], text: str = "") -> None:
         made: list[Call] = []
         for call in calls:
             inner = call.object("function") if call.is_object("function") else call
-            made.append(
-                Call(
-                    name=inner.text("name") or "unnamed",
-                    arguments=inner.value("arguments"),
-                    id=call.name("tool_call_id", "id"),
-                )
-            )
+            made.append(replace(call_in(inner, "name", "arguments"), id=call.name("tool_call_id", "id")))
             inner.rest()
             call.rest()
         self._said(text, tuple(made))

@@ -11,7 +11,7 @@ from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.transcript import Asked, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
-from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.formats.usage import usage_beside
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Usage
 
 NAME = "pi"
@@ -92,8 +92,7 @@ def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> No
     fields.set_aside("parentId", "version")
     if kind == "session":
         session.id = fields.name("id")
-        about = {"cwd": fields.text("cwd"), "parent_session": fields.text("parentSession", "branchedFrom")}
-        session.about |= {key: value for key, value in about.items() if value is not None}
+        session.know(cwd=fields.text("cwd"), parent_session=fields.text("parentSession", "branchedFrom"))
         _uses(session, fields.text("modelId"))
         fields.set_aside("provider", "thinkingLevel")
         return
@@ -169,8 +168,7 @@ def _usage(message: Fields) -> Usage | None:
     counts.set_aside("totalTokens", "reasoning")
     if not any((given, cached, written, counts.whole("output"))):  # the request failed
         return None
-    whole = None if given is None else given + (cached or 0) + (written or 0)
-    return usage(whole, counts.whole("output"), paid, cached, written)
+    return usage_beside(given, counts.whole("output"), cached, written, paid)
 
 
 def _uses(session: CodingSession, model: str | None) -> None:

@@ -5,6 +5,7 @@ their results. What is printed has the shape of Claude Code, whose reader reads 
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -15,9 +16,9 @@ from evaluation_assets.core.traces.formats.base import (
     Sample,
     UnreadableDrop,
 )
-from evaluation_assets.core.traces.formats.coding.gemini_parts import Parts, parts_of, usage_in
+from evaluation_assets.core.traces.formats.coding.gemini_parts import parts_of, usage_in
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
-from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession, Parts
 from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
@@ -107,13 +108,14 @@ class _Session:
     def _line(self, fields: Fields) -> None:
         kind, subtype, time = fields.text("type"), fields.text("subtype"), fields.text("timestamp")
         self.session.id = fields.name("sessionId") or self.session.id
-        if time is not None and kind != "system":
-            self.session.times.append(time)
+        if kind != "system":
+            self.session.at(time)
         if (folder := fields.text("cwd")) is not None:
             self.session.about.setdefault("cwd", folder)
-        if (branch := fields.text("gitBranch")) is not None:
-            self.session.about["git_branch"] = branch
-        self._set(fields.text("model"), fields.name("version"))
+        self.session.know(git_branch=fields.text("gitBranch"))
+        self.session.ran_on(fields.text("model"))
+        version = fields.name("version")
+        self.session.agent = replace(self.session.agent, version=self.session.agent.version or version)
         message = fields.object("message")
         message.set_aside("role")
         if kind == "system":
@@ -125,12 +127,6 @@ class _Session:
             fields.rest()
             self._unmapped.count(f"lines[] ({kind or 'unknown'})")
         fields.set_aside(*_LINE)
-
-    def _set(self, model: str | None, version: str | None) -> None:
-        agent = self.session.agent
-        self.session.agent = Agent(
-            id=agent.id, name=agent.name, model=agent.model or model, version=agent.version or version
-        )
 
     def _message(self, kind: str, subtype: str | None, parts: Parts, fields: Fields) -> None:
         if kind == "assistant":
@@ -181,13 +177,12 @@ class _Session:
         child = self._children[agent]
         if kind.endswith(".tool_call"):
             name, identity = event.text("function_name") or "tool", f"{agent}:{len(child.events)}"
-            child.said(Said(calls=(Call(name=name, id=identity, arguments=event.value("function_args")),)))
+            child.spoke(calls=[Call(name=name, id=identity, arguments=event.value("function_args"))])
             if event.flag("success") is False:
                 problem = event.text("error") or "error"
                 child.answered(Result(content=problem, call_id=identity, error=one_line(problem)))
         elif kind.endswith(".api_response"):
-            if (text := event.text("response_text")) is not None:
-                child.said(Said(message=text))
+            child.spoke(message=event.text("response_text"))
             child.used(usage_in(event, _COUNTED))
 
 
