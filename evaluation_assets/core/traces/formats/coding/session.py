@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from evaluation_assets.core.traces.formats.base import UnusableRecord
-from evaluation_assets.core.traces.formats.times import active_seconds, as_utc, chronological, elapsed_ms
+from evaluation_assets.core.traces.formats.times import active_seconds, as_utc, chronological, elapsed_s
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
     Call,
@@ -150,7 +150,6 @@ class CodingSession:
         own = last_words(event for event in self.events if isinstance(event, Said)) if len(turns) == 1 else None
         answer = self.outcome or final_submission(text, turns, self.agent.id) or own
         times = sorted(self.times, key=chronological)
-        elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
         counts = {"compactions": self.compactions, "interruptions": self.interruptions}
         found = {"active_s": active_seconds(times), "exit_codes": self._all_exit_codes()}
         about = {"session_id": self.id, "error": self.error, **self.about, **counts, **found}
@@ -165,7 +164,7 @@ class CodingSession:
             turns=turns,
             final_answer=answer,
             started_at=times[0] if times else None,
-            duration_s=None if elapsed is None else elapsed / 1000,
+            duration_s=elapsed_s(times[0], times[-1]) if len(times) > 1 else None,
             usage=self.usage(),
             flags=flags_of(cut_off=self.stopped, unanswered=unanswered, failed=self.error is not None),
             extra={name: value for name, value in about.items() if value},

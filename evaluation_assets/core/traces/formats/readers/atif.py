@@ -31,7 +31,7 @@ from evaluation_assets.core.traces.formats.harbor_trials import Trial, Trials
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import instruction_in, typed_in
-from evaluation_assets.core.traces.formats.times import elapsed_ms
+from evaluation_assets.core.traces.formats.times import elapsed_s
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
     Call,
@@ -135,7 +135,7 @@ def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: Unmapped
         reference_answer=root.pop("reference_answer"),
         success=verified.success if success is None else success,
         started_at=reading.times[0] if reading.times else None,
-        duration_s=_seconds(reading.times),
+        duration_s=elapsed_s(reading.times[0], reading.times[-1]) if len(reading.times) > 1 else None,
         usage=used or verified.used,
         flags=flags_of(
             cut_off=verified.is_cut_off,
@@ -354,12 +354,6 @@ def _content(value: Any, path: str, reading: _Reading) -> str:
         else:
             pieces.append(as_text(item))
     return "\n".join(pieces)
-
-
-def _seconds(times: list[str]) -> float | None:
-    """Time from the first to the last timestamp."""
-    elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
-    return None if elapsed is None else elapsed / 1000
 
 
 detect = any_record(is_document)

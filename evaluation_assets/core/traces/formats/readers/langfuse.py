@@ -24,7 +24,7 @@ from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import confirm
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
-from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled, verdict_on_run
 
 NAME = "langfuse"
 DESCRIPTION = "Langfuse exports: traces with observations, lists of observations, scores"
@@ -143,9 +143,7 @@ def _scored(scores: Sequence[JsonObject]) -> JsonObject:
             number = value if isinstance(value, int | float) and score.get("dataType") != "CATEGORICAL" else None
             graded = None if number is None or not 0 <= number <= 1 else float(number)
             verdicts.append(
-                RecordedVerdict(
-                    level="trajectory",
-                    subject="trajectory",
+                verdict_on_run(
                     judge=name,
                     scores={} if graded is None else {name: graded},
                     verdict=as_text(value) if graded is None and word is None else word,

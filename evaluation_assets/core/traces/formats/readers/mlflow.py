@@ -12,22 +12,29 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import orjson
-
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.context import reference
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import each_own_file
+from evaluation_assets.core.traces.formats.spans.flat_spans import error_of
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.stored import attributes_of, usage_attributes
 from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.transcript import as_text, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import as_object, at, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import (
+    as_object,
+    at,
+    first_text,
+    list_in,
+    object_in,
+    objects_in,
+    parsed,
+)
 from evaluation_assets.core.traces.formats.usage import confirm, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
-from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled, verdict_on_run
 
 NAME = "mlflow"
 DESCRIPTION = "MLflow traces: Trace.to_dict(), Trace.to_json() and rows of mlflow.search_traces(); with assessments"
@@ -116,7 +123,7 @@ def _span(data: JsonObject, trace_id: str, unmapped: UnmappedFields) -> Span | N
         name=title,
         start_s=None if start is None else start / 1e9,
         duration_ms=None if start is None or end is None or end < start else (end - start) / 1e6,
-        error=_failure(events) or message or "error" if code in _FAILED else None,
+        error=error_of(message, events) if code in _FAILED else None,
         attributes=_attributes(title, attributes, unmapped),
         events=[event for event in events if event.name != "exception"],
     )
@@ -166,17 +173,7 @@ def _id_in(text: str | None) -> str | None:
 
 def _plain(value: Any) -> Any:
     """The value of an attribute, which MLflow stores as JSON text."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return value
-
-
-def _failure(events: list[Event]) -> str | None:
-    found = (first_text(event.attributes, "exception.message") for event in events if event.name == "exception")
-    return next((message for message in found if message), None)
+    return parsed(value) if isinstance(value, str) else value
 
 
 def _nanoseconds(data: JsonObject, *keys: str) -> float | None:
@@ -203,9 +200,7 @@ def _assessed(assessments: list[Any]) -> tuple[JsonObject, str | None]:
         if source.get("source_type") in ("LLM_JUDGE", "AI_JUDGE") and value is not None:
             is_score = isinstance(value, int | float) and 0 <= value <= 1
             verdicts.append(
-                RecordedVerdict(
-                    level="trajectory",
-                    subject="trajectory",
+                verdict_on_run(
                     judge=first_text(source, "source_id") or name,
                     scores={name: float(value)} if is_score else {},
                     verdict=None if is_score else as_text(value),

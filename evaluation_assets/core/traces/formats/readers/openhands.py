@@ -18,7 +18,7 @@ from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_in
-from evaluation_assets.core.traces.formats.times import elapsed_ms
+from evaluation_assets.core.traces.formats.times import elapsed_ms, elapsed_s
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
     Call,
@@ -176,7 +176,6 @@ class _Run:
         task_id = task_id_of(task_id, task, text)
         answer = final_submission(text, turns) or final_message(turns)
         steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
-        elapsed = elapsed_ms(self._times[0], self._times[-1]) if self._times else None
         return Trajectory(
             id=task_id,
             task_id=task_id,
@@ -187,7 +186,7 @@ class _Run:
             turns=turns,
             final_answer=answer,
             started_at=self._times[0] if self._times else None,
-            duration_s=None if elapsed is None else elapsed / 1000,
+            duration_s=elapsed_s(self._times[0], self._times[-1]) if self._times else None,
             usage=self._total(total(step.usage for step in steps)),
             flags=flags_of(cut_off=self._stopped, unanswered=not answer),
         )

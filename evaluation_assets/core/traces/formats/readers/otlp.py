@@ -15,6 +15,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.files.json_values import as_line
 from evaluation_assets.core.traces.formats.files.records import is_document, read_parts, read_records
 from evaluation_assets.core.traces.formats.isolation import each_own_file
+from evaluation_assets.core.traces.formats.spans.flat_spans import error_of
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
@@ -170,8 +171,6 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
         for event in fields.objects("events"):
             event.set_aside("timeUnixNano", "time_unix_nano", "droppedAttributesCount")
             events.append(Event(name=event.text("name") or "", attributes=_attributes(event.items("attributes"))))
-        failures = (event.attributes.get("exception.message") for event in events if event.name == "exception")
-        failure = next((text for text in failures if isinstance(text, str) and text), told or "error")
         return Span(
             id=name,
             trace_id=trace_id,
@@ -181,7 +180,7 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
             service=service,
             start_s=None if start is None else start / 1e9,
             duration_ms=None if start is None or end is None or end < start else (end - start) / 1e6,
-            error=failure if code in (2, "2", "STATUS_CODE_ERROR", "ERROR") else None,
+            error=error_of(told, events) if code in (2, "2", "STATUS_CODE_ERROR", "ERROR") else None,
             attributes=_attributes(fields.items("attributes")),
             events=events,
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from evaluation_assets.core.traces.formats.branches import path_to
 from evaluation_assets.core.traces.formats.coding.pi_forks import own_records
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, add_time, content_text
@@ -79,11 +80,8 @@ def _branch(lines: Sequence[JsonObject]) -> set[int]:
     """The lines from the root to the last entry, and those without a place in the tree, by identity."""
     entries = {name: line for line in lines if line.get("type") != "session" and (name := first_text(line, "id"))}
     kept = {id(line) for line in lines if line.get("type") == "session" or not first_text(line, "id")}
-    name = first_text(next(reversed(entries.values()), None), "id")
-    while name is not None and name in entries and id(entries[name]) not in kept:
-        kept.add(id(entries[name]))
-        name = first_text(entries[name], "parentId")
-    return kept
+    parents = {name: first_text(line, "parentId") for name, line in entries.items()}
+    return kept | {id(entries[name]) for name in path_to(next(reversed(entries), None), parents)}
 
 
 def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> None:

@@ -16,6 +16,7 @@ from evaluation_assets.core.traces.formats.base import (
     Sample,
     UnreadableDrop,
 )
+from evaluation_assets.core.traces.formats.branches import path_to
 from evaluation_assets.core.traces.formats.coding.gemini_parts import parts_of, usage_in
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession, Parts
@@ -203,13 +204,10 @@ def _branch(lines: Sequence[JsonObject]) -> set[int]:
     named: dict[str, list[JsonObject]] = {}
     for line in lines:
         named.setdefault(first_text(line, "uuid") or "", []).append(line)
-    kept = {id(line) for line in named.pop("", [])}
-    name = first_text(lines[-1], "uuid")
-    while name is not None and name in named:
-        same = named.pop(name)
-        kept.update(map(id, same))
-        name = first_text(same[0], "parentUuid")
-    return kept
+    unnamed = named.pop("", [])
+    parents = {name: first_text(same[0], "parentUuid") for name, same in named.items()}
+    path = path_to(first_text(lines[-1], "uuid"), parents)
+    return {id(line) for same in (unnamed, *map(named.__getitem__, path)) for line in same}
 
 
 def _sub_agent_of(prompt_id: str | None, name: str | None) -> str | None:
