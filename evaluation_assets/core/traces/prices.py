@@ -7,6 +7,7 @@ from pydantic import Field
 
 from evaluation_assets.core.system.configuration import Section
 from evaluation_assets.core.traces.token_usage import TokenUsage
+from evaluation_assets.core.traces.trajectories.model import Usage as RecordedUsage
 
 
 class Price(Section):
@@ -90,7 +91,7 @@ class PublicPrice:
             return None
         return min((tier.start for tier in price.tiers if tier.price > price.base), default=None)
 
-    def cost(self, usage: TokenUsage) -> float | None:
+    def cost(self, usage: TokenUsage | RecordedUsage) -> float | None:
         """US dollars of a reply."""
         if self._provider_id is None or usage.input_tokens is None or usage.output_tokens is None:
             return None

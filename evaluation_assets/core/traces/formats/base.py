@@ -102,6 +102,11 @@ class Sample:
         return any(isinstance(record, dict) and all(key in record for key in keys) for record in self.records)
 
 
+def any_record(is_own: Callable[[Any], bool]) -> Callable[[Sample], bool]:
+    """The `detect` of a format that is known by one record."""
+    return lambda sample: any(map(is_own, sample.records))
+
+
 class RecordWatch:
     """Tracks the record a reader is working on, so that an unexpected exception rejects only that record.
 

@@ -216,42 +216,25 @@ class ImportSummary(BaseModel):
         return f"{reasons} ({counted(self.repeated_records, 'repeated record')} read once)"
 
 
-@dataclass(frozen=True, slots=True)
-class CallCounts:
-    """The calls of one trajectory, and what is odd about them; see `ImportSummary`."""
-
-    calls: int
-    results: int
-    unanswered: int
-    stray_results: int
-    repeated: int
-    unnamed: int
-
-
-def call_counts(trajectory: Trajectory) -> CallCounts:
-    """Count the calls of a trajectory."""
+def _counts_of(trajectory: Trajectory) -> dict[str, int]:
+    """What is counted of one trajectory; see `ImportSummary`."""
     steps = list(trajectory.steps)
-    made = [step for step in steps if step.call is not None]
-    open_calls = sum(
-        step.result is None and step.call is not None and not hands_in(step.call.name) for step in steps[:-1]
-    )
-    identified = Counter(
-        (step.call.id, call_key(trajectory, step)) for step in made if step.call is not None and step.call.id
-    )
-    return CallCounts(
-        calls=len(made),
-        results=sum(step.result is not None for step in steps),
-        unanswered=open_calls,
-        stray_results=sum(step.call is None and step.result is not None for step in steps),
-        repeated=sum(times - 1 for times in identified.values()),
-        unnamed=sum(
-            step.call is not None
-            and step.call.name == _UNNAMED
-            and arguments_in(trajectory.piece(step.call.raw))
-            is not None  # else the agent wrote no call that could be understood
-            for step in made
+    made = [(step, step.call) for step in steps if step.call is not None]
+    identified = Counter((call.id, call_key(trajectory, step)) for step, call in made if call.id)
+    unnamed = [trajectory.piece(call.raw) for _, call in made if call.name == _UNNAMED]
+    return {
+        "trajectories": 1,
+        "turns": len(trajectory.turns),
+        "calls": len(made),
+        "results": sum(step.result is not None for step in steps),
+        "unanswered_calls": sum(
+            step.result is None and step.call is not None and not hands_in(step.call.name) for step in steps[:-1]
         ),
-    )
+        "stray_results": sum(step.call is None and step.result is not None for step in steps),
+        "repeated_calls": sum(times - 1 for times in identified.values()),
+        # Without arguments that can be understood, the agent wrote no call.
+        "unnamed_calls": sum(arguments_in(raw) is not None for raw in unnamed),
+    }
 
 
 @dataclass(slots=True)
@@ -350,19 +333,13 @@ class ImportReport:
     def _add(self, trajectory: Trajectory) -> None:
         self._calls_before, self._calls_now = self._calls_now, set()
         self._results_before, self._results_now = self._results_now, set()
-        found = call_counts(trajectory)
+        found = _counts_of(trajectory)
         self.formats[trajectory.format] += 1
         self._counts.update(
-            trajectories=1,
-            turns=len(trajectory.turns),
-            calls=found.calls,
-            results=found.results,
-            unanswered_calls=found.unanswered,
-            stray_results=found.stray_results,
-            repeated_calls=found.repeated,
-            unnamed_calls=found.unnamed,
+            found,
             repeated_beginnings=self._repeats(trajectory),
-            calls_as_text=not found.calls and (self._lists_tools or _WRITTEN_CALL.search(trajectory.text) is not None),
+            calls_as_text=not found["calls"]
+            and (self._lists_tools or _WRITTEN_CALL.search(trajectory.text) is not None),
         )
         if (usage := trajectory.usage) is not None:
             self._tokens.append((usage.input_tokens, usage.output_tokens, usage.cost_usd, usage.is_list_price))

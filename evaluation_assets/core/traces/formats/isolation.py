@@ -38,6 +38,20 @@ def each_record(
             yield record if isinstance(record, Rejection) else usable(record, trajectory_of, is_whole=True)
 
 
+def each_own_file(
+    files: Sequence[DropFile],
+    detect: Callable[[Sample], bool],
+    name: str,
+    read: Callable[[DropFile], Iterator[Made | Rejection]],
+) -> Iterator[Made | Rejection]:
+    """What `read` gives of the files that are in the format, and a rejection for each other file."""
+    for file in own_files(files, detect, name):
+        if isinstance(file, Rejection):
+            yield file
+        else:
+            yield from read(file)
+
+
 def each_own_record(
     files: Sequence[DropFile],
     detect: Callable[[Sample], bool],
@@ -46,11 +60,7 @@ def each_own_record(
     records_of: RecordsOf = read_records,
 ) -> Iterator[Trajectory | Rejection]:
     """Like `each_record`, for the files that are in the format."""
-    for file in own_files(files, detect, name):
-        if isinstance(file, Rejection):
-            yield file
-        else:
-            yield from each_record([file], trajectory_of, records_of)
+    return each_own_file(files, detect, name, lambda file: each_record([file], trajectory_of, records_of))
 
 
 def usable(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.trajectories.model import JsonObject
-from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled, verdict_on_run
 
 _ABOUT_THE_USER = ("user_only_review", "hallucination_check", "hallucination_retries_used")
 
@@ -27,9 +27,7 @@ def _assertions(reward_info: Fields) -> Iterator[RecordedVerdict]:
         if (name := check.text("nl_assertion")) is not None and (met := check.flag("met")) is not None
     ]
     if checks:
-        yield RecordedVerdict(
-            level="trajectory",
-            subject="trajectory",
+        yield verdict_on_run(
             judge="nl_assertions",
             scores={name: float(met) for name, met, _ in checks},
             verdict="pass" if all(met for _, met, _ in checks) else "fail",
@@ -49,9 +47,7 @@ def _review(simulation: Fields) -> Iterator[RecordedVerdict]:
         if source == "agent" and why is not None:
             errors.append(why)
     if failed is not None:
-        yield RecordedVerdict(
-            level="trajectory",
-            subject="trajectory",
+        yield verdict_on_run(
             judge="review",
             verdict="fail" if failed else "pass",
             summary=review.text("summary"),
@@ -64,9 +60,7 @@ def _authentication(simulation: Fields) -> Iterator[RecordedVerdict]:
     outcome.set_aside("cost")
     status = outcome.text("status")
     if status is not None:
-        yield RecordedVerdict(
-            level="trajectory",
-            subject="trajectory",
+        yield verdict_on_run(
             judge="auth_classification",
             verdict=status,
             reasoning=outcome.text("reasoning"),

@@ -58,6 +58,12 @@ def elapsed_ms(start: str | None, end: str | None) -> float | None:
     return elapsed if elapsed >= 0 else None
 
 
+def elapsed_s(start: str | None, end: str | None) -> float | None:
+    """Seconds between two timestamps, as `elapsed_ms`."""
+    elapsed = elapsed_ms(start, end)
+    return None if elapsed is None else elapsed / 1000
+
+
 def active_seconds(times: Iterable[str]) -> float | None:
     """Seconds between events, without pauses of more than `PAUSE_S`; `None` with fewer than two timestamps."""
     instants = [instant for time in times if (instant := _instant(time)) is not None and instant.tzinfo is not None]

@@ -55,9 +55,12 @@ def printed_value(text: str) -> Any:
 
 def decoded(value: Any) -> Any:
     """Parse JSON text of an object or a list; other values are returned unchanged."""
-    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
-        return value
+    return parsed(value) if isinstance(value, str) and value.lstrip().startswith(("{", "[")) else value
+
+
+def parsed(text: str) -> Any:
+    """The JSON value that a text is; the text if it is none."""
     try:
-        return orjson.loads(value)
+        return orjson.loads(text)
     except orjson.JSONDecodeError:
-        return value
+        return text

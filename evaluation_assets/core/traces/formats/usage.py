@@ -8,7 +8,6 @@ from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.transcript import total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.prices import list_price_of
-from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 _FOR_5_MINUTES, _FOR_AN_HOUR = "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"
@@ -189,6 +188,14 @@ def usage(
     return None if found == Usage() else found
 
 
+def usage_beside(
+    given: int | None, output: int | None, cached: int | None, written: int | None, cost_usd: float | None = None
+) -> Usage | None:
+    """Build a usage of a source that counts what is read from and written to a cache beside the input."""
+    whole = None if given is None else given + (cached or 0) + (written or 0)
+    return usage(whole, output, cost_usd, cached, written)
+
+
 def at_list_price(used: Usage | None, model: str | None) -> Usage | None:
     """Usage of one request of a model, with the list price of its tokens where no cost is recorded and it is known.
 
@@ -196,14 +203,7 @@ def at_list_price(used: Usage | None, model: str | None) -> Usage | None:
     """
     if used is None or used.cost_usd is not None:
         return used
-    tokens = TokenUsage(
-        input_tokens=used.input_tokens,
-        cached_tokens=used.cached_tokens,
-        cache_write_tokens=used.cache_write_tokens,
-        cache_write_1h_tokens=used.cache_write_1h_tokens,
-        output_tokens=used.output_tokens,
-    )
-    cost = list_price_of(model).cost(tokens)
+    cost = list_price_of(model).cost(used)
     return used if cost is None else replace(used, cost_usd=cost, is_list_price=True)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -29,6 +30,9 @@ class RecordedVerdict:
     summary: str | None = None
     reasoning: str | None = None
 
+
+verdict_on_run = partial(RecordedVerdict, level="trajectory", subject="trajectory")
+"""A verdict about all of a run."""
 
 _ADAPTER = TypeAdapter(RecordedVerdict)
 

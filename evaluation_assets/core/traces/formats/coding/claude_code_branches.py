@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.branches import path_to
 from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -62,12 +63,8 @@ class _Tree:
     def _path(self) -> list[str]:
         """The UUIDs from the first line to the last message."""
         messages = [uuid for uuid, line in self._lines.items() if line.get("type") in ("user", "assistant")]
-        path: dict[str, None] = {}
-        uuid = messages[-1] if messages else None
-        while uuid is not None and uuid in self._lines and uuid not in path:
-            path[uuid] = None
-            uuid = self._parent(self._lines[uuid])
-        return list(reversed(path))
+        parents = {uuid: self._parent(line) for uuid, line in self._lines.items()}
+        return path_to(messages[-1] if messages else None, parents)
 
     def _parent(self, line: JsonObject) -> str | None:
         return first_text(line, "parentUuid", "logicalParentUuid")

@@ -6,11 +6,11 @@ of type `event_msg`, which are read for what the items lack: exit codes, duratio
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.coding.client_context import exit_code_of, is_client_context
-from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.coding.session import CodingSession, Parts
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -35,15 +35,6 @@ _BESIDE = ("id", "status", "internal_chat_message_metadata_passthrough", "metada
 """Fields of every item."""
 
 
-@dataclass(slots=True)
-class _Reply:
-    """What one model response holds, spread over items."""
-
-    thoughts: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True)
 class _Outcome:
     """How a call ended by the events of the CLI."""
@@ -59,7 +50,7 @@ class Rollout:
     def __init__(self, lines: Sequence[Any], unmapped: UnmappedFields, copies: int = 0) -> None:
         self.session = CodingSession(Agent(id=MAIN, name="Codex"))
         self._unmapped = unmapped
-        self._reply = _Reply()
+        self._reply = Parts()
         self._total = Usage(input_tokens=0, cached_tokens=0, output_tokens=0)
         self._outcomes = _outcomes(lines)
         for line in lines[:copies]:
@@ -77,8 +68,8 @@ class Rollout:
         kind, payload = fields.text("type"), fields.object("payload")
         fields.set_aside("ordinal", "metadata")
         time = fields.text("timestamp")
-        if time is not None and kind in ("response_item", "event_msg"):
-            self.session.times.append(time)
+        if kind in ("response_item", "event_msg"):
+            self.session.at(time)
         if kind == "session_meta":
             self._meta(payload)
         elif kind == "turn_context":
@@ -135,13 +126,8 @@ class Rollout:
         repository = payload.object("git")
         branch = repository.text("branch")
         repository.rest()
-        origin = {
-            "cwd": payload.text("cwd"),
-            "git_branch": branch,
-            "forked_from": payload.name("forked_from_id"),
-            "parent_id": parent,
-        }
-        self.session.about |= {key: value for key, value in origin.items() if value is not None}
+        origin = payload.name("forked_from_id")
+        self.session.know(cwd=payload.text("cwd"), git_branch=branch, forked_from=origin, parent_id=parent)
         payload.rest()
 
     def _set(self, model: str | None = None, version: str | None = None, description: str | None = None) -> None:
@@ -174,12 +160,7 @@ class Rollout:
             item.set_aside("execution")
         elif kind in ("web_search_call", "image_generation_call"):
             self._hosted(kind.removesuffix("_call"), item)
-        elif kind in (
-            "function_call_output",
-            "custom_tool_call_output",
-            "local_shell_call_output",
-            "tool_search_output",
-        ):
+        elif kind in _OUTPUTS:
             self._output(item)
         elif kind in ("compaction", "context_compaction", "compaction_summary", "ghost_snapshot", "additional_tools"):
             item.rest()
@@ -281,7 +262,7 @@ class Rollout:
 
     def _flush(self) -> None:
         """Add the reply that is complete."""
-        reply, self._reply = self._reply, _Reply()
+        reply, self._reply = self._reply, Parts()
         if reply.thoughts or reply.texts or reply.calls:
             self.session.said(
                 Said(

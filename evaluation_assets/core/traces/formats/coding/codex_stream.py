@@ -76,7 +76,7 @@ class Stream:
         elif what == "todo_list":
             items = item.value("items")
             if kind != "item.completed":  # each change is a call of its own
-                self.session.said(Said(calls=(Call(name=_CALLS[what], arguments={"items": items}),)))
+                self.session.spoke(calls=[Call(name=_CALLS[what], arguments={"items": items})])
                 self.session.answered(Result(content="", succeeded=True))
         elif what in _CALLS:
             self._called(what, item, identity, is_over=kind == "item.completed")
@@ -89,7 +89,7 @@ class Stream:
         call = self._call(what, item, identity)
         if not known:
             self._open.add(identity)
-            self.session.said(Said(calls=(call,)))
+            self.session.spoke(calls=[call])
         if is_over:
             self.session.answered(_result(what, item, identity))
         item.rest()

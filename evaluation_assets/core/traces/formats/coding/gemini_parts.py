@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation_assets.core.traces.formats.coding.session import Parts
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -13,16 +13,6 @@ from evaluation_assets.core.traces.trajectories.model import Usage
 
 _EXIT = re.compile(r"^Exit Code: (-?\d+)\s*$", re.MULTILINE)
 _SHELL = ("run_shell_command", "shell")
-
-
-@dataclass(slots=True)
-class Parts:
-    """The parts of one message by kind."""
-
-    thoughts: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
-    results: list[Result] = field(default_factory=list)
 
 
 def parts_of(items: Sequence[str | Fields]) -> Parts:

@@ -1,10 +1,11 @@
 """Events that Gemini CLI prints with `--output-format stream-json`."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
+from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.model import Agent
@@ -38,13 +39,11 @@ class Stream:
         self._flush()
 
     def _event(self, fields: Fields) -> None:
-        kind, time = fields.text("type") or "unknown", fields.text("timestamp")
-        if time is not None:
-            self.session.times.append(time)
+        kind = fields.text("type") or "unknown"
+        self.session.at(fields.text("timestamp"))
         if kind == "init":
             self.session.id = fields.name("session_id")
-            agent = self.session.agent
-            self.session.agent = Agent(id=agent.id, name=agent.name, model=fields.text("model"))
+            self.session.agent = replace(self.session.agent, model=fields.text("model"))
         elif kind == "message" and fields.text("role") == "user":
             self._flush()
             self.session.asked(as_text(fields.value("content")))
@@ -81,10 +80,8 @@ class Stream:
         fields.rest()
 
     def _flush(self) -> None:
-        said = Said(message="".join(self._text).strip() or None, calls=tuple(self._calls))
+        self.session.spoke(None, "".join(self._text).strip(), self._calls)
         self._text, self._calls = [], []
-        if said.message or said.calls:
-            self.session.said(said)
 
 
 def _result(fields: Fields) -> Result:

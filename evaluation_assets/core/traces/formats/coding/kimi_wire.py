@@ -8,15 +8,13 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import content_text
 from evaluation_assets.core.traces.formats.messages.chat import first_line
-from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at
-from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.formats.usage import usage_beside
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject
 
 _SILENT = frozenset(
@@ -40,9 +38,7 @@ def read_wire(session: CodingSession, lines: Iterable[JsonObject], unmapped: Unm
     wire = _Wire(session, unmapped)
     for line in lines:
         with unmapped.reading(line) as fields:
-            seconds = fields.number("timestamp")
-            if (time := as_utc(seconds)) is not None:
-                session.times.append(time)
+            session.at_seconds(fields.number("timestamp"))
             fields.set_aside("type", "protocol_version")
             if "message" in fields:
                 wire.add(fields.object("message"))
@@ -101,9 +97,8 @@ class _Wire:
             self._result(payload)
         elif kind == "StatusUpdate":
             counts = payload.object("token_usage")
-            other, read, new = (counts.whole(f"input_{name}") for name in ("other", "cache_read", "cache_creation"))
-            given = None if other is None else sum_of([other, read, new])
-            self._session.used(usage(given, counts.whole("output"), None, read, new))
+            given, read, new = (counts.whole(f"input_{name}") for name in ("other", "cache_read", "cache_creation"))
+            self._session.used(usage_beside(given, counts.whole("output"), read, new))
             payload.rest()
         elif kind == "StepInterrupted":
             self._session.interruptions += 1
@@ -149,4 +144,4 @@ class _Wire:
         if self._call is not None:
             call_id, name, arguments = self._call
             self._call = None
-            self._session.said(Said(calls=(Call(name=name or "unnamed", arguments=arguments, id=call_id),)))
+            self._session.spoke(calls=[Call(name=name or "unnamed", arguments=arguments, id=call_id)])

@@ -4,13 +4,14 @@ Readers of coding agents add events to a `CodingSession`. The steps of a sub-age
 so that the call directly precedes its result.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from evaluation_assets.core.traces.formats.base import UnusableRecord
-from evaluation_assets.core.traces.formats.times import active_seconds, chronological, elapsed_ms
+from evaluation_assets.core.traces.formats.times import active_seconds, as_utc, chronological, elapsed_s
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
+    Call,
     Event,
     Result,
     Said,
@@ -27,6 +28,16 @@ from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
 SUB_AGENT = "sub-agent"
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts of one message by kind, while it is read."""
+
+    thoughts: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -54,6 +65,27 @@ class CodingSession:
     _uncounted: int = 0
     _hidden: list[Usage] = field(default_factory=list)
 
+    def at(self, time: str | None) -> None:
+        """Note the time of a record."""
+        if time is not None:
+            self.times.append(time)
+
+    def at_seconds(self, seconds: float | None) -> None:
+        """Note the time of a record in seconds since 1970."""
+        self.at(as_utc(seconds))
+
+    def at_milliseconds(self, milliseconds: float | None) -> None:
+        """Note the time of a record in milliseconds since 1970."""
+        self.at_seconds(None if milliseconds is None else milliseconds / 1000)
+
+    def know(self, **about: str | None) -> None:
+        """Note what is known of the session, such as its folder."""
+        self.about |= {name: value for name, value in about.items() if value is not None}
+
+    def ran_on(self, model: str | None) -> None:
+        """Note the model of the agent, unless one is known."""
+        self.agent = replace(self.agent, model=self.agent.model or model)
+
     def asked(self, text: str) -> None:
         """Add a prompt of the user, or of the agent that started this one."""
         if text.strip():
@@ -63,6 +95,18 @@ class CodingSession:
         """Add an output of this session's agent. An error before it did not end the session."""
         self.error = None
         self.events.append(replace(said, agent_id=self.agent.id))
+
+    def spoke(
+        self,
+        thought: str | None = None,
+        message: str | None = None,
+        calls: Sequence[Call] = (),
+        usage: Usage | None = None,
+    ) -> bool:
+        """Add an output of this session's agent, unless it is empty; whether there is one."""
+        if thought or message or calls:
+            self.said(Said(thought=thought or None, message=message or None, calls=tuple(calls), usage=usage))
+        return bool(thought or message or calls)
 
     def answered(self, result: Result) -> None:
         """Add the result of a call."""
@@ -106,7 +150,6 @@ class CodingSession:
         own = last_words(event for event in self.events if isinstance(event, Said)) if len(turns) == 1 else None
         answer = self.outcome or final_submission(text, turns, self.agent.id) or own
         times = sorted(self.times, key=chronological)
-        elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
         counts = {"compactions": self.compactions, "interruptions": self.interruptions}
         found = {"active_s": active_seconds(times), "exit_codes": self._all_exit_codes()}
         about = {"session_id": self.id, "error": self.error, **self.about, **counts, **found}
@@ -121,7 +164,7 @@ class CodingSession:
             turns=turns,
             final_answer=answer,
             started_at=times[0] if times else None,
-            duration_s=None if elapsed is None else elapsed / 1000,
+            duration_s=elapsed_s(times[0], times[-1]) if len(times) > 1 else None,
             usage=self.usage(),
             flags=flags_of(cut_off=self.stopped, unanswered=unanswered, failed=self.error is not None),
             extra={name: value for name, value in about.items() if value},

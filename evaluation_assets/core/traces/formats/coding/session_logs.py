@@ -1,19 +1,18 @@
 """Coding agents that write each session as one log of lines, with messages whose content is a list of typed parts."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
 from evaluation_assets.core.traces.formats.images import image_text
-from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, user_events
-from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at
@@ -45,25 +44,56 @@ class SessionLog:
 
     def read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         """Yield one trajectory per file of lines, and per export."""
-        for file in own_files(files, self.detects, self.name):
-            if isinstance(file, Rejection):
-                yield file
-                continue
-            lines: list[Record] = []
-            for record in self.records(files, file, unmapped):
-                if isinstance(record, Rejection):
-                    yield record
-                elif not isinstance(record.data, dict):
-                    yield record.rejected(UnusableRecord("wrong_type", "expected an object"))
-                elif self.is_session(record.data):
-                    yield usable(record, lambda one: self._trajectory([one.data], unmapped))
-                else:
-                    lines.append(record)
-            if lines:
-                yield usable(lines[0], lambda _, own=lines: self._trajectory([line.data for line in own], unmapped))
+
+        def sessions_in(file: DropFile) -> Iterator[Unit | Rejection]:
+            return units_in(self.records(files, file, unmapped), why_no_object, is_whole=self.is_session)
+
+        sessions = each_own_file(files, self.detects, self.name, sessions_in)
+        return each_session(sessions, lambda unit: self._trajectory([line.data for line in unit], unmapped))
 
     def _trajectory(self, lines: Sequence[JsonObject], unmapped: UnmappedFields) -> Trajectory:
         return self.session(lines, unmapped).trajectory(self.name, unmapped)
+
+
+def units_in(
+    records: Iterable[Record | Rejection],
+    why_not: Callable[[Any], str | None] = lambda _: None,
+    begins: Callable[[Unit, Any], bool] = lambda *_: False,
+    is_whole: Callable[[Any], bool] = lambda _: False,
+) -> Iterator[Unit | Rejection]:
+    """The records of a file by session: those in a row, and each that `is_whole` alone.
+
+    `why_not` says what was expected in place of a record, if it is not one of these. `begins` says whether a record
+    begins another session than that of the records before it.
+    """
+    unit: Unit = []
+    for record in records:
+        if isinstance(record, Rejection):
+            yield record
+        elif is_whole(record.data):
+            yield [record]
+        elif (expected := why_not(record.data)) is not None:
+            yield record.rejected(UnusableRecord("wrong_type", f"expected {expected}"))
+        else:
+            if unit and begins(unit, record.data):
+                yield unit
+                unit = []
+            unit.append(record)
+    if unit:
+        yield unit
+
+
+def why_no_object(data: Any) -> str | None:
+    """What was expected in place of a record that is no object."""
+    return None if isinstance(data, dict) else "an object"
+
+
+def each_session(
+    units: Iterable[Unit | Rejection], trajectory_of: Callable[[Unit], Trajectory]
+) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per session."""
+    for unit in units:
+        yield unit if isinstance(unit, Rejection) else usable(unit[0], lambda _, unit=unit: trajectory_of(unit))
 
 
 def add_message(session: CodingSession, role: str | None, message: Fields) -> None:
@@ -82,12 +112,9 @@ def add_message(session: CodingSession, role: str | None, message: Fields) -> No
 def add_time(session: CodingSession, fields: Fields) -> None:
     """Add the time of a line: a text, or milliseconds since 1970."""
     if fields.is_text("timestamp"):
-        moment = fields.text("timestamp")
+        session.at(fields.text("timestamp"))
     else:
-        milliseconds = fields.number("timestamp", "timestamp_ms")
-        moment = None if milliseconds is None else as_utc(milliseconds / 1000)
-    if moment is not None:
-        session.times.append(moment)
+        session.at_milliseconds(fields.number("timestamp", "timestamp_ms"))
 
 
 def content_text(fields: Fields) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
-from evaluation_assets.core.traces.formats.times import elapsed_ms
+from evaluation_assets.core.traces.formats.times import elapsed_s
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import ESTIMATED
@@ -61,7 +61,6 @@ def _execution(data: JsonObject) -> Chat:
     """The conversation of the agents in an execution."""
     runs = _run_data(data)
     start, end = first_text(data, "startedAt"), first_text(data, "stoppedAt")
-    elapsed = elapsed_ms(start, end)
     messages: list[JsonObject] = []
     model: str | None = None
     asked = next((found for _, json in _outputs(runs, "main") if (found := first_text(json, "chatInput"))), None)
@@ -94,7 +93,7 @@ def _execution(data: JsonObject) -> Chat:
         "id": data.get("id"),
         "session_id": next((json["sessionId"] for _, json in _outputs(runs, "main") if "sessionId" in json), None),
         "started_at": start,
-        "duration_s": None if elapsed is None else elapsed / 1000,
+        "duration_s": elapsed_s(start, end),
         "model": model,
         "termination_reason": data.get("status"),
         "metadata": {"workflow": first_text(data.get("workflowData"), "name")},

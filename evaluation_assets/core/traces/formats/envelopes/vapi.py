@@ -5,7 +5,7 @@ from typing import Any
 
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
-from evaluation_assets.core.traces.formats.times import elapsed_ms
+from evaluation_assets.core.traces.formats.times import elapsed_s
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -52,7 +52,6 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     call = object_in(report.get("call")) or report
     start, end = (first_text(report, key) or first_text(call, key) for key in ("startedAt", "endedAt"))
     reason = first_text(report, "endedReason") or first_text(call, "endedReason")
-    elapsed = elapsed_ms(start, end)
     artifact = object_in(report.get("artifact"))
     record = {
         **without(report, *_READ, *_NO_TEXT),
@@ -60,7 +59,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         "call": without(call, *_READ, *_NO_TEXT) if call is not report else None,
         "id": call.get("id"),
         "started_at": start,
-        "duration_s": None if elapsed is None else elapsed / 1000,
+        "duration_s": elapsed_s(start, end),
         "termination_reason": _STOPPED.get(reason or "", reason),
         "labels": report.get("analysis"),
         "model": first_text(at(report.get("assistant"), "model"), "model"),

@@ -24,7 +24,7 @@ from evaluation_assets.core.traces.formats.messages.chat import (
     system_of,
 )
 from evaluation_assets.core.traces.formats.pauses import error_of_run
-from evaluation_assets.core.traces.formats.times import chronological, elapsed_ms, marked_utc
+from evaluation_assets.core.traces.formats.times import chronological, elapsed_ms, elapsed_s, marked_utc
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import as_object, object_in
@@ -171,7 +171,7 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
         final_answer=None if error else final,
         reference_answer=reference(root.value("reference_outputs", "reference_output")),
         started_at=marked_utc(root.text("start_time")),
-        duration_s=None if (ms := elapsed_ms(root.text("start_time"), root.text("end_time"))) is None else ms / 1000,
+        duration_s=elapsed_s(root.text("start_time"), root.text("end_time")),
         cut_off=stopped,
         failure=None if stopped else one_line(error),
         labels=root.short("feedback_stats", "feedback"),

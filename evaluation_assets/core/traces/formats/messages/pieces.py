@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from evaluation_assets.core.traces.formats.conversation import Gathered
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 
@@ -17,6 +18,11 @@ class Thought:
 
 Piece = str | Thought | Call | Result
 """A piece of a message; empty texts are pieces that are not for reading."""
+
+
+def call_in(fields: Fields, name: str, arguments: str, *ids: str) -> Call:
+    """The call that an object is, by the names of its fields."""
+    return Call(name=fields.text(name) or "unnamed", arguments=fields.value(arguments), id=fields.name(*ids))
 
 
 def user_events(pieces: Iterable[Piece]) -> Iterator[Event]:

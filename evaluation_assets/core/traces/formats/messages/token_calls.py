@@ -18,12 +18,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-import orjson
-
 from evaluation_assets.core.traces.formats.messages.chat import role_of, split_thought
 from evaluation_assets.core.traces.formats.messages.elements import element_in, elements_in
 from evaluation_assets.core.traces.formats.messages.function_elements import text_of
-from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, first_text, object_in
+from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, first_text, object_in, parsed
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _BAR = "[｜|]"
@@ -327,12 +325,7 @@ def _value(attributes: str, content: str) -> Any:
     """The value of a parameter; DeepSeek says which are texts."""
     if 'string="true"' in attributes:
         return content
-    if 'string="false"' in attributes:
-        try:
-            return orjson.loads(content)
-        except orjson.JSONDecodeError:
-            return content
-    return decoded(content.strip())
+    return parsed(content) if 'string="false"' in attributes else decoded(content.strip())
 
 
 def results_in(text: str) -> tuple[list[JsonObject], str]:

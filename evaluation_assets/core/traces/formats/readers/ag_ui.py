@@ -5,17 +5,17 @@ the messages. The runs of a thread in one file are one conversation. Tokens are 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.chat import content_of
+from evaluation_assets.core.traces.formats.messages.pieces import call_in
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
-from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import first_text
@@ -39,11 +39,6 @@ _THOUGHTS = (
 _CALLS = ("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_CHUNK")
 _ENDS = ("_END", "_START")
 """Ends of the names of events that only frame others."""
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records has an event that only AG-UI has."""
-    return any(is_event(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -114,9 +109,7 @@ class _Stream:
     def add(self, event: Fields) -> None:
         """Add an event."""
         kind = event.text("type") or "unknown"
-        milliseconds = event.number("timestamp")
-        if milliseconds is not None and (moment := as_utc(milliseconds / 1000)) is not None:
-            self.session.times.append(moment)
+        self.session.at_milliseconds(event.number("timestamp"))
         event.set_aside("threadId", "runId", "parentRunId", "rawEvent")
         if kind == "RUN_STARTED":
             self._started(event.object("input"))
@@ -171,7 +164,7 @@ class _Stream:
         self._run_at = len(self.session.events)
         tools = tools_of(given, "tools")
         if tools is not None:
-            self.session.agent = Agent(id="agent", tools=tools, description=self.session.agent.description)
+            self.session.agent = replace(self.session.agent, tools=tools)
         for message in given.objects("messages"):
             if not self._is_known(message):
                 self._message(message.text("role") or "", message)
@@ -199,23 +192,17 @@ class _Stream:
         if role == "user":
             self.session.asked(content_of(message))
         elif role == "assistant":
-            calls = tuple(
-                Call(
-                    name=(made := call.object("function")).text("name") or "unnamed",
-                    arguments=made.value("arguments"),
-                    id=call.name("id"),
-                )
+            calls = [
+                replace(call_in(call.object("function"), "name", "arguments"), id=call.name("id"))
                 for call in message.objects("toolCalls", "tool_calls")
-            )
-            if (said := content_of(message)) or calls:
-                self.session.said(Said(message=said or None, calls=calls))
+            ]
+            self.session.spoke(None, content_of(message), calls)
         elif role == "reasoning":
             self.session.said(Said(thought=content_of(message) or None))
         elif role == "tool":
             self._result(message)
         elif role in ("system", "developer") and self.session.agent.description is None:
-            agent = self.session.agent
-            self.session.agent = Agent(id=agent.id, tools=agent.tools, description=content_of(message) or None)
+            self.session.agent = replace(self.session.agent, description=content_of(message) or None)
 
     def _text(self, event: Fields) -> None:
         name, role, said = event.name("messageId"), event.text("role"), event.value("delta")
@@ -257,9 +244,8 @@ class _Stream:
 
     def _flush(self) -> None:
         reply, self._reply = self._reply, _Reply()
-        calls = tuple(
-            Call(name=made.name, arguments="".join(made.arguments), id=name) for name, made in reply.calls.items()
-        )
-        thought, message = "".join(reply.thought).strip() or None, "".join(reply.message).strip() or None
-        if thought or message or calls:
-            self.session.said(Said(thought=thought, message=message, calls=calls))
+        calls = [Call(name=made.name, arguments="".join(made.arguments), id=name) for name, made in reply.calls.items()]
+        self.session.spoke("".join(reply.thought).strip(), "".join(reply.message).strip(), calls)
+
+
+detect = any_record(is_event)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.files.records import read_items, read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_record
@@ -34,11 +34,6 @@ DETECTION = "records with turns that have agent_interactions, or with agent_step
 
 _LISTS = ("sessions", "conversations", "traces")
 _TASK = ("initial_task", "task")
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_session(record) or _list_of(record) is not None for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -241,3 +236,6 @@ def _list_of(record: Any) -> str | None:
     return next(
         (name for name in _LISTS if isinstance(items := record.get(name), list) and any(map(_is_session, items))), None
     )
+
+
+detect = any_record(lambda record: _is_session(record) or _list_of(record) is not None)

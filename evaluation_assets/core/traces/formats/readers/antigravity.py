@@ -9,15 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import orjson
-
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog
 from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, object_in
+from evaluation_assets.core.traces.formats.untyped import at, object_in, parsed
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
 
 NAME = "antigravity"
@@ -58,8 +56,7 @@ def _session(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> CodingSes
 
 def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> None:
     kind, source, text = fields.text("type") or "unknown", fields.text("source"), fields.text("content") or ""
-    if (moment := fields.text("created_at")) is not None:
-        session.times.append(moment)
+    session.at(fields.text("created_at"))
     unmapped.stated.compare("full text", len(fields.items("truncated_fields")), 0)
     status = fields.text("status")
     fields.set_aside("step_index")
@@ -90,12 +87,8 @@ def _arguments(given: Any) -> Any:
 
 
 def _unquoted(value: Any) -> Any:
-    if not isinstance(value, str) or len(value) < 2 or not value[0] == value[-1] == '"':
-        return value
-    try:
-        return orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return value
+    is_quoted = isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"'
+    return parsed(value) if is_quoted else value
 
 
 def _result(text: str, status: str | None, exit_code: int | None) -> Result:

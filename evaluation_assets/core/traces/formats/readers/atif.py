@@ -23,7 +23,7 @@ from evaluation_assets.core.traces.formats.atif_usage import (
     usage_in_metrics,
     whole_usage,
 )
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.coding.client_context import exit_code_of, is_client_context
 from evaluation_assets.core.traces.formats.context import success_of
 from evaluation_assets.core.traces.formats.files.records import read_records
@@ -31,7 +31,7 @@ from evaluation_assets.core.traces.formats.harbor_trials import Trial, Trials
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import instruction_in, typed_in
-from evaluation_assets.core.traces.formats.times import elapsed_ms
+from evaluation_assets.core.traces.formats.times import elapsed_s
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
     Call,
@@ -57,11 +57,6 @@ DETECTION = "records whose schema_version starts with ATIF, or with an agent and
 _OUTCOMES = ("resolved", "is_resolved", "reward")
 _NO_CALL = "no call"
 """Stands in for a call id: a system message to an agent is not the result of any call."""
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(is_document(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -140,7 +135,7 @@ def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: Unmapped
         reference_answer=root.pop("reference_answer"),
         success=verified.success if success is None else success,
         started_at=reading.times[0] if reading.times else None,
-        duration_s=_seconds(reading.times),
+        duration_s=elapsed_s(reading.times[0], reading.times[-1]) if len(reading.times) > 1 else None,
         usage=used or verified.used,
         flags=flags_of(
             cut_off=verified.is_cut_off,
@@ -361,7 +356,4 @@ def _content(value: Any, path: str, reading: _Reading) -> str:
     return "\n".join(pieces)
 
 
-def _seconds(times: list[str]) -> float | None:
-    """Time from the first to the last timestamp."""
-    elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
-    return None if elapsed is None else elapsed / 1000
+detect = any_record(is_document)

@@ -4,12 +4,14 @@ A hand-off is the call of its tool; the `HandoffMessage` that follows repeats th
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.messages.chat import first_line, stated_error
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape
+from evaluation_assets.core.traces.formats.messages.pieces import call_in
 from evaluation_assets.core.traces.formats.speakers import is_user
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -82,28 +84,17 @@ def _events(messages: Sequence[Fields], _: Mapping[int, Usage]) -> Iterator[Even
             continue
         for event in _told(message, kind, source, used, last):
             if isinstance(event, Said) and thoughts:
-                event = _with_thoughts(event, thoughts)
+                event = replace(event, thought="\n\n".join(filter(None, (*thoughts, event.thought))))
                 thoughts = []
             yield event
             last = event
-
-
-def _with_thoughts(said: Said, thoughts: Sequence[str]) -> Said:
-    return Said(
-        agent_id=said.agent_id,
-        thought="\n\n".join(filter(None, (*thoughts, said.thought))),
-        message=said.message,
-        to=said.to,
-        calls=said.calls,
-        usage=said.usage,
-    )
 
 
 def _told(message: Fields, kind: str, source: str, used: Usage | None, last: Event | None) -> Iterator[Event]:
     if kind in ("ToolCallRequestEvent", "AssistantMessage"):
         thought = message.text("thought")
         if message.is_list("content"):
-            calls = tuple(_call(call) for call in message.objects("content"))
+            calls = tuple(call_in(call, "name", "arguments", "id") for call in message.objects("content"))
             yield Said(agent_id=source, thought=thought, calls=calls, usage=used)
         else:
             yield Said(agent_id=source, thought=thought, message=message.text("content"), usage=used)
@@ -134,10 +125,6 @@ def _told(message: Fields, kind: str, source: str, used: Usage | None, last: Eve
 
 def _is_user(source: str) -> bool:
     return is_user(source) or source.lower() in _USERS
-
-
-def _call(call: Fields) -> Call:
-    return Call(name=call.text("name") or "unnamed", arguments=call.value("arguments"), id=call.name("id"))
 
 
 def _result(result: Fields) -> Result:

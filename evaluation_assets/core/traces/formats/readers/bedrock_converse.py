@@ -12,9 +12,9 @@ from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.messages.chat import stated_error
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape
-from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, user_events
+from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, call_in, user_events
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
-from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, as_text
+from evaluation_assets.core.traces.formats.transcript import Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage_of
@@ -104,7 +104,7 @@ def _pieces(message: Fields) -> Iterator[Piece]:
         elif "toolUse" in part:
             call = part.object("toolUse")
             call.set_aside("type", "reasoningSignature")
-            yield Call(name=call.text("name") or "unnamed", arguments=call.value("input"), id=call.name("toolUseId"))
+            yield call_in(call, "name", "input", "toolUseId")
         elif "toolResult" in part:
             yield _result(part.object("toolResult"))
         elif "reasoningContent" in part:

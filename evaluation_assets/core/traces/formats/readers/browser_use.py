@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
 from evaluation_assets.core.traces.formats.context import Context, context_of, merged
 from evaluation_assets.core.traces.formats.conversation import Conversation, trajectory_from
 from evaluation_assets.core.traces.formats.isolation import each_own_record
@@ -31,11 +31,6 @@ _DONE = "done"
 
 def _is_history(data: Any) -> bool:
     return any({"model_output", "result", "state"} <= object_in(item).keys() for item in list_in(at(data, "history")))
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(map(_is_history, sample.records))
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -116,3 +111,6 @@ def _usage(summary: Fields) -> Usage | None:
         summary.amount("total_cost"),
         summary.whole("total_prompt_cached_tokens"),
     )
+
+
+detect = any_record(_is_history)

@@ -25,7 +25,7 @@ from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.readers.cursor import is_cursor_line
-from evaluation_assets.core.traces.formats.times import active_seconds, chronological, elapsed_ms
+from evaluation_assets.core.traces.formats.times import active_seconds, chronological, elapsed_s
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
     Call,
@@ -183,7 +183,6 @@ class _Session:
         answer = None if failure else self._lines.outcome or (_last_words(main) if len(turns) == 1 else None)
         confirm_printed(self._lines, self._unmapped.stated)
         times = sorted(self._lines.times, key=chronological)  # lines of sub-agents stand after those of their caller
-        elapsed = elapsed_ms(times[0], times[-1]) if times else None
         steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
         printed = at_least(self._lines.used, self._lines.used_by_models)
         used = at_least(total([*(step.usage for step in steps), *taken_back]), printed)
@@ -205,7 +204,7 @@ class _Session:
             turns=turns,
             final_answer=answer,
             started_at=times[0] if times else None,
-            duration_s=None if elapsed is None else elapsed / 1000,
+            duration_s=elapsed_s(times[0], times[-1]) if times else None,
             usage=usage(
                 used.input_tokens,
                 used.output_tokens,

@@ -4,20 +4,21 @@ tokens that `ui_messages.json` beside it states; and sessions of Cline's CLI (`<
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
 from evaluation_assets.core.traces.formats.coding.client_context import CLINE_RESULT, is_of_cline
 from evaluation_assets.core.traces.formats.coding.cline_tasks import ClineTask, request_usage, tasks_beside
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.coding.session_logs import each_session, units_in
+from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
 from evaluation_assets.core.traces.formats.images import image_text
-from evaluation_assets.core.traces.formats.isolation import usable
-from evaluation_assets.core.traces.formats.times import as_utc
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
+from evaluation_assets.core.traces.formats.isolation import each_own_file
+from evaluation_assets.core.traces.formats.messages.pieces import call_in
+from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
@@ -52,29 +53,21 @@ _TOOLS = (
 """Tools that the models of these clients call by writing an XML element in their text."""
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(is_of_cline(record) or _is_session(record) for record in sample.records)
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory per file of messages, and per session."""
     tasks, conversations = tasks_beside(files)
-    for file in own_files(conversations, detect, NAME):
-        if isinstance(file, Rejection):
-            yield file
-            continue
-        messages: list[Record] = []
-        for record in read_records(file):
-            if isinstance(record, Rejection):
-                yield record
-            elif _is_session(record.data):
-                yield usable(record, lambda one: _session_of(one, unmapped))
-            else:
-                messages.append(record)
-        if messages:
-            known = tasks.get(posixpath.dirname(file.source), ClineTask())
-            yield usable(messages[0], lambda _, of_task=messages, known=known: _task_of(of_task, known, unmapped))
+    units = each_own_file(conversations, detect, NAME, _units_of)
+    return each_session(units, partial(_trajectory, tasks, unmapped))
+
+
+def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
+    return units_in(read_records(file), is_whole=_is_session)
+
+
+def _trajectory(tasks: Mapping[str, ClineTask], unmapped: UnmappedFields, unit: Unit) -> Trajectory:
+    if _is_session(unit[0].data):
+        return _session_of(unit[0], unmapped)
+    return _task_of(unit, tasks.get(posixpath.dirname(unit[0].source), ClineTask()), unmapped)
 
 
 def _is_session(data: Any) -> bool:
@@ -99,7 +92,7 @@ def _task_of(records: Sequence[Record], known: ClineTask, unmapped: UnmappedFiel
     task.session.spent = known.spent
     for record in records:
         task.add(record.json_object())
-    task.ran_on(known.model)
+    task.session.ran_on(known.model)
     return task.session.trajectory(NAME, unmapped)
 
 
@@ -117,9 +110,8 @@ class _Task:
                 self.session.compactions += 1
                 fields.rest()
                 return
-            role, time = fields.text("role"), fields.number("ts", "createdAt")
-            if time is not None and (when := as_utc(time / 1000)) is not None:
-                self.session.times.append(when)
+            role = fields.text("role")
+            self.session.at_milliseconds(fields.number("ts", "createdAt"))
             texts: list[str] = []
             calls: list[Call] = []
             for part in fields.parts("content"):
@@ -130,7 +122,7 @@ class _Task:
             fields.set_aside("id", "reasoning_details", "condenseParent", "truncationParent")
             model, metrics = fields.object("modelInfo"), fields.object("metrics")
             used = request_usage(metrics, model.text("providerId", "provider"))
-            self.ran_on(model.text("modelId", "id"))
+            self.session.ran_on(model.text("modelId", "id"))
             for each in (metrics.object("tokens"), metrics, model):
                 each.rest()
         if role == "assistant":
@@ -138,11 +130,6 @@ class _Task:
             self.session.used(used)
         else:
             self._given(texts)
-
-    def ran_on(self, model: str | None) -> None:
-        """Note the model, unless one is known."""
-        if self.session.agent.model is None:
-            self.session.agent = replace(self.session.agent, model=model)
 
     def _part(self, part: Fields, texts: list[str], calls: list[Call]) -> None:
         kind = part.text("type") or "unknown"
@@ -152,7 +139,7 @@ class _Task:
         elif kind in ("thinking", "reasoning"):
             texts.append(f"<thinking>{part.text('thinking', 'text') or ''}</thinking>")
         elif kind == "tool_use":
-            calls.append(Call(name=part.text("name") or "unnamed", arguments=part.value("input"), id=part.name("id")))
+            calls.append(call_in(part, "name", "input", "id"))
         elif kind == "tool_result":
             content = "\n".join(one if isinstance(one, str) else _output(one) for one in part.parts("content"))
             failed = part.flag("is_error") is True
@@ -169,20 +156,14 @@ class _Task:
         """What the model wrote: thoughts, words, and calls as XML elements."""
         thoughts = [thought.strip() for thought in _THOUGHT.findall(text)]
         words, calls = _calls_in(_THOUGHT.sub("", text))
-        said = Said(
-            thought="\n\n".join(filter(None, thoughts)) or None,
-            message=words or None,
-            calls=(*native, *calls),
-        )
-        if said.thought or said.message or said.calls:
-            self.session.said(said)
+        self.session.spoke("\n\n".join(filter(None, thoughts)), words, [*native, *calls])
 
     def _given(self, texts: Sequence[str]) -> None:
         """What the client put into the user's place: results, words of the user, and notes of its own."""
         if (folder := next((found for each in texts if (found := _FOLDER.search(each))), None)) is not None:
             self.session.about.setdefault("cwd", folder[1])
         for found in filter(None, map(_MODEL.search, texts)):
-            self.ran_on(found[1])
+            self.session.ran_on(found[1])
         asked: list[str] = []
         waiting: str | None = None
         for text in (cleaned for each in texts if (cleaned := _ENVIRONMENT.sub("\n", each).strip())):
@@ -248,3 +229,6 @@ def _wrapped(text: str) -> JsonObject:
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+detect = any_record(lambda record: is_of_cline(record) or _is_session(record))

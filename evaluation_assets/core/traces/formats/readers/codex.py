@@ -7,13 +7,14 @@ they are in the same drop.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.coding.codex_forks import copied, digests_of, forked_from
 from evaluation_assets.core.traces.formats.coding.codex_legacy import enveloped, is_document, is_header, is_legacy
 from evaluation_assets.core.traces.formats.coding.codex_rollouts import Rollout, started_by
 from evaluation_assets.core.traces.formats.coding.codex_stream import Stream
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
@@ -32,24 +33,22 @@ _EVENTS = ("item.started", "item.updated", "item.completed")
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
     """The lines of a rollout; the events of each thread."""
-    unit: list[Record] = []
-    thread: Any = None
-    for record in read_records(file):
-        if isinstance(record, Rejection):
-            yield record
-            continue
-        if not is_legacy(record.data) and first_text(record.data, "type") is None:
-            yield record.rejected(UnusableRecord("wrong_type", "expected an object with a type"))
-            continue
-        if record.data.get("type") == "thread.started" or is_header(record.data) or is_document(record.data):
-            following = first_text(record.data, "thread_id", "id")
-            if unit and (following is None or following != thread):
-                yield unit
-                unit = []
-            thread = following
-        unit.append(record)
-    if unit:
-        yield unit
+    return units_in(read_records(file), _why_not, _begins)
+
+
+def _why_not(data: Any) -> str | None:
+    return None if is_legacy(data) or first_text(data, "type") is not None else "an object with a type"
+
+
+def _begins(unit: Unit, data: Any) -> bool:
+    """Whether a line begins another thread than that of the lines before it."""
+    thread = first_text(data, "thread_id", "id")
+    known = first_text(unit[0].data, "thread_id", "id") if _is_first(unit[0].data) else None
+    return _is_first(data) and (thread is None or thread != known)
+
+
+def _is_first(data: Any) -> bool:
+    return at(data, "type") == "thread.started" or is_header(data) or is_document(data)
 
 
 def _link_of(lines: Sequence[Any]) -> Link:

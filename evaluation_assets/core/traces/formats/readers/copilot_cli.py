@@ -8,7 +8,8 @@ from typing import Any
 from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_time
 from evaluation_assets.core.traces.formats.messages.chat import first_line
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, one_line, total
+from evaluation_assets.core.traces.formats.messages.pieces import call_in
+from evaluation_assets.core.traces.formats.transcript import Result, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, object_in
 from evaluation_assets.core.traces.formats.usage import Count, settled, usage
@@ -156,10 +157,9 @@ class _Log:
 
     def _began(self, data: Fields) -> None:
         context = data.object("context")
-        known = {"cwd": context.text("cwd"), "branch": context.text("branch"), "version": data.text("copilotVersion")}
+        self.session.know(cwd=context.text("cwd"), branch=context.text("branch"), version=data.text("copilotVersion"))
         context.rest()
         self.session.id = self.session.id or data.name("sessionId")
-        self.session.about |= {key: value for key, value in known.items() if value is not None}
         if (model := data.text("selectedModel")) is not None:
             self.session.agent = replace(self.session.agent, model=model)
 
@@ -171,24 +171,15 @@ class _Log:
             session.asked(data.text("content") or "")
 
     def _said(self, session: CodingSession, data: Fields) -> None:
-        model = data.text("model")
-        if session.agent.model is None and model is not None:
-            session.agent = replace(session.agent, model=model)
+        session.ran_on(data.text("model"))
         requests = data.objects("toolRequests")
-        calls = tuple(
-            Call(
-                name=request.text("name") or "unnamed",
-                arguments=request.value("arguments"),
-                id=request.name("toolCallId"),
-                server=request.text("mcpServerName"),
-            )
+        calls = [
+            replace(call_in(request, "name", "arguments", "toolCallId"), server=request.text("mcpServerName"))
             for request in requests
-        )
+        ]
         for request in requests:
             request.set_aside("type", "intentionSummary", "toolTitle", "mcpToolName")
-        said = Said(thought=data.text("reasoningText"), message=data.text("content"), calls=calls)
-        if said.thought or said.message or said.calls:
-            session.said(said)
+        session.spoke(data.text("reasoningText"), data.text("content"), calls)
         if self.session.spent is None and not self._counts_usage:
             session.used(usage(output_tokens=data.whole("outputTokens")))
 

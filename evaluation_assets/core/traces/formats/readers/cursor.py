@@ -93,8 +93,7 @@ class _Log:
             self._tool(fields)
         elif kind == "system":
             self._session.agent = replace(self._session.agent, model=fields.text("model"))
-            cwd = fields.text("cwd")
-            self._session.about |= {} if cwd is None else {"cwd": cwd}
+            self._session.know(cwd=fields.text("cwd"))
             fields.set_aside("subtype", "apiKeySource", "permissionMode")
         elif kind == "result":
             self._result(fields)
@@ -138,7 +137,7 @@ class _Log:
             server = first_text(given, "providerIdentifier")
             arguments = at(given, "args") if name == _MCP and "args" in object_in(given) else given
             call = Call(name=named or name.removesuffix(_SUFFIX), arguments=arguments, id=call_id, server=server)
-            self._session.said(Said(calls=(call,)))
+            self._session.spoke(calls=[call])
         if not is_done:
             return
         outcome, value = next(iter(object_in(at(made, "result")).items()), ("success", at(made, "result")))
@@ -212,6 +211,6 @@ def _exported(text: str, unmapped: UnmappedFields) -> CodingSession:
         words = said.strip().removesuffix("---").strip()
         if speaker == "User":
             session.asked(words)
-        elif words:
-            session.said(Said(message=words))
+        else:
+            session.spoke(message=words)
     return session

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, add_time
 from evaluation_assets.core.traces.formats.files.records import first_object
 from evaluation_assets.core.traces.formats.messages.chat import first_line
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
+from evaluation_assets.core.traces.formats.messages.pieces import call_in
+from evaluation_assets.core.traces.formats.transcript import Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in
-from evaluation_assets.core.traces.formats.usage import usage, usage_of
+from evaluation_assets.core.traces.formats.usage import usage_beside, usage_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
 
 NAME = "droid"
@@ -49,7 +49,7 @@ def _known(run: Trajectory, about: JsonObject) -> Trajectory:
     counts = Fields(about["tokenUsage"])
     given, cached, written = (counts.whole(f"{kind}Tokens") for kind in ("input", "cacheRead", "cacheCreation"))
     outputs = None if counts.whole("thinkingTokens") else counts.whole("outputTokens")  # which may have them, or not
-    used = usage(None if given is None else sum_of([given, cached, written]), outputs, None, cached, written)
+    used = usage_beside(given, outputs, cached, written)
     model = first_text(about, "model")
     return replace(
         run,
@@ -84,10 +84,10 @@ def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> No
     fields.set_aside(*_SESSION, "parentId", "messageId", "owner", "version")
     if kind == "session_start":
         session.id = fields.name("id")
-        _about(session, cwd=fields.text("cwd"), title=fields.text("sessionTitle", "title"))
+        session.know(cwd=fields.text("cwd"), title=fields.text("sessionTitle", "title"))
         fields.set_aside("title")
     elif kind == "system":
-        _about(session, cwd=fields.text("cwd"))
+        session.know(cwd=fields.text("cwd"))
         session.agent = replace(session.agent, model=fields.text("model"))
         fields.set_aside("id", "subtype", "tools", "reasoning_effort")
     elif kind == "message" and fields.is_object("message"):
@@ -98,13 +98,8 @@ def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> No
         fields.set_aside("id")
         _spoken(session, fields.text("role"), fields.text("text"))
     elif kind == "tool_call":
-        call = Call(
-            name=fields.text("toolName") or "unnamed",
-            arguments=fields.value("parameters"),
-            id=fields.name("toolCallId", "id"),
-        )
+        session.spoke(calls=[call_in(fields, "toolName", "parameters", "toolCallId", "id")])
         fields.set_aside("id", "toolId")
-        session.said(Said(calls=(call,)))
     elif kind == "tool_result":
         session.answered(_result(fields))
     elif kind == "completion":
@@ -141,10 +136,6 @@ def _result(fields: Fields) -> Result:
         error=first_line(content) if failed else None,
         exit_code=exit_code if isinstance(exit_code, int) else None,
     )
-
-
-def _about(session: CodingSession, **known: str | None) -> None:
-    session.about |= {key: value for key, value in known.items() if value is not None}
 
 
 _LOG = SessionLog(name=NAME, is_line=_is_line, session=_session)

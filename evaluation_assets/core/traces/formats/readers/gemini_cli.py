@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection
 from evaluation_assets.core.traces.formats.coding.client_context import is_client_context
 from evaluation_assets.core.traces.formats.coding.gemini_parts import parts_of, texts_in, usage_in
 from evaluation_assets.core.traces.formats.coding.gemini_stream import Stream, is_init
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.traces.formats.coding.session_logs import units_in, why_no_object
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
@@ -39,22 +40,14 @@ _COMMAND = ("/", "?")
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
-    unit: list[Record] = []
-    for record in read_records(file):
-        if isinstance(record, Rejection):
-            yield record
-        elif not isinstance(record.data, dict):
-            yield record.rejected(UnusableRecord("wrong_type", "expected an object"))
-        else:
-            if unit and (
-                (is_init(record.data) and not _is_prompt(unit))
-                or (_is_header(record.data) and _id(record.data) != _id(unit[0].data))
-            ):
-                yield unit
-                unit = []
-            unit.append(record)
-    if unit:
-        yield unit
+    return units_in(read_records(file), why_no_object, _begins)
+
+
+def _begins(unit: Unit, data: Any) -> bool:
+    """Whether a record begins another session than that of the records before it."""
+    if is_init(data):
+        return not _is_prompt(unit)
+    return _is_header(data) and _id(data) != _id(unit[0].data)
 
 
 def _is_prompt(unit: Sequence[Record]) -> bool:
@@ -139,11 +132,9 @@ class _Stored:
     def _header(self, data: JsonObject) -> None:
         with self._unmapped.reading(data) as fields:
             self.session.id = fields.name("sessionId") or self.session.id
-            if (started := fields.text("startTime")) is not None:
-                self.session.times.append(started)
-            known = {"project_hash": fields.text("projectHash"), "title": fields.text("summary")}
-            known |= {"cwd": next((one for one in fields.items("directories") if isinstance(one, str)), None)}
-            self.session.about |= {key: value for key, value in known.items() if value is not None}
+            self.session.at(fields.text("startTime"))
+            cwd = next((one for one in fields.items("directories") if isinstance(one, str)), None)
+            self.session.know(project_hash=fields.text("projectHash"), title=fields.text("summary"), cwd=cwd)
             if fields.text("kind") == "subagent":
                 self.session.agent = Agent(id=SUB_AGENT, role=SUB_AGENT)
             fields.set_aside("lastUpdated", "memoryScratchpad")
@@ -155,8 +146,7 @@ class _Stored:
             self._unmapped.count(f"messages[] ({kind})")
             fields.rest()
             return
-        if time is not None:
-            self.session.times.append(time)
+        self.session.at(time)
         parts = parts_of(fields.parts("content"))
         if kind == "gemini":
             self._reply(fields, parts.thoughts, parts.texts, parts.calls)
@@ -172,11 +162,7 @@ class _Stored:
             self.session.asked(text)
 
     def _reply(self, fields: Fields, thoughts: list[str], texts: list[str], parsed: list[Call]) -> None:
-        model = fields.text("model")
-        if self.session.agent.model is None and model is not None:
-            self.session.agent = Agent(
-                id=self.session.agent.id, name=self.session.agent.name, role=self.session.agent.role, model=model
-            )
+        self.session.ran_on(fields.text("model"))
         for thought in fields.objects("thoughts"):
             said = (thought.text("subject"), thought.text("description"))
             thoughts.append("\n".join(part for part in said if part is not None))

@@ -8,8 +8,7 @@ from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.pieces import in_a_row
-from evaluation_assets.core.traces.formats.times import as_utc
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
+from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import Count, settled, usage
@@ -55,8 +54,7 @@ class _Session:
 
     def _header(self, fields: Fields) -> None:
         self.session.id = fields.name("id")
-        known = {"cwd": fields.text("working_dir"), "title": fields.text("name", "description")}
-        self.session.about |= {key: value for key, value in known.items() if value is not None}
+        self.session.know(cwd=fields.text("working_dir"), title=fields.text("name", "description"))
         config = fields.object("model_config")
         self.session.agent = replace(self.session.agent, model=config.text("model_name"))
         self.session.spent = _spent(fields)
@@ -69,12 +67,11 @@ class _Session:
         fields.rest()
 
     def _message(self, fields: Fields) -> None:
-        role, created, shown = fields.text("role"), fields.number("created"), fields.object("metadata")
+        role, shown = fields.text("role"), fields.object("metadata")
         seen_by_user, seen_by_agent = shown.flag("userVisible"), shown.flag("agentVisible")
         shown.rest()
         fields.set_aside("id")
-        if created is not None and (time := as_utc(created)) is not None:
-            self.session.times.append(time)
+        self.session.at_seconds(fields.number("created"))
         thoughts: list[str] = []
         texts: list[str] = []
         calls: list[Call] = []
@@ -90,9 +87,7 @@ class _Session:
         if role == "user":
             self.session.asked("\n".join(texts))
         else:
-            thought, message = "\n\n".join(thoughts) or None, "\n".join(texts) or None
-            if thought or message or calls:
-                self.session.said(Said(thought=thought, message=message, calls=tuple(calls)))
+            self.session.spoke("\n\n".join(thoughts), "\n".join(texts), calls)
             for call, problem in self._refused:
                 self.session.answered(Result(content=problem, call_id=call, error=one_line(problem) or "error"))
         self._refused.clear()

@@ -9,7 +9,8 @@ from typing import Any
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, content_text
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said
+from evaluation_assets.core.traces.formats.messages.pieces import call_in
+from evaluation_assets.core.traces.formats.transcript import Call, Result
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, object_in
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
@@ -69,10 +70,7 @@ def _add(session: CodingSession, fields: Fields, thoughts: list[str], unmapped: 
     elif kind == "assistant":
         session.agent = replace(session.agent, model=session.agent.model or fields.text("model_id"))
         fields.set_aside("model_fingerprint", "reasoning_effort")
-        calls = tuple(
-            Call(name=call.text("name") or "unnamed", arguments=call.value("arguments"), id=call.name("id"))
-            for call in fields.objects("tool_calls")
-        )
+        calls = [call_in(call, "name", "arguments", "id") for call in fields.objects("tool_calls")]
         _said(session, thoughts, content_text(fields).strip(), calls)
     elif kind == "tool_result":
         session.answered(Result(content=content_text(fields), call_id=fields.name("tool_call_id")))
@@ -83,12 +81,11 @@ def _add(session: CodingSession, fields: Fields, thoughts: list[str], unmapped: 
         fields.rest()
 
 
-def _said(session: CodingSession, thoughts: list[str], message: str = "", calls: tuple[Call, ...] = ()) -> None:
+def _said(session: CodingSession, thoughts: list[str], message: str = "", calls: Sequence[Call] = ()) -> None:
     """Add an output of the model with the reasoning before it, if there is any of them."""
     thought = "\n\n".join(filter(None, thoughts))
     thoughts.clear()
-    if thought or message or calls:
-        session.said(Said(thought=thought or None, message=message or None, calls=calls))
+    session.spoke(thought, message, calls)
 
 
 def _heard(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> None:
@@ -107,7 +104,7 @@ def _hosted(session: CodingSession, call: Fields, thoughts: list[str]) -> None:
     """A call that the model's provider ran: the session has no more of its result than whether it completed."""
     call_id, status = call.name("id"), call.text("status") or "completed"
     made = Call(name=call.text("tool_type") or "unnamed", arguments=call.value("action", "input"), id=call_id)
-    _said(session, thoughts, calls=(made,))
+    _said(session, thoughts, calls=[made])
     failed = status in ("failed", "incomplete")
     session.answered(Result(content=status, call_id=call_id, error=status if failed else None, succeeded=not failed))
     call.rest()

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.files.records import is_document, read_items, read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
-from evaluation_assets.core.traces.formats.isolation import attempted
+from evaluation_assets.core.traces.formats.files.samples import sample_of
+from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
-from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
@@ -24,23 +24,9 @@ _OWN_TAGS = frozenset(
 """Tags that Jaeger adds to the attributes of a span."""
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_trace(found) for record in sample.records for found in (record, *_listed(record)))
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace."""
-    with SpanSpool() as spool:
-        for file in own_files(files, detect, NAME):
-            if isinstance(file, Rejection):
-                yield file
-                continue
-            for record in _traces(file):
-                kept = record if isinstance(record, Rejection) else attempted(record, partial(_keep, spool, unmapped))
-                if kept is not None:
-                    yield kept
-        yield from trajectories_in(spool, NAME, unmapped)
+    return each_trace(each_own_file(files, detect, NAME, _traces), NAME, unmapped, partial(_keep, unmapped))
 
 
 def _traces(file: DropFile) -> Iterator[Record | Rejection]:
@@ -55,7 +41,7 @@ def _traces(file: DropFile) -> Iterator[Record | Rejection]:
             yield Record(record.source, record.line, data, record.raw)
 
 
-def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
+def _keep(unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
     """Spool the spans of a trace."""
     if not isinstance(record.data, dict):
         raise UnusableRecord("wrong_type", f"expected a JSON object, got {type_name(record.data)}")
@@ -129,3 +115,6 @@ def _listed(data: Any) -> Iterator[Any]:
 
 def _is_trace(data: Any) -> bool:
     return isinstance(data, dict) and isinstance(data.get("traceID"), str) and isinstance(data.get("spans"), list)
+
+
+detect = any_record(lambda record: any(map(_is_trace, (record, *_listed(record)))))

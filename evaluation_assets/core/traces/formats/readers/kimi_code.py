@@ -9,16 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.coding.kimi_wire import EXIT_CODE, is_wire_line, read_wire
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, content_text
 from evaluation_assets.core.traces.formats.messages.chat import first_line
-from evaluation_assets.core.traces.formats.times import as_utc
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, total
+from evaluation_assets.core.traces.formats.messages.pieces import call_in
+from evaluation_assets.core.traces.formats.transcript import Result, Said, as_text, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at
-from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.formats.usage import usage_beside
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Usage
 
 NAME = "kimi_code"
@@ -79,8 +78,7 @@ def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> No
         _add_of_context(session, fields)
         return
     kind, milliseconds = fields.text("type") or "unknown", fields.number("time")
-    if milliseconds is not None and (moment := as_utc(milliseconds / 1000)) is not None:
-        session.times.append(moment)
+    session.at_milliseconds(milliseconds)
     if kind == _LOOP:
         _loop(session, fields.object("event"))
     elif kind == _MESSAGE:
@@ -117,11 +115,8 @@ def _add_of_context(session: CodingSession, message: Fields) -> None:
                 _said(session, part)
         for call in message.objects("tool_calls"):
             call.set_aside("type")
-            made = call.object("function")
-            arguments = made.value("arguments")
-            session.said(
-                Said(calls=(Call(name=made.text("name") or "unnamed", arguments=arguments, id=call.name("id")),))
-            )
+            made = call_in(call.object("function"), "name", "arguments")
+            session.spoke(calls=[replace(made, id=call.name("id"))])
     elif role == "tool":
         content = content_text(message)
         failed = content.startswith(_FAILED)
@@ -154,8 +149,7 @@ def _loop(session: CodingSession, event: Fields) -> None:
     if kind == "content.part":
         _said(session, event.object("part"))
     elif kind == "tool.call":
-        call = Call(name=event.text("name") or "unnamed", arguments=event.value("args"), id=event.name("toolCallId"))
-        session.said(Said(calls=(call,)))
+        session.spoke(calls=[call_in(event, "name", "args", "toolCallId")])
     elif kind == "tool.result":
         result = event.object("result")
         content = _output(result)
@@ -186,9 +180,8 @@ def _output(result: Fields) -> str:
 
 def _usage(used: Fields) -> Usage | None:
     """Tokens of a request; those read from and written to the cache are counted beside the others."""
-    other, read, written = (used.whole(name) for name in ("inputOther", "inputCacheRead", "inputCacheCreation"))
-    given = None if other is None else sum_of([other, read, written])
-    return usage(given, used.whole("output"), None, read, written)
+    given, read, written = (used.whole(name) for name in ("inputOther", "inputCacheRead", "inputCacheCreation"))
+    return usage_beside(given, used.whole("output"), read, written)
 
 
 _LOG = SessionLog(name=NAME, is_line=_is_line, session=_session)

@@ -14,7 +14,7 @@ from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog
 from evaluation_assets.core.traces.formats.files.records import first_object
 from evaluation_assets.core.traces.formats.messages.chat import first_line
-from evaluation_assets.core.traces.formats.times import as_utc
+from evaluation_assets.core.traces.formats.messages.pieces import call_in
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
@@ -94,9 +94,7 @@ def _line(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> N
         data.rest()
         fields.rest()
         return
-    seconds = data.object("meta").number("timestamp")
-    if seconds is not None and (moment := as_utc(seconds)) is not None:
-        session.times.append(moment)
+    session.at_seconds(data.object("meta").number("timestamp"))
     texts: list[str] = []
     thoughts: list[str] = []
     calls: list[Call] = []
@@ -105,9 +103,7 @@ def _line(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> N
         if inner is None:
             texts.append(block.text("data") or "")
         elif what == "toolUse":
-            calls.append(
-                Call(name=inner.text("name") or "unnamed", arguments=inner.value("input"), id=inner.name("toolUseId"))
-            )
+            calls.append(call_in(inner, "name", "input", "toolUseId"))
         elif what == "toolResult":
             session.answered(_result(inner))
         elif what == "thinking":
@@ -153,8 +149,7 @@ def _shown(value: Any) -> str:
 def _entry(session: CodingSession, entry: Fields) -> None:
     """A request of a saved conversation: what the model was given, and what it said."""
     user, answer = entry.object("user"), entry.object("assistant")
-    if (time := user.text("timestamp")) is not None:
-        session.times.append(time)
+    session.at(user.text("timestamp"))
     content = user.object("content")
     for kind in ("ToolUseResults", "CancelledToolUses"):
         for result in content.object(kind).objects("tool_use_results"):
@@ -163,13 +158,8 @@ def _entry(session: CodingSession, entry: Fields) -> None:
     prompt = content.object("Prompt").text("prompt") or content.object("CancelledToolUses").text("prompt")
     session.asked(prompt or "")
     said = answer.object("ToolUse") if "ToolUse" in answer else answer.object("Response")
-    calls = tuple(
-        Call(name=call.text("name") or "unnamed", arguments=call.value("args"), id=call.name("id"))
-        for call in said.objects("tool_uses")
-    )
-    text = (said.text("content") or "").strip()
-    if text or calls:
-        session.said(Said(message=text or None, calls=calls))
+    calls = [call_in(call, "name", "args", "id") for call in said.objects("tool_uses")]
+    session.spoke(None, (said.text("content") or "").strip(), calls)
     for rest in (*said.objects("tool_uses"), said, content, answer, user, entry):
         rest.rest()
 

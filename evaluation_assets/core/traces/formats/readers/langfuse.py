@@ -11,21 +11,20 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.text.nullable import sum_of
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import attempted
+from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.spans.langfuse_observations import langfuse_usage, observation_attributes
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.store_export import seconds
-from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import confirm
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
-from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled, verdict_on_run
 
 NAME = "langfuse"
 DESCRIPTION = "Langfuse exports: traces with observations, lists of observations, scores"
@@ -34,29 +33,11 @@ DETECTION = "objects with observations that have a type; records with an id, a t
 _TYPES = ("SPAN", "EVENT", "GENERATION", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL")
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a record holds observations of Langfuse."""
-    return any(_observations(record) or _is_bare_trace(record) for record in sample.records)
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace, in order of their first observation."""
     about = _Traces()
-    own = list(own_files(files, lambda sample: detect(sample) or _has_scores(sample), NAME))
-    with SpanSpool() as spool:
-        for file in own:
-            if isinstance(file, Rejection):
-                yield file
-                continue
-            for record in read_records(file):
-                kept = (
-                    record
-                    if isinstance(record, Rejection)
-                    else attempted(record, lambda record: _keep(record, spool, about, unmapped))
-                )
-                if kept is not None:
-                    yield kept
-        yield from trajectories_in(spool, NAME, unmapped, labelled=partial(_labelled, about, unmapped))
+    records = each_own_file(files, lambda sample: detect(sample) or _has_scores(sample), NAME, read_records)
+    return each_trace(records, NAME, unmapped, partial(_keep, about, unmapped), partial(_labelled, about, unmapped))
 
 
 @dataclass(slots=True)
@@ -68,7 +49,7 @@ class _Traces:
     costs: dict[str, float | None] = field(default_factory=dict)
 
 
-def _keep(record: Record, spool: SpanSpool, about: _Traces, unmapped: UnmappedFields) -> None:
+def _keep(about: _Traces, unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
     """Spool the observations of a record, and keep what it says about traces."""
     data = _camel(record.json_object())
     if _is_score(data):
@@ -162,9 +143,7 @@ def _scored(scores: Sequence[JsonObject]) -> JsonObject:
             number = value if isinstance(value, int | float) and score.get("dataType") != "CATEGORICAL" else None
             graded = None if number is None or not 0 <= number <= 1 else float(number)
             verdicts.append(
-                RecordedVerdict(
-                    level="trajectory",
-                    subject="trajectory",
+                verdict_on_run(
                     judge=name,
                     scores={} if graded is None else {name: graded},
                     verdict=as_text(value) if graded is None and word is None else word,
@@ -215,3 +194,6 @@ def _is_score(data: JsonObject) -> bool:
 
 def _has_scores(sample: Sample) -> bool:
     return any(isinstance(record, dict) and _is_score(_camel(record)) for record in sample.records)
+
+
+detect = any_record(lambda record: bool(_observations(record)) or _is_bare_trace(record))

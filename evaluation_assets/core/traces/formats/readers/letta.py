@@ -9,17 +9,19 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection, any_record
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.coding.session_logs import units_in
+from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.context import is_limit
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.chat import content_of, split_thought
+from evaluation_assets.core.traces.formats.messages.pieces import call_in
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.pieces import in_a_row
 from evaluation_assets.core.traces.formats.times import chronological
-from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, as_text, one_line, total
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, as_text, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import as_object, at, first_text, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
@@ -45,32 +47,26 @@ _BESIDE = (
 )  # fmt: skip
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_message(record) or _is_answer(record) or _is_file(record) for record in sample.records)
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory per file of messages, per answer of the API, and per exported agent."""
-    for file in own_files(files, detect, NAME):
-        if isinstance(file, Rejection):
-            yield file
-            continue
-        messages: list[Record] = []
-        for record in read_records(file):
-            if isinstance(record, Rejection):
-                yield record
-            elif _is_file(record.data):
-                for agent in objects_in(record.data["agents"]):
-                    yield usable(record, lambda one, agent=agent: _exported(one.json_object(), agent, unmapped))
-            elif _is_answer(record.data):
-                yield usable(record, lambda one: _answered(one.json_object(), unmapped))
-            elif first_text(record.data, "message_type") is None:
-                yield record.rejected(UnusableRecord("wrong_type", "expected a message with a message_type"))
-            else:
-                messages.append(record)
-        if messages:
-            yield usable(messages[0], lambda _, own=messages: _listed([one.data for one in own], unmapped))
+    for unit in each_own_file(files, detect, NAME, _units_of):
+        if isinstance(unit, Rejection):
+            yield unit
+        elif _is_file(unit[0].data):
+            for agent in objects_in(unit[0].data["agents"]):
+                yield usable(unit[0], lambda one, agent=agent: _exported(one.json_object(), agent, unmapped))
+        elif _is_answer(unit[0].data):
+            yield usable(unit[0], lambda one: _answered(one.json_object(), unmapped))
+        else:
+            yield usable(unit[0], lambda _, own=unit: _listed([one.data for one in own], unmapped))
+
+
+def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
+    return units_in(read_records(file), _why_not, is_whole=lambda data: _is_file(data) or _is_answer(data))
+
+
+def _why_not(data: Any) -> str | None:
+    return "a message with a message_type" if first_text(data, "message_type") is None else None
 
 
 def _is_message(data: Any) -> bool:
@@ -182,8 +178,7 @@ class _Letta:
     def add(self, message: Fields) -> None:
         """Add a message of the API."""
         kind = message.text("message_type") or "unknown"
-        if (date := message.text("date")) is not None:
-            self.session.times.append(date)
+        self.session.at(message.text("date"))
         message.set_aside(*_BESIDE)
         if kind == "system_message":
             self._prompted(content_of(message))
@@ -216,8 +211,7 @@ class _Letta:
     def add_stored(self, message: Fields) -> None:
         """Add a message of an exported agent: of OpenAI's form, with the thoughts of the agent as its content."""
         role, text = message.text("role"), content_of(message)
-        if (time := message.text("created_at")) is not None:
-            self.session.times.append(time)
+        self.session.at(message.text("created_at"))
         calls = message.objects("tool_calls")
         message.set_aside(*_BESIDE)
         if role == "user":
@@ -272,20 +266,13 @@ class _Letta:
     def _said(self, text: str, calls: tuple[Call, ...]) -> None:
         thought, self._thoughts = "\n\n".join(self._thoughts), []
         self._told = next((_told(call) for call in calls if call.name == _SPOKEN), None)
-        if thought or text or calls:
-            self.session.said(Said(thought=thought or None, message=text or None, calls=calls))
+        self.session.spoke(thought, text, calls)
 
     def _called(self, calls: Sequence[Fields], text: str = "") -> None:
         made: list[Call] = []
         for call in calls:
             inner = call.object("function") if call.is_object("function") else call
-            made.append(
-                Call(
-                    name=inner.text("name") or "unnamed",
-                    arguments=inner.value("arguments"),
-                    id=call.name("tool_call_id", "id"),
-                )
-            )
+            made.append(replace(call_in(inner, "name", "arguments"), id=call.name("tool_call_id", "id")))
             inner.rest()
             call.rest()
         self._said(text, tuple(made))
@@ -304,3 +291,6 @@ def _told(call: Call) -> str | None:
     """What a call tells the user."""
     arguments = call.arguments if isinstance(call.arguments, dict) else arguments_in(as_text(call.arguments))
     return first_text(arguments, "message")
+
+
+detect = any_record(lambda record: _is_message(record) or _is_answer(record) or _is_file(record))

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, content_text
 from evaluation_assets.core.traces.formats.messages.chat import first_line
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
+from evaluation_assets.core.traces.formats.messages.pieces import call_in
+from evaluation_assets.core.traces.formats.transcript import Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, objects_in
-from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.formats.usage import usage_beside
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Usage
 
 NAME = "managed_agents"
@@ -53,17 +53,11 @@ def _session(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> CodingSes
 
 def _add(session: CodingSession, event: Fields) -> None:
     kind = event.text("type") or "unknown"
-    if (time := event.text("processed_at")) is not None:
-        session.times.append(time)
+    session.at(event.text("processed_at"))
     event.set_aside("session_thread_id", "agent_name", "stop_reason", "evaluated_permission", "model_request_start_id")
     if kind in _CALLS:
-        call = Call(
-            name=event.text("name") or "unnamed",
-            arguments=event.value("input"),
-            id=event.name("id"),
-            server=event.text("mcp_server_name"),
-        )
-        session.said(Said(calls=(call,)))
+        call = call_in(event, "name", "input", "id")
+        session.spoke(calls=[replace(call, server=event.text("mcp_server_name"))])
         return
     identity = event.name("id")
     if kind == "user.message":
@@ -71,9 +65,7 @@ def _add(session: CodingSession, event: Fields) -> None:
     elif kind == "agent.message":
         session.said(Said(message=content_text(event) or None))
     elif kind == "agent.thinking":
-        thought = content_text(event)
-        if thought:
-            session.said(Said(thought=thought))
+        session.spoke(content_text(event))
     elif kind in _RESULTS:
         session.answered(_result(event, _RESULTS[kind]))
     elif kind == "span.model_request_end":
@@ -114,8 +106,7 @@ def _usage(used: Fields) -> Usage | None:
         used.whole(name) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     )
     used.rest()
-    whole = None if given is None else sum_of([given, read, written])
-    return usage(whole, used.whole("output_tokens"), None, read, written)
+    return usage_beside(given, used.whole("output_tokens"), read, written)
 
 
 _LOG = SessionLog(name=NAME, is_line=_is_line, session=_session)

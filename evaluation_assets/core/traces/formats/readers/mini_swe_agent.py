@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.messages.written_calls import return_code_in
 from evaluation_assets.core.traces.formats.patch_reports import PatchReport, each_tested_run
 from evaluation_assets.core.traces.formats.templates import filled_in
@@ -28,11 +28,6 @@ _TIMED_OUT = re.compile(r"The last command <command>")
 _CUT_OFF = re.compile(r"(?:Limits?|Budget|ContextWindow)Exceeded")
 _BROKEN = re.compile(r"(?<!Format)(?:Error|Exception)$")
 """Names of exceptions that ended a run, such as `RateLimitError`; a `FormatError` is the agent's own."""
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_run(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -191,3 +186,6 @@ def _is_run(record: Any) -> bool:
     info, named = record.get("info"), record.get("trajectory_format")
     by_name = isinstance(named, str) and named.startswith("mini-swe-agent")
     return by_name or (isinstance(info, dict) and "mini_version" in info)
+
+
+detect = any_record(_is_run)

@@ -12,23 +12,29 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import orjson
-
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.context import reference
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import attempted
+from evaluation_assets.core.traces.formats.isolation import each_own_file
+from evaluation_assets.core.traces.formats.spans.flat_spans import error_of
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.stored import attributes_of, usage_attributes
-from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.transcript import as_text, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import as_object, at, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import (
+    as_object,
+    at,
+    first_text,
+    list_in,
+    object_in,
+    objects_in,
+    parsed,
+)
 from evaluation_assets.core.traces.formats.usage import confirm, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
-from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled, verdict_on_run
 
 NAME = "mlflow"
 DESCRIPTION = "MLflow traces: Trace.to_dict(), Trace.to_json() and rows of mlflow.search_traces(); with assessments"
@@ -39,28 +45,11 @@ _FAILED = ("STATUS_CODE_ERROR", "ERROR")
 _EXPECTED = ("expected_response", "expected_output", "ground_truth", "expected_answer")
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a record is a trace of MLflow."""
-    return any(_is_trace(record) for record in sample.records)
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace. Traces of one session that follow each other are joined."""
     about: dict[str, _About] = {}
-    with SpanSpool() as spool:
-        for file in own_files(files, detect, NAME):
-            if isinstance(file, Rejection):
-                yield file
-                continue
-            for record in read_records(file):
-                kept = (
-                    record
-                    if isinstance(record, Rejection)
-                    else attempted(record, partial(_keep, spool, about, unmapped))
-                )
-                if kept is not None:
-                    yield kept
-        yield from trajectories_in(spool, NAME, unmapped, labelled=partial(_labelled, about, unmapped))
+    records = each_own_file(files, detect, NAME, read_records)
+    return each_trace(records, NAME, unmapped, partial(_keep, about, unmapped), partial(_labelled, about, unmapped))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +61,7 @@ class _About:
     usage: Usage | None
 
 
-def _keep(spool: SpanSpool, about: dict[str, _About], unmapped: UnmappedFields, record: Record) -> None:
+def _keep(about: dict[str, _About], unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
     """Spool the spans of a trace.
 
     Raises:
@@ -134,7 +123,7 @@ def _span(data: JsonObject, trace_id: str, unmapped: UnmappedFields) -> Span | N
         name=title,
         start_s=None if start is None else start / 1e9,
         duration_ms=None if start is None or end is None or end < start else (end - start) / 1e6,
-        error=_failure(events) or message or "error" if code in _FAILED else None,
+        error=error_of(message, events) if code in _FAILED else None,
         attributes=_attributes(title, attributes, unmapped),
         events=[event for event in events if event.name != "exception"],
     )
@@ -184,17 +173,7 @@ def _id_in(text: str | None) -> str | None:
 
 def _plain(value: Any) -> Any:
     """The value of an attribute, which MLflow stores as JSON text."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return value
-
-
-def _failure(events: list[Event]) -> str | None:
-    found = (first_text(event.attributes, "exception.message") for event in events if event.name == "exception")
-    return next((message for message in found if message), None)
+    return parsed(value) if isinstance(value, str) else value
 
 
 def _nanoseconds(data: JsonObject, *keys: str) -> float | None:
@@ -221,9 +200,7 @@ def _assessed(assessments: list[Any]) -> tuple[JsonObject, str | None]:
         if source.get("source_type") in ("LLM_JUDGE", "AI_JUDGE") and value is not None:
             is_score = isinstance(value, int | float) and 0 <= value <= 1
             verdicts.append(
-                RecordedVerdict(
-                    level="trajectory",
-                    subject="trajectory",
+                verdict_on_run(
                     judge=first_text(source, "source_id") or name,
                     scores={name: float(value)} if is_score else {},
                     verdict=None if is_score else as_text(value),
@@ -251,3 +228,6 @@ def _is_trace(data: Any) -> bool:
 
 def _has_mlflow(span: JsonObject) -> bool:
     return any(key.startswith("mlflow.") for key in object_in(span.get("attributes")))
+
+
+detect = any_record(_is_trace)

@@ -10,12 +10,11 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import attempted
+from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
-from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.times import seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -29,23 +28,12 @@ DETECTION = "objects whose object is trace or trace.span, or a list of such obje
 _KIND = "openinference.span.kind"
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_item(item) for record in sample.records for item in (record, *_listed(record)))
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace, in order of their first span."""
-    with SpanSpool() as spool:
-        for file in own_files(files, detect, NAME):
-            for record in [file] if isinstance(file, Rejection) else read_records(file):
-                kept = record if isinstance(record, Rejection) else attempted(record, partial(_keep, spool, unmapped))
-                if kept is not None:
-                    yield kept
-        yield from trajectories_in(spool, NAME, unmapped)
+    return each_trace(each_own_file(files, detect, NAME, read_records), NAME, unmapped, partial(_keep, unmapped))
 
 
-def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
+def _keep(unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
     """Spool the spans of a record, and note the conversations of its traces."""
     for item in _listed(record.data) or [record.data]:
         if not _is_item(item):
@@ -147,3 +135,6 @@ def _is_item(data: Any) -> bool:
     if data.get("object") == "trace.span":
         return isinstance(data.get("span_data"), dict)
     return data.get("object") == "trace" and "id" in data and ("workflow_name" in data or "group_id" in data)
+
+
+detect = any_record(lambda record: any(map(_is_item, (record, *_listed(record)))))

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.traces.formats.coding.opencode_forks import copied, digests_of, history_of, is_fork
-from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession, Parts
+from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.times import as_utc
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
+from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
@@ -34,24 +34,15 @@ _SILENT = ("step-start", "snapshot", "patch", "retry", "agent", "subtask")
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
     """Each export; the consecutive events of a session."""
-    unit: list[Record] = []
-    for record in read_records(file):
-        if isinstance(record, Rejection):
-            yield record
-            continue
-        if _is_export(record.data):
-            yield [record]
-            continue
-        session = first_text(record.data, "sessionID")
-        if session is None:
-            yield record.rejected(UnusableRecord("wrong_type", "expected an export or an event with a sessionID"))
-            continue
-        if unit and first_text(unit[0].data, "sessionID") != session:
-            yield unit
-            unit = []
-        unit.append(record)
-    if unit:
-        yield unit
+    return units_in(read_records(file), _why_not, _begins, _is_export)
+
+
+def _why_not(data: Any) -> str | None:
+    return "an export or an event with a sessionID" if first_text(data, "sessionID") is None else None
+
+
+def _begins(unit: Unit, data: Any) -> bool:
+    return first_text(unit[0].data, "sessionID") != first_text(data, "sessionID")
 
 
 def _link_of(records: Sequence[Any]) -> Link:
@@ -93,19 +84,16 @@ class _Reading:
     def __init__(self, unmapped: UnmappedFields) -> None:
         self.session = CodingSession(Agent(id=MAIN, name="opencode"))
         self._unmapped = unmapped
-        self._thoughts: list[str] = []
-        self._texts: list[str] = []
-        self._calls: list[Call] = []
-        self._results: list[Result] = []
+        self._reply = Parts()
 
     def export(self, fields: Fields, copies: int) -> None:
         """Read an exported session but for its first messages, which were copied."""
         info = fields.object("info")
         self.session.id = info.name("id")
-        known = {"cwd": info.text("directory"), "title": info.text("title"), "parent_id": info.name("parentID")}
-        self.session.about |= {key: value for key, value in known.items() if value is not None}
+        parent = info.name("parentID")
+        self.session.know(cwd=info.text("directory"), title=info.text("title"), parent_id=parent)
         name = info.text("agent")
-        if "parent_id" in self.session.about:
+        if parent is not None:
             self.session.agent = Agent(id=name or SUB_AGENT, role=SUB_AGENT)
         self.session.agent = replace(self.session.agent, version=info.name("version"))
         undone = info.object("revert")
@@ -151,7 +139,7 @@ class _Reading:
     def event(self, fields: Fields) -> None:
         """Read a printed event. The stream has no prompts."""
         kind = fields.text("type")
-        self._time(fields.number("timestamp"))
+        self.session.at_milliseconds(fields.number("timestamp"))
         self.session.id = fields.name("sessionID")
         if kind == "error":
             self._flush(None)
@@ -168,13 +156,12 @@ class _Reading:
 
     def _message(self, info: Fields, parts: list[Fields]) -> None:
         role, time = info.text("role"), info.object("time")
-        self._time(time.number("created"))
-        self._time(time.number("completed"))
+        self.session.at_milliseconds(time.number("created"))
+        self.session.at_milliseconds(time.number("completed"))
         time.rest()
         if role == "assistant":
-            model, mode = info.text("modelID"), info.flag("summary")
-            self.session.agent = replace(self.session.agent, model=self.session.agent.model or model)
-            self.session.compactions += mode is True
+            self.session.ran_on(info.text("modelID"))
+            self.session.compactions += info.flag("summary") is True
             used = _usage(info.object("tokens"), info.amount("cost"))
             for part in parts:
                 self._part(part)
@@ -200,10 +187,10 @@ class _Reading:
         kind = part.text("type") or "unknown"
         part.set_aside(*_PART)
         if kind in ("text", "reasoning"):
-            if self._calls:  # a server that has no steps writes what follows the tools into the same message
+            if self._reply.calls:  # a server that has no steps writes what follows the tools into the same message
                 self._flush(None)
             text = part.text("text")
-            (self._texts if kind == "text" else self._thoughts).extend([] if text is None else [text])
+            (self._reply.texts if kind == "text" else self._reply.thoughts).extend([] if text is None else [text])
         elif kind == "tool":
             self._tool(part)
         elif kind == "step-finish":
@@ -224,7 +211,7 @@ class _Reading:
 
     def _tool(self, part: Fields) -> None:
         identity, state = part.name("callID"), part.object("state")
-        self._calls.append(Call(name=part.text("tool") or "tool", id=identity, arguments=state.value("input")))
+        self._reply.calls.append(Call(name=part.text("tool") or "tool", id=identity, arguments=state.value("input")))
         status, about, time = state.text("status"), state.object("metadata"), state.object("time")
         begun, ended = time.number("start"), time.number("end")
         output, problem, code = state.value("output"), state.text("error"), about.whole("exit")
@@ -234,7 +221,7 @@ class _Reading:
             return
         error = one_line(problem) or "error" if status == "error" else f"exit code {code}" if code else None
         latency = None if begun is None or ended is None or ended < begun else ended - begun
-        self._results.append(
+        self._reply.results.append(
             Result(
                 content=as_text(problem if output is None else output),
                 call_id=identity,
@@ -247,13 +234,9 @@ class _Reading:
 
     def _flush(self, used: Usage | None) -> bool:
         """Add the reply that is complete, with its usage; whether there is one."""
-        thoughts, texts, calls, results = self._thoughts, self._texts, self._calls, self._results
-        self._thoughts, self._texts, self._calls, self._results = [], [], [], []
-        thought, message = "\n\n".join(thoughts) or None, "\n\n".join(texts) or None
-        is_said = bool(thought or message or calls)
-        if is_said:
-            self.session.said(Said(thought=thought, message=message, calls=tuple(calls), usage=used))
-        for result in results:
+        reply, self._reply = self._reply, Parts()
+        is_said = self.session.spoke("\n\n".join(reply.thoughts), "\n\n".join(reply.texts), reply.calls, used)
+        for result in reply.results:
             self.session.answered(result)
         return is_said
 
@@ -268,10 +251,6 @@ class _Reading:
             self.session.interruptions += 1
         else:
             self.session.error = one_line(message) or name
-
-    def _time(self, milliseconds: float | None) -> None:
-        if milliseconds is not None and (time := as_utc(milliseconds / 1000)) is not None:
-            self.session.times.append(time)
 
 
 def _usage(tokens: Fields, cost: float | None) -> Usage | None:

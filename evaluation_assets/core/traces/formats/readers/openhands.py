@@ -9,14 +9,16 @@ and the total of the run assumes that the counter restarted at 0.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
+from evaluation_assets.core.traces.formats.coding.session_logs import units_in
+from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_in
-from evaluation_assets.core.traces.formats.times import elapsed_ms
+from evaluation_assets.core.traces.formats.times import elapsed_ms, elapsed_s
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
     Call,
@@ -58,18 +60,9 @@ _HOUSEKEEPING = {
 _CUT_OFF = re.compile(r"max(?:imum)?[ _]?(?:number of )?(?:iteration|step|budget)", re.IGNORECASE)
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_event(record) or _history_of(record) is not None for record in sample.records)
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory per user message of a stream, or per output record."""
-    for file in own_files(files, detect, NAME):
-        if isinstance(file, Rejection):
-            yield file
-        else:
-            yield from _trajectories(file, unmapped)
+    return each_own_file(files, detect, NAME, partial(_trajectories, unmapped))
 
 
 @dataclass(slots=True)
@@ -80,30 +73,20 @@ class _Session:
     used: tuple[float, ...] = (0, 0, 0, 0)
 
 
-def _trajectories(file: DropFile, unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+def _trajectories(unmapped: UnmappedFields, file: DropFile) -> Iterator[Trajectory | Rejection]:
     session = _Session()
-    task: list[Record] = []
-    for record in read_records(file):
-        if isinstance(record, Rejection):
-            yield record
-        elif _history_of(record.data) is not None:
-            yield usable(record, lambda found: _output_record(found, unmapped), is_whole=True)
-        elif _is_task(record.data) and any(_is_task(event.data) for event in task):
-            yield _stream(task, session, unmapped)
-            task = [record]
+    for unit in units_in(read_records(file), begins=_begins, is_whole=lambda data: _history_of(data) is not None):
+        if isinstance(unit, Rejection):
+            yield unit
+        elif _history_of(unit[0].data) is not None:
+            yield usable(unit[0], lambda found: _output_record(found, unmapped), is_whole=True)
         else:
-            task.append(record)
-    if task:
-        yield _stream(task, session, unmapped)
+            events = [record.data for record in unit]
+            yield usable(unit[0], lambda _, events=events: _Run(session, unmapped, events).trajectory())
 
 
-def _stream(records: Sequence[Record], session: _Session, unmapped: UnmappedFields) -> Trajectory | Rejection:
-    """Build the trajectory of the events of one task."""
-
-    def trajectory_of(_: Record) -> Trajectory:
-        return _Run(session, unmapped, [record.data for record in records]).trajectory()
-
-    return usable(records[0], trajectory_of)
+def _begins(unit: Unit, data: Any) -> bool:
+    return _is_task(data) and any(_is_task(event.data) for event in unit)
 
 
 def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
@@ -193,7 +176,6 @@ class _Run:
         task_id = task_id_of(task_id, task, text)
         answer = final_submission(text, turns) or final_message(turns)
         steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
-        elapsed = elapsed_ms(self._times[0], self._times[-1]) if self._times else None
         return Trajectory(
             id=task_id,
             task_id=task_id,
@@ -204,7 +186,7 @@ class _Run:
             turns=turns,
             final_answer=answer,
             started_at=self._times[0] if self._times else None,
-            duration_s=None if elapsed is None else elapsed / 1000,
+            duration_s=elapsed_s(self._times[0], self._times[-1]) if self._times else None,
             usage=self._total(total(step.usage for step in steps)),
             flags=flags_of(cut_off=self._stopped, unanswered=not answer),
         )
@@ -390,3 +372,6 @@ def _history_of(record: Any) -> list[Any] | None:
         ):
             return items
     return None
+
+
+detect = any_record(lambda record: _is_event(record) or _history_of(record) is not None)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
@@ -44,11 +44,6 @@ _SILENT = (
 )  # fmt: skip
 _NOT_OVER = -1
 """Exit code of a command that still runs."""
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_event(record) or _is_state(record) or _is_output(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -145,8 +140,7 @@ class _Conversation:
         self.session.id = fields.name("id")
         agent, workspace = fields.object("agent"), fields.object("workspace")
         self.session.agent = replace(self.session.agent, model=agent.object("llm").text("model"))
-        if (folder := workspace.text("working_dir")) is not None:
-            self.session.about["cwd"] = folder
+        self.session.know(cwd=workspace.text("working_dir"))
         self.session.stopped = fields.text("execution_status") == "stuck"
         totals: list[Usage | None] = []
         for metrics in object_in(at(fields.value("stats"), "usage_to_metrics")).values():
@@ -163,9 +157,8 @@ class _Conversation:
                 self._usages[name] = _counted(request, None)
 
     def _event(self, fields: Fields) -> None:
-        kind, time = fields.text("kind") or "unknown", fields.text("timestamp")
-        if time is not None:
-            self.session.times.append(time)
+        kind = fields.text("kind") or "unknown"
+        self.session.at(fields.text("timestamp"))
         fields.set_aside("id", "parent_id", "critic_result", "classification")
         if kind == "ActionEvent":
             self._act(fields)
@@ -241,7 +234,7 @@ class _Conversation:
         name, arguments = fields.text("tool_kind") or fields.text("title") or "tool", fields.value("raw_input")
         if identity is None or identity not in self._open:
             self._open |= set() if identity is None else {identity}
-            self.session.said(Said(calls=(Call(name=name, id=identity, arguments=arguments),)))
+            self.session.spoke(calls=[Call(name=name, id=identity, arguments=arguments)])
         failed = fields.flag("is_error") is True or status == "failed"
         if failed or status == "completed":
             content = as_text(fields.value("raw_output", "content"))
@@ -310,3 +303,6 @@ def _is_output(record: Any) -> bool:
 
 def _is_state(record: Any) -> bool:
     return isinstance(at(record, "agent"), dict) and "execution_status" in record and "kind" not in record
+
+
+detect = any_record(lambda record: _is_event(record) or _is_state(record) or _is_output(record))

@@ -14,21 +14,27 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, RecordWatch, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import (
+    DropFile,
+    Record,
+    RecordWatch,
+    Rejection,
+    UnusableRecord,
+    any_record,
+)
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.isolation import attempted, usable
+from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.spans import logfire
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
 from evaluation_assets.core.traces.formats.spans.flat_spans import (
     error_of,
     event_of,
     flat_span,
-    is_span,
     spans_in,
 )
 from evaluation_assets.core.traces.formats.spans.phoenix_annotations import labels_of
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
-from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in, trajectory_of
+from evaluation_assets.core.traces.formats.spans.transcripts import each_trace, trajectory_of
 from evaluation_assets.core.traces.formats.spans.tree import Span, trace_of
 from evaluation_assets.core.traces.formats.times import seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -49,11 +55,6 @@ _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S
 _SECONDS = (86400, 3600, 60, 1)
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_trace(record) or spans_in(record) for record in sample.records)
-
-
 @dataclass(slots=True)
 class _Annotations:
     """Human annotations by trace. They are kept in memory, since they are small compared with the traces."""
@@ -67,17 +68,17 @@ class _Annotations:
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace."""
     own, annotations = _looked_through(files)
-    with SpanSpool() as spool:
-        for file in files:
-            if file.source not in own:
-                yield Rejection(file.source, 1, "not_this_format", f"no record of this file is in format {NAME}", "")
-                continue
-            for record in read_records(file):
-                item = record if isinstance(record, Rejection) else _read(record, spool, annotations, unmapped)
-                if item is not None:
-                    yield item
-        labelled = partial(_labelled, annotations, unmapped)
-        yield from trajectories_in(spool, NAME, unmapped, annotations.drop, labelled)
+    records = (
+        record
+        for file in files
+        for record in (
+            read_records(file)
+            if file.source in own
+            else [Rejection(file.source, 1, "not_this_format", f"no record of this file is in format {NAME}", "")]
+        )
+    )
+    labelled = partial(_labelled, annotations, unmapped)
+    yield from each_trace(records, NAME, unmapped, partial(_read, annotations, unmapped), labelled, annotations.drop)
     for name in annotations.of:
         if name not in annotations.used:
             unmapped.count("annotations (of a trace that is not in the drop)")
@@ -103,7 +104,7 @@ def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
 
 
 def _read(
-    record: Record, spool: SpanSpool, annotations: _Annotations, unmapped: UnmappedFields
+    annotations: _Annotations, unmapped: UnmappedFields, spool: SpanSpool, record: Record
 ) -> Trajectory | Rejection | None:
     """Build the trajectory of a nested trace; single spans are spooled, and annotations were read in the first pass."""
     if _is_annotation(record.data):
@@ -112,12 +113,9 @@ def _read(
         if logfire.is_row(record.data):  # a row of a span that had only started
             return None
         return usable(record, lambda record: _nested(record, annotations, unmapped), is_whole=True)
-    return attempted(record, partial(_keep, spool, unmapped))
-
-
-def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
     for span in spans_in(record.data):
         spool.add(flat_span(span, unmapped), record.source, record.line)
+    return None
 
 
 def _nested(record: Record, annotations: _Annotations, unmapped: UnmappedFields) -> Trajectory:
@@ -200,14 +198,6 @@ def _milliseconds(text: str | None) -> float | None:
     return sum(float(part) * unit for part, unit in zip(found.groups(), _SECONDS, strict=True) if part) * 1000
 
 
-def _kind(data: Any) -> str:
-    if _is_trace(data):
-        return "trace"
-    if is_span(data):
-        return "span"
-    return "annotation" if _is_annotation(data) else "unknown"
-
-
 def _is_trace(data: Any) -> bool:
     spans = data.get("spans") if isinstance(data, dict) else None
     first = spans[0] if isinstance(spans, list) and spans else None
@@ -228,3 +218,6 @@ def _is_of_phoenix(data: Any) -> bool:
 
 def _stem(source: str) -> str:
     return posixpath.basename(source).partition(".")[0]
+
+
+detect = any_record(lambda record: _is_trace(record) or bool(spans_in(record)))

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.files.json_values import as_line
 from evaluation_assets.core.traces.formats.files.records import is_document, read_parts, read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import attempted
+from evaluation_assets.core.traces.formats.isolation import each_own_file
+from evaluation_assets.core.traces.formats.spans.flat_spans import error_of
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
-from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
@@ -45,30 +45,19 @@ _GEN_AI = "gen_ai."
 _PARTS = ("resource", *(f"{scopes}.item.{part}" for scopes in _SCOPES for part in ("scope", "spans.item")))
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(
-        _holds_spans(record) or _holds_spans(at(record, "trace")) or _holds_events(record) for record in sample.records
-    )
-
-
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace, in order of their first span."""
-    with SpanSpool() as spool:
-        for file in own_files(files, detect, NAME):
-            if isinstance(file, Rejection):
-                yield file
-                continue
-            spans = file.watch.over(_of_document(file)) if is_document(file.path) else _of_lines(file, unmapped)
-            is_empty = True
-            for item in spans:
-                is_empty = False
-                kept = item if isinstance(item, Rejection) else attempted(item, partial(_keep, spool, unmapped))
-                if kept is not None:
-                    yield kept
-            if is_empty:
-                yield Rejection(file.source, 1, "no_trajectory_text", "the file has no spans", "")
-        yield from trajectories_in(spool, NAME, unmapped)
+    spans = each_own_file(files, detect, NAME, partial(_spans_in, unmapped))
+    return each_trace(spans, NAME, unmapped, partial(_keep, unmapped))
+
+
+def _spans_in(unmapped: UnmappedFields, file: DropFile) -> Iterator[Record | Rejection]:
+    is_empty = True
+    for item in file.watch.over(_of_document(file)) if is_document(file.path) else _of_lines(file, unmapped):
+        is_empty = False
+        yield item
+    if is_empty:
+        yield Rejection(file.source, 1, "no_trajectory_text", "the file has no spans", "")
 
 
 def _holds_spans(data: Any) -> bool:
@@ -105,7 +94,7 @@ class _Given:
     service: str
 
 
-def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
+def _keep(unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
     """Spool a span."""
     given: _Given = record.data
     if _is_told(given.span):
@@ -182,8 +171,6 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
         for event in fields.objects("events"):
             event.set_aside("timeUnixNano", "time_unix_nano", "droppedAttributesCount")
             events.append(Event(name=event.text("name") or "", attributes=_attributes(event.items("attributes"))))
-        failures = (event.attributes.get("exception.message") for event in events if event.name == "exception")
-        failure = next((text for text in failures if isinstance(text, str) and text), told or "error")
         return Span(
             id=name,
             trace_id=trace_id,
@@ -193,7 +180,7 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
             service=service,
             start_s=None if start is None else start / 1e9,
             duration_ms=None if start is None or end is None or end < start else (end - start) / 1e6,
-            error=failure if code in (2, "2", "STATUS_CODE_ERROR", "ERROR") else None,
+            error=error_of(told, events) if code in (2, "2", "STATUS_CODE_ERROR", "ERROR") else None,
             attributes=_attributes(fields.items("attributes")),
             events=events,
         )
@@ -283,3 +270,6 @@ def _whole(value: Any) -> int | None:
     if isinstance(value, str) and len(value) < 20:
         return int(value) if value.lstrip("-").isdecimal() else None
     return value if isinstance(value, int) else None
+
+
+detect = any_record(lambda record: _holds_spans(record) or _holds_spans(at(record, "trace")) or _holds_events(record))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from evaluation_assets.core.traces.formats.branches import path_to
 from evaluation_assets.core.traces.formats.coding.pi_forks import own_records
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, add_time, content_text
@@ -11,7 +12,7 @@ from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.transcript import Asked, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
-from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.formats.usage import usage_beside
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Usage
 
 NAME = "pi"
@@ -79,11 +80,8 @@ def _branch(lines: Sequence[JsonObject]) -> set[int]:
     """The lines from the root to the last entry, and those without a place in the tree, by identity."""
     entries = {name: line for line in lines if line.get("type") != "session" and (name := first_text(line, "id"))}
     kept = {id(line) for line in lines if line.get("type") == "session" or not first_text(line, "id")}
-    name = first_text(next(reversed(entries.values()), None), "id")
-    while name is not None and name in entries and id(entries[name]) not in kept:
-        kept.add(id(entries[name]))
-        name = first_text(entries[name], "parentId")
-    return kept
+    parents = {name: first_text(line, "parentId") for name, line in entries.items()}
+    return kept | {id(entries[name]) for name in path_to(next(reversed(entries), None), parents)}
 
 
 def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> None:
@@ -92,8 +90,7 @@ def _add(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> No
     fields.set_aside("parentId", "version")
     if kind == "session":
         session.id = fields.name("id")
-        about = {"cwd": fields.text("cwd"), "parent_session": fields.text("parentSession", "branchedFrom")}
-        session.about |= {key: value for key, value in about.items() if value is not None}
+        session.know(cwd=fields.text("cwd"), parent_session=fields.text("parentSession", "branchedFrom"))
         _uses(session, fields.text("modelId"))
         fields.set_aside("provider", "thinkingLevel")
         return
@@ -169,8 +166,7 @@ def _usage(message: Fields) -> Usage | None:
     counts.set_aside("totalTokens", "reasoning")
     if not any((given, cached, written, counts.whole("output"))):  # the request failed
         return None
-    whole = None if given is None else given + (cached or 0) + (written or 0)
-    return usage(whole, counts.whole("output"), paid, cached, written)
+    return usage_beside(given, counts.whole("output"), cached, written, paid)
 
 
 def _uses(session: CodingSession, model: str | None) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 from evaluation_assets.core.traces.formats.images import image_text, states_image
 from evaluation_assets.core.traces.formats.messages.chat import content_of, first_line
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape
-from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, user_events
-from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, as_text
+from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, call_in, user_events
+from evaluation_assets.core.traces.formats.transcript import Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import objects_in
 from evaluation_assets.core.traces.formats.usage import usage_of
@@ -66,7 +66,7 @@ def _pieces(part: Fields) -> Iterator[Piece]:
     elif kind == "thinking":
         yield Thought(part.text("content") or "[redacted]")
     elif kind in _CALLS:
-        yield Call(name=part.text("tool_name") or "unnamed", arguments=part.value("args"), id=part.name("tool_call_id"))
+        yield call_in(part, "tool_name", "args", "tool_call_id")
     elif kind in _RETURNS:
         yield _result(part, failed=part.text("outcome") not in (None, "success"))
     elif kind in ("retry-prompt", "retry-feedback"):

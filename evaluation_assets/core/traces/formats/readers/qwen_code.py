@@ -5,21 +5,22 @@ their results. What is printed has the shape of Claude Code, whose reader reads 
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from evaluation_assets.core.traces.formats.base import (
     DropFile,
-    Record,
     Rejection,
     Sample,
     UnreadableDrop,
-    UnusableRecord,
 )
-from evaluation_assets.core.traces.formats.coding.gemini_parts import Parts, parts_of, usage_in
+from evaluation_assets.core.traces.formats.branches import path_to
+from evaluation_assets.core.traces.formats.coding.gemini_parts import parts_of, usage_in
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
-from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession, Parts
+from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
@@ -57,23 +58,19 @@ _LINE = ("uuid", "parentUuid", "provenance", "promptId", "systemPayload", "displ
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
-    unit: list[Record] = []
-    session: str | None = None
-    for record in read_records(file):
-        if isinstance(record, Rejection):
-            yield record
-            continue
-        following = first_text(record.data, "sessionId")
-        if not isinstance(record.data, dict) or (following is None and not record.data.get("type")):
-            yield record.rejected(UnusableRecord("wrong_type", "expected an object with a type or a sessionId"))
-            continue
-        if unit and following is not None and session is not None and following != session:
-            yield unit
-            unit = []
-        session = following or session
-        unit.append(record)
-    if unit:
-        yield unit
+    return units_in(read_records(file), _why_not, _begins)
+
+
+def _why_not(data: Any) -> str | None:
+    is_line = isinstance(data, dict) and (first_text(data, "sessionId") is not None or data.get("type"))
+    return None if is_line else "an object with a type or a sessionId"
+
+
+def _begins(unit: Unit, data: Any) -> bool:
+    """Whether a line names another session than the last line before it that names one."""
+    following = first_text(data, "sessionId")
+    known = next(filter(None, (first_text(record.data, "sessionId") for record in reversed(unit))), None)
+    return following is not None and known is not None and following != known
 
 
 def _link_of(lines: Sequence[Any]) -> Link:
@@ -112,13 +109,14 @@ class _Session:
     def _line(self, fields: Fields) -> None:
         kind, subtype, time = fields.text("type"), fields.text("subtype"), fields.text("timestamp")
         self.session.id = fields.name("sessionId") or self.session.id
-        if time is not None and kind != "system":
-            self.session.times.append(time)
+        if kind != "system":
+            self.session.at(time)
         if (folder := fields.text("cwd")) is not None:
             self.session.about.setdefault("cwd", folder)
-        if (branch := fields.text("gitBranch")) is not None:
-            self.session.about["git_branch"] = branch
-        self._set(fields.text("model"), fields.name("version"))
+        self.session.know(git_branch=fields.text("gitBranch"))
+        self.session.ran_on(fields.text("model"))
+        version = fields.name("version")
+        self.session.agent = replace(self.session.agent, version=self.session.agent.version or version)
         message = fields.object("message")
         message.set_aside("role")
         if kind == "system":
@@ -130,12 +128,6 @@ class _Session:
             fields.rest()
             self._unmapped.count(f"lines[] ({kind or 'unknown'})")
         fields.set_aside(*_LINE)
-
-    def _set(self, model: str | None, version: str | None) -> None:
-        agent = self.session.agent
-        self.session.agent = Agent(
-            id=agent.id, name=agent.name, model=agent.model or model, version=agent.version or version
-        )
 
     def _message(self, kind: str, subtype: str | None, parts: Parts, fields: Fields) -> None:
         if kind == "assistant":
@@ -186,13 +178,12 @@ class _Session:
         child = self._children[agent]
         if kind.endswith(".tool_call"):
             name, identity = event.text("function_name") or "tool", f"{agent}:{len(child.events)}"
-            child.said(Said(calls=(Call(name=name, id=identity, arguments=event.value("function_args")),)))
+            child.spoke(calls=[Call(name=name, id=identity, arguments=event.value("function_args"))])
             if event.flag("success") is False:
                 problem = event.text("error") or "error"
                 child.answered(Result(content=problem, call_id=identity, error=one_line(problem)))
         elif kind.endswith(".api_response"):
-            if (text := event.text("response_text")) is not None:
-                child.said(Said(message=text))
+            child.spoke(message=event.text("response_text"))
             child.used(usage_in(event, _COUNTED))
 
 
@@ -213,13 +204,10 @@ def _branch(lines: Sequence[JsonObject]) -> set[int]:
     named: dict[str, list[JsonObject]] = {}
     for line in lines:
         named.setdefault(first_text(line, "uuid") or "", []).append(line)
-    kept = {id(line) for line in named.pop("", [])}
-    name = first_text(lines[-1], "uuid")
-    while name is not None and name in named:
-        same = named.pop(name)
-        kept.update(map(id, same))
-        name = first_text(same[0], "parentUuid")
-    return kept
+    unnamed = named.pop("", [])
+    parents = {name: first_text(same[0], "parentUuid") for name, same in named.items()}
+    path = path_to(first_text(lines[-1], "uuid"), parents)
+    return {id(line) for same in (unnamed, *map(named.__getitem__, path)) for line in same}
 
 
 def _sub_agent_of(prompt_id: str | None, name: str | None) -> str | None:

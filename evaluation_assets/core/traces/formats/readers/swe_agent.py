@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile, zip_longest
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.patch_reports import PatchReport, each_tested_run
 from evaluation_assets.core.traces.formats.templates import filled_in
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of
@@ -37,11 +37,6 @@ _SOLVED = "target"
 _CUT_OFF = re.compile(r"exit_(?:cost|context|total|command_timeout)|max_step|limit", re.IGNORECASE)
 _BROKEN = re.compile(r"exit_(?:api|environment_error|error)", re.IGNORECASE)
 """Exit statuses for which the agent is not to blame."""
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_run(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -245,3 +240,6 @@ def _is_run(record: Any) -> bool:
         and "source" not in step
         for step in steps
     )
+
+
+detect = any_record(_is_run)

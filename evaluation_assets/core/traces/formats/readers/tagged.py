@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.isolation import each_record
 from evaluation_assets.core.traces.formats.tags import ANSWER, DEFAULT_SERVERS, JSON_CALL, Block, read_structure
 from evaluation_assets.core.traces.formats.transcript import flags_of
@@ -54,11 +54,6 @@ _CLOSING_TAG = re.compile(r"</([A-Za-z_][\w.\-]*)\s*>")
 _EVALUATION_START = "\n<clip_evaluation>\n"
 _EVALUATION_END = "</clip_evaluation>"
 _SCORE = re.compile(r"<(\w+)>\s*([\d.]+)\s*</\1>")
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_text_of(record) is not None for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -356,3 +351,6 @@ def _string(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     return str(value)
+
+
+detect = any_record(lambda record: _text_of(record) is not None)

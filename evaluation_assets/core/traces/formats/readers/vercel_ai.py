@@ -31,7 +31,6 @@ _NAMES, _IDS = ("toolName", "tool_name"), ("toolCallId", "tool_call_id", "id")
 """Fields with the name and the ID of a call; BeeAI has the parts of the AI SDK with names of its own."""
 
 _MODEL_PARTS = ("tool-call", "tool-result", "tool-approval-request", "tool-approval-response")
-_UI_TOOLS = ("tool-invocation", "dynamic-tool")
 _SHOWN = {"file": "file", "image": "image", "reasoning-file": "file", "source-document": "document"}
 _NOT_SAID = ("step-start", "source", "source-url", "tool-approval-request", "tool-approval-response", "custom")
 _REFUSED = "execution denied"

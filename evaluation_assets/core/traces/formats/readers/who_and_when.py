@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -34,11 +34,6 @@ _EXIT_CODE = re.compile(r"exit ?code:? ?(-?\d+)", re.IGNORECASE)
 _NO_CODE = re.compile(r"There is no code from the last")
 _END = re.compile(r"\s*TERMINATE\.?\s*$")
 _FINAL_ANSWER = re.compile(r"^FINAL ANSWER:[ \t]*(.+)$", re.MULTILINE)
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_history(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -244,3 +239,6 @@ def _is_history(record: Any) -> bool:
 def _key(name: str) -> str:
     """Normalise a name: case, spaces and punctuation are ignored."""
     return re.sub(r"[\W_]+", "", name).lower()
+
+
+detect = any_record(_is_history)

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import orjson
-
 from evaluation_assets.core.traces.formats.pauses import error_of_run
 from evaluation_assets.core.traces.formats.spans.crew_tasks import is_of_crew, task_in
 from evaluation_assets.core.traces.formats.spans.langchain_dumps import agent_in, tool_message_in
@@ -28,7 +26,7 @@ from evaluation_assets.core.traces.formats.spans.messages import (
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.transcript import Call, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, object_in
+from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, object_in, parsed
 from evaluation_assets.core.traces.formats.usage import Count, settled, usage, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Usage
 
@@ -318,12 +316,7 @@ def usage_in(fields: Fields) -> Usage | None:
 
 def _quoted(value: Any) -> Any:
     """A value that may be JSON, even of a text: MLflow writes all attributes so."""
-    if isinstance(value, str) and value.startswith('"'):
-        try:
-            return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
-    return decoded(value)
+    return parsed(value) if isinstance(value, str) and value.startswith('"') else decoded(value)
 
 
 def _value(fields: Fields, *keys: str) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from evaluation_assets.core.traces.formats.untyped import first_text, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
-from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
+from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled, verdict_on_run
 
 
 def labels_of(annotations: Iterable[JsonObject], steps: Mapping[str, int]) -> JsonObject:
@@ -25,9 +25,7 @@ def labels_of(annotations: Iterable[JsonObject], steps: Mapping[str, int]) -> Js
             if isinstance(score, int | float) and 0 <= score <= 1:
                 scores[name] = float(score)
             verdicts.append(
-                RecordedVerdict(
-                    level="trajectory",
-                    subject="trajectory",
+                verdict_on_run(
                     judge=name,
                     scores=scores,
                     verdict=word,

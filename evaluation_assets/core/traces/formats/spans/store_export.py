@@ -9,11 +9,10 @@ from typing import Any
 from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.context import reference
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import attempted
+from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.stored import attributes_of
-from evaluation_assets.core.traces.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
@@ -75,19 +74,10 @@ class StoreExport:
 
     def _read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         about: dict[str, _About] = {}
-        with SpanSpool() as spool:
-            for file in own_files(files, self._detect, self.name):
-                if isinstance(file, Rejection):
-                    yield file
-                    continue
-                for record in read_records(file):
-                    read = partial(self._keep, spool, about, unmapped)
-                    kept = record if isinstance(record, Rejection) else attempted(record, read)
-                    if kept is not None:
-                        yield kept
-            yield from trajectories_in(spool, self.name, unmapped, labelled=partial(_labelled, about))
+        records = each_own_file(files, self._detect, self.name, read_records)
+        return each_trace(records, self.name, unmapped, partial(self._keep, about, unmapped), partial(_labelled, about))
 
-    def _keep(self, spool: SpanSpool, about: dict[str, _About], unmapped: UnmappedFields, record: Record) -> None:
+    def _keep(self, about: dict[str, _About], unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
         spans = self.spans(record.data)
         if not spans:
             raise UnusableRecord("no_trajectory_text", f"the record has no spans in the format {self.name}")

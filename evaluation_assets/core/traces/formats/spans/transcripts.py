@@ -6,12 +6,13 @@ at its first occurrence.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from evaluation_assets.core.text.nullable import sum_of
-from evaluation_assets.core.traces.formats.base import Rejection, UnusableRecord
+from evaluation_assets.core.traces.formats.base import Record, Rejection, UnusableRecord
 from evaluation_assets.core.traces.formats.context import ended_by
-from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.isolation import attempted, usable
 from evaluation_assets.core.traces.formats.spans.attributes import hand_off_in, kind_of
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
 from evaluation_assets.core.traces.formats.spans.langfuse_observations import read_sdk_attributes
@@ -37,22 +38,29 @@ _RECORDED_TWICE = "recorded_twice"
 _EVALUATION = "gen_ai.evaluation.result"
 
 
-def trajectories_in(
-    spool: SpanSpool,
+def each_trace(
+    records: Iterable[Record | Rejection],
     name: str,
     unmapped: UnmappedFields,
-    drop: DropLog | None = None,
+    keep: Callable[[SpanSpool, Record], Trajectory | Rejection | None],
     labelled: Callable[[Trajectory], Trajectory] = lambda run: run,
+    drop: DropLog | None = None,
 ) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per conversation of a drop, `labelled` if its reader knows more of it.
 
-    A trace of one span may be what a provider's client recorded of another trace: it is read last, and then left out.
+    `keep` spools the spans of a record. What it gives, if anything, is yielded, as are records that it rejects. A trace
+    of one span may be what a provider's client recorded of another trace: it is read last, and then left out.
     """
     log = drop or DropLog()
-    for record in spool.traces():
-        item = usable(record, lambda record: labelled(trajectory_of(trace_in(record), name, unmapped, log)))
-        if not isinstance(item, Rejection) or item.reason != _RECORDED_TWICE:
-            yield item
+    with SpanSpool() as spool:
+        for record in records:
+            kept = record if isinstance(record, Rejection) else attempted(record, partial(keep, spool))
+            if kept is not None:
+                yield kept
+        for trace in spool.traces():
+            item = usable(trace, lambda trace: labelled(trajectory_of(trace_in(trace), name, unmapped, log)))
+            if not isinstance(item, Rejection) or item.reason != _RECORDED_TWICE:
+                yield item
     log.calls.note_in(unmapped)
 
 
