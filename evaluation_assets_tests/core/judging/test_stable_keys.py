@@ -11,8 +11,7 @@ import sqlalchemy as sa
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import judges_of, panel_of
 from evaluation_assets.core.judging.questions import Cost, PendingVerdict
-from evaluation_assets.core.judging.replies import Evaluation
-from evaluation_assets.core.models.ledger import Entry, Ledger, question_key
+from evaluation_assets.core.models.ledger import Ledger, question_key
 from evaluation_assets.core.models.messages import DecisionQuestion, Message, Request
 from evaluation_assets.core.models.timeouts import Deadline
 from evaluation_assets_tests.judging_alone import chains, verdicts
@@ -54,10 +53,12 @@ def test_judges_that_write_have_the_versions_and_requests_that_they_had(
 
 
 async def _pending() -> PendingVerdict:
-    return PendingVerdict(level="clip", sample=1, read=_unread, left=0, deadline=Deadline(1), cost=Cost())
+    return PendingVerdict(
+        level="clip", sample=1, read=_unused, corrected=_unused, left=0, deadline=Deadline(1), cost=Cost()
+    )
 
 
-def _unread(_: Entry) -> Evaluation:
+def _unused(*_: object) -> Any:
     raise NotImplementedError
 
 
