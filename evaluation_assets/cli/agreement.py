@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from evaluation_assets.cli.consent import ask_for_consent
+from evaluation_assets.cli.consent import ask_for_consent, counted_quotes
 from evaluation_assets.cli.options import Spending
 from evaluation_assets.cli.output import echo
 from evaluation_assets.cli.quotes import quote_line
@@ -32,7 +32,7 @@ def is_agreed_on_drops(home: Installation, panel: Panel, drops: Sequence[Drop], 
         InvalidPanel: the budget limits nothing, or no judge has its key.
     """
     paid = PaidEvaluation(home, panel, Settings(), None)
-    return _is_agreed(paid, panel, lambda: paid.quotes(drops), lambda: paid.check_keys(drops), spending)
+    return _is_agreed(paid, panel, lambda: counted_quotes(paid, drops), lambda: paid.check_keys(drops), spending)
 
 
 def _is_agreed(
