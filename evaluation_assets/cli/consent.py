@@ -4,15 +4,19 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.output import counting, echo, refuse
 from evaluation_assets.cli.quotes import dollars, quote_line
 from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
 from evaluation_assets.core.intake.copying.drops import inspect
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.judging.quotes import Quote, in_total
+
+if TYPE_CHECKING:
+    from evaluation_assets.runs.paid import PaidEvaluation
 
 
 def ask_for_consent(
@@ -47,6 +51,12 @@ def ask_for_consent(
         )
     if not agreed and not click.confirm("Evaluate?", err=True):
         refuse("nothing was evaluated and no model was called")
+
+
+def counted_quotes(paid: "PaidEvaluation", drops: Sequence[Drop]) -> Mapping[str, Quote]:
+    """The quote of each judge over these drops; a terminal shows how many runs were looked up."""
+    with counting("runs looked up:") as step:
+        return paid.quotes(drops, step)
 
 
 def drops_of(

@@ -178,7 +178,7 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
     """Check that judges can be asked, and ask for consent to what they cost; exits without it."""
     if asked.preprocess_only:
         return
-    from evaluation_assets.cli.consent import ask_for_consent, drops_of
+    from evaluation_assets.cli.consent import ask_for_consent, counted_quotes, drops_of
     from evaluation_assets.cli.previews import silence_previews
 
     silence_previews()
@@ -197,7 +197,9 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
             warn(line)
         limited = asked.budget_usd is not None or asked.budget_calls is not None
         above = asked.panel.ask_above_usd
-        ask_for_consent(lambda: paid.quotes(drops), above, limited=limited, agreed=asked.agreed, quiet=asked.quiet)
+        ask_for_consent(
+            lambda: counted_quotes(paid, drops), above, limited=limited, agreed=asked.agreed, quiet=asked.quiet
+        )
 
 
 def _evaluated_before(asked: RequestedEvaluation) -> list[Drop]:

@@ -3,6 +3,7 @@
 import shutil
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _TEXT_FROM = 21
 """Column in which the texts of labels start."""
 _SAID_FAILURES = 2
+_COUNTS_EVERY_S = 0.5
 
 
 def echo(*lines: str, err: bool = False) -> None:
@@ -55,6 +57,30 @@ def progress(label: str, length: int) -> Iterator[Callable[[], None]]:
     bar: Any = click.progressbar(length=length, label=label, file=sys.stderr, hidden=not sys.stderr.isatty())
     with bar:
         yield lambda: bar.update(1)
+
+
+@contextmanager
+def counting(label: str) -> Iterator[Callable[[], None]]:
+    """A count on stderr of what is done, for work of unknown length; none where that is no terminal.
+
+    It is wiped at the end. Gives what counts a step.
+    """
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    count, shown_at = 0, time.monotonic()
+
+    def step() -> None:
+        nonlocal count, shown_at
+        count += 1
+        if time.monotonic() - shown_at >= _COUNTS_EVERY_S:
+            shown_at = time.monotonic()
+            click.echo(f"\r{label} {count:,}", err=True, nl=False)
+
+    try:
+        yield step
+    finally:
+        click.echo("\r\x1b[K", err=True, nl=False)
 
 
 def warn(message: str) -> None:

@@ -169,7 +169,10 @@ def _price(typed: str) -> float | None:
 
 
 def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
-    provider = click.prompt("Provider", type=click.Choice([EMBEDDED, *PROVIDERS]))
+    known_as = {EMBEDDED: "the embedded judge: free, no model"} | {name: each.about for name, each in PROVIDERS.items()}
+    if not taken:
+        echo(*(f"  {name:<21} {about}" for name, about in known_as.items()))
+    provider = click.prompt("Provider", type=click.Choice(list(known_as)), show_choices=False)
     if provider == EMBEDDED:
         return {
             "name": click.prompt("Name", default=EMBEDDED, value_proc=_valid(AssetName)),

@@ -11,7 +11,7 @@ from upath import UPath
 
 from evaluation_assets.cli.coding_agents import with_coding_agents_or_drops
 from evaluation_assets.cli.options import preprocessing, with_format, with_judges
-from evaluation_assets.cli.output import echo, warn
+from evaluation_assets.cli.output import counting, echo, warn
 from evaluation_assets.cli.quotes import print_calls, print_total
 from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
@@ -84,7 +84,8 @@ def plan(
     for drop in drops:
         forced = drop if format_name is None else replace(drop, forced_format=format_name)
         try:
-            planned = plan_drop(forced, settings, asked, types, judges, canaries, PRESETS)
+            with counting(f"{drop.key}: runs looked up:") as step:
+                planned = plan_drop(forced, settings, asked, types, judges, canaries, PRESETS, step=step)
         except (InvalidDrop, UnreadableDrop) as problem:
             if len(drops) == 1:
                 raise

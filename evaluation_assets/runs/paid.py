@@ -1,7 +1,7 @@
 """What an evaluation would cost, before anything of it runs."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 
@@ -63,11 +63,16 @@ class PaidEvaluation:
         judges = judges_of(self._panel, self._home.ledger_url)
         check_keys(self._panel, sum(sum(calls.new.values()) for calls in self._calls(drops, judges)))
 
-    def quotes(self, drops: Sequence[Drop]) -> dict[str, Quote]:
-        """The quote of each judge that costs something, over these drops. Drops that cannot be read cost nothing."""
-        return {calls.judge: calls.quote for calls in self._calls(drops, self._priced)}
+    def quotes(self, drops: Sequence[Drop], step: Callable[[], object] = lambda: None) -> dict[str, Quote]:
+        """The quote of each judge that costs something, over these drops. Drops that cannot be read cost nothing.
 
-    def _calls(self, drops: Sequence[Drop], judges: Sequence[Judge]) -> list[Calls]:
+        `step` is called for each run.
+        """
+        return {calls.judge: calls.quote for calls in self._calls(drops, self._priced, step)}
+
+    def _calls(
+        self, drops: Sequence[Drop], judges: Sequence[Judge], step: Callable[[], object] = lambda: None
+    ) -> list[Calls]:
         home = self._home
         rubrics, types, canaries = (
             load_rubrics(home.rubrics),
@@ -77,7 +82,7 @@ class PaidEvaluation:
         plans: list[Plan] = []
         for drop in drops:
             try:
-                plans.append(plan(drop, self._settings, rubrics, types, judges, canaries, suite=self._suite))
+                plans.append(plan(drop, self._settings, rubrics, types, judges, canaries, suite=self._suite, step=step))
             except (InvalidDrop, UnreadableDrop):
                 continue  # the evaluation says so, and spends nothing on it
         return total_of(plans)

@@ -13,12 +13,25 @@ import pytest
 PRINT = "from evaluation_assets.cli.output import echo_fact; echo_fact('label', 'word ' * 30 + 'x' * 100)"
 
 
-def on_a_terminal(columns: int) -> list[str]:
+COUNT = """
+import time
+from evaluation_assets.cli.output import counting
+with counting("runs:") as step:
+    for _ in range(3):
+        time.sleep(0.6)
+        step()
+print("done")
+"""
+
+
+def on_a_terminal(columns: int, program: str = PRINT) -> list[str]:
     """The lines that a terminal of this width gets."""
     terminal, own = pty.openpty()
     fcntl.ioctl(own, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    with subprocess.Popen([sys.executable, "-c", PRINT], stdout=own, close_fds=True, env=environment) as printing:
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=own, stderr=own, close_fds=True, env=environment
+    ) as printing:
         os.close(own)
         written = b""
         while True:
@@ -46,3 +59,9 @@ def test_a_terminal_gets_texts_wrapped_beside_their_label_and_long_words_whole(c
 def test_a_file_gets_one_line() -> None:
     done = subprocess.run([sys.executable, "-c", PRINT], capture_output=True, text=True, check=True)
     assert done.stdout == f"  label              {'word ' * 30}{'x' * 100}\n"
+
+
+def test_a_terminal_sees_what_is_counted_and_a_file_nothing() -> None:
+    assert on_a_terminal(80, COUNT) == ["", "runs: 1", "runs: 2", "runs: 3", "\x1b[Kdone"]
+    piped = subprocess.run([sys.executable, "-c", COUNT], capture_output=True, check=True, text=True)
+    assert (piped.stdout, piped.stderr) == ("done\n", "")

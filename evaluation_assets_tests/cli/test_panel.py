@@ -126,6 +126,7 @@ def test_each_answer_is_checked_before_the_next_question(tmp_path: Path) -> None
     answers = ["openai_compatible", "m", "http://localhost:1/v1", "mine", "localhost", "http://localhost:1/v1", "", "4"]
     made = cli("panel", "init", "--home", tmp_path, answers="\n".join([*answers, "n", "y"]) + "\n")
     assert made.returncode == 0, made.stderr
+    assert "\n  kimi                  Moonshot's Kimi\n" in made.stdout
     refused = [line for line in (made.stdout + made.stderr).splitlines() if "Error:" in line]
     assert ["lower-case letters" in line for line in refused] == [True, False]
     written = yaml.safe_load((tmp_path / "panel.yaml").read_text())["judges"]

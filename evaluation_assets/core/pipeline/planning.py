@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -102,6 +102,7 @@ def plan(
     canaries: CanarySettings,
     presets: Collection[Preset] = (),
     suite: str | None = None,
+    step: Callable[[], object] = lambda: None,
 ) -> Plan:
     """Read and preprocess a drop and count what would be judged; model judges look into their ledger.
 
@@ -114,6 +115,7 @@ def plan(
         canaries: Whether canary clips are asked.
         presets: Which presets are priced besides what the panel chooses.
         suite: The suite that the drop would be evaluated against, if its sidecar names none.
+        step: What is called for each run that was looked up.
 
     Raises:
         UnreadableDrop: no format fits, or a file is damaged.
@@ -141,6 +143,7 @@ def plan(
                     result.subjects.update(subject.level for subject in chain.subjects)
                 for judge in asked:
                     await judge.ask(trajectory, clips, images)
+                step()
             result.calls += [await judge.calls() for judge in asked]
 
     asyncio.run(ask())

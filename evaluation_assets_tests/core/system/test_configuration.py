@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from upath import UPath
 
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.judging.rubrics.model import Rubric
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.suites.agents.settings import AgentSettings
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, read_settings
@@ -91,7 +90,7 @@ def test_aliases_that_stand_for_too_much_are_refused(tmp_path: Path, text: str, 
 
 
 def test_all_files_of_settings_take_only_numbers_for_numbers() -> None:
-    files = (Panel, AgentSettings, Settings, Rubric)
+    files = (Panel, AgentSettings, Settings)
     assert {part for file in files for part in models_in(file) if not issubclass(part, Section)} == set()
 
 

@@ -6,10 +6,10 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from upath import UPath
 
-from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, Share, read_settings
+from evaluation_assets.core.system.configuration import InvalidConfiguration, Share, read_settings
 from evaluation_assets.core.system.own_files import files_below
 from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
@@ -39,7 +39,7 @@ _DECIMALS = 6
 """Decimals of points that are figured out from a stored share."""
 
 
-class Scale(Section):
+class Scale(BaseModel):
     """The numbers a judge may give; stored scores are these mapped to 0..1.
 
     Attributes:
@@ -50,6 +50,8 @@ class Scale(Section):
             categories.
         ties: What a tie gives: no score (`abstain`), or the lowest of the most frequent ones (`lowest`).
     """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     min: int
     max: int
@@ -94,7 +96,7 @@ class Scale(Section):
         return round(points, _DECIMALS) if self.continuous else round(points)
 
 
-class Criterion(Section):
+class Criterion(BaseModel):
     """One question.
 
     Attributes:
@@ -104,13 +106,15 @@ class Criterion(Section):
         needs: What must exist for the question to be asked.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     key: str = Field(min_length=1)
     question: str
     anchors: dict[int | float, str]
     needs: Need | None = None
 
 
-class Example(Section):
+class Example(BaseModel):
     """Work that people have labelled, shown to judges with the rubric.
 
     Attributes:
@@ -120,13 +124,15 @@ class Example(Section):
         reason: What people wrote about it.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     work: str
     label: Share
     score: Share
     reason: str = ""
 
 
-class Rubric(Section):
+class Rubric(BaseModel):
     """What a judge is asked about one kind of subject.
 
     Attributes:
@@ -140,6 +146,8 @@ class Rubric(Section):
         criteria: The questions.
         examples: Labelled work that judges are shown. `panel align` writes it.
     """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     level: Level

@@ -19,8 +19,8 @@ _WAYS: dict[Protocol, tuple[Structured, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """An endpoint. `key_env` is where its key is looked for, then `other_key_env`; `price_id` is its name in the price
-    data.
+    """An endpoint, and in `about` what answers there. `key_env` is where its key is looked for, then `other_key_env`;
+    `price_id` is its name in the price data.
 
     `limits_each_model`: rate limits are the model's, as of hosted providers that document them so; else all models that
     are asked with one key share them.
@@ -28,6 +28,7 @@ class Capabilities:
     An endpoint with Google's credentials has an address with places for `{host}`, `{project}` and `{location}`.
     """
 
+    about: str
     protocol: Protocol
     credentials: Literal["key", "google"] = "key"
     base_url: str | None
@@ -67,6 +68,7 @@ class Capabilities:
 
 PROVIDERS: dict[str, Capabilities] = {
     "openai": Capabilities(
+        about="OpenAI",
         protocol="openai",
         base_url="https://api.openai.com/v1",
         key_env="OPENAI_API_KEY",
@@ -80,6 +82,7 @@ PROVIDERS: dict[str, Capabilities] = {
         has_batches=True,
     ),
     "anthropic": Capabilities(
+        about="Anthropic",
         protocol="anthropic",
         base_url="https://api.anthropic.com",
         key_env="ANTHROPIC_API_KEY",
@@ -91,6 +94,7 @@ PROVIDERS: dict[str, Capabilities] = {
         has_batches=True,
     ),
     "google": Capabilities(
+        about="Google's Gemini",
         protocol="openai",
         base_url="https://generativelanguage.googleapis.com/v1beta/openai/",
         key_env="GEMINI_API_KEY",
@@ -103,6 +107,7 @@ PROVIDERS: dict[str, Capabilities] = {
     ),
     # DeepSeek's chat endpoint refuses json_schema and ignores max_completion_tokens without a word.
     "deepseek": Capabilities(
+        about="DeepSeek",
         protocol="openai",
         base_url="https://api.deepseek.com",
         key_env="DEEPSEEK_API_KEY",
@@ -111,6 +116,7 @@ PROVIDERS: dict[str, Capabilities] = {
         price_id="deepseek",
     ),
     "kimi": Capabilities(
+        about="Moonshot's Kimi",
         protocol="openai",
         base_url="https://api.moonshot.ai/v1",
         key_env="MOONSHOT_API_KEY",
@@ -121,6 +127,7 @@ PROVIDERS: dict[str, Capabilities] = {
         context_window=256_000,
     ),
     "vertex": Capabilities(
+        about="models on Google Cloud, with its credentials",
         protocol="openai",
         credentials="google",
         base_url="https://{host}/v1/projects/{project}/locations/{location}/endpoints/openapi",
@@ -132,6 +139,7 @@ PROVIDERS: dict[str, Capabilities] = {
         limits_each_model=True,
     ),
     "openai_compatible": Capabilities(
+        about="vLLM, Ollama, OpenRouter, or any server with OpenAI's protocol",
         protocol="openai",
         base_url=None,
         key_env=None,
@@ -140,6 +148,7 @@ PROVIDERS: dict[str, Capabilities] = {
         has_batches=True,
     ),
     "anthropic_compatible": Capabilities(
+        about="any server with Anthropic's protocol",
         protocol="anthropic",
         base_url=None,
         key_env=None,
@@ -148,6 +157,7 @@ PROVIDERS: dict[str, Capabilities] = {
         has_batches=True,
     ),
     "openai_decisions": Capabilities(
+        about="OpenAI's Decisions: probabilities, no reasons",
         protocol="openai_decisions",
         base_url="https://api.openai.com/v1",
         key_env="OPENAI_API_KEY",
@@ -159,6 +169,7 @@ PROVIDERS: dict[str, Capabilities] = {
     ),
     # 32,000 tokens are for the state and the longest question; a whole request may have twice as many.
     "typesafe": Capabilities(
+        about="TypeSafe's decision models: probabilities, no reasons",
         protocol="systemone",
         base_url="https://api.typesafe.ai/v1",
         key_env="TYPESAFE_API_KEY",
@@ -166,11 +177,18 @@ PROVIDERS: dict[str, Capabilities] = {
         price_id="typesafe",
         context_window=32_000,
     ),
-    "systemone": Capabilities(protocol="systemone", base_url=None, key_env=None, context_window=32_000),
+    "systemone": Capabilities(
+        about="any server of decision models with the System One protocol",
+        protocol="systemone",
+        base_url=None,
+        key_env=None,
+        context_window=32_000,
+    ),
 }
 
 # Structured output of Claude is off on Vertex unless an organisation's policy allows it.
 _VERTEX_CLAUDE = Capabilities(
+    about="Claude on Google Cloud, with its credentials",
     protocol="anthropic",
     credentials="google",
     base_url="https://{host}/v1",
