@@ -16,6 +16,7 @@ from evaluation_assets.core.traces.formats.isolation import each_record, usable
 from evaluation_assets.core.traces.formats.speakers import Marker, is_user, markers_in
 from evaluation_assets.core.traces.formats.transcript import Asked, Said, final_message, written
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.failures import failure_in
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
@@ -136,8 +137,7 @@ class _Told:
 
 def _told(fields: Fields) -> _Told:
     labels = {name: value for name in _LABELS if (value := fields.value(name))}
-    recorded = labels.get("other_data")
-    outcome = recorded.get("correct") if isinstance(recorded, dict) else None
+    outcome = at(labels.get("other_data"), "correct")
     success = fields.outcome("success", "is_correct", "resolved")
     return _Told(
         task=next((task for name in _TASK if (task := _joined(fields.value(name))) is not None), None),
@@ -317,6 +317,4 @@ def _joined(value: Any) -> str | None:
 
 def _text_field(record: Any) -> str | None:
     """The key of the field with the text."""
-    if not isinstance(record, dict):
-        return None
-    return next((name for name in _TEXT if isinstance(value := record.get(name), str) and value.strip()), None)
+    return next((name for name in _TEXT if isinstance(value := at(record, name), str) and value.strip()), None)
