@@ -5,9 +5,10 @@ A plugin that cannot be loaded is left out with a warning that names its package
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from evaluation_assets.core.system.own_code import InvalidFunction, OwnFunction, defined
 from evaluation_assets.core.text.user_error import UserError
@@ -78,7 +79,25 @@ def plugins(group: str, taken: frozenset[str], build: Callable[[str, object], Lo
     return found
 
 
-def guarded(group: str, name: str, detect: Callable[[Seen], bool]) -> Callable[[Seen], bool]:
+def of_module(kind: Callable[..., Loaded], module: Any, name: str) -> Loaded:
+    """The format in a module with `DESCRIPTION`, `DETECTION`, `detect` and `read`."""
+    return kind(name, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
+
+
+def plugged_formats(group: str, taken: frozenset[str], kind: type[Loaded]) -> dict[str, Loaded]:
+    """The formats that packages register, each a `kind` or a module as those of this project, by name.
+
+    One whose `detect` raises recognises nothing.
+    """
+
+    def build(name: str, loaded: Any) -> Loaded:
+        found: Any = loaded if isinstance(loaded, kind) else of_module(kind, loaded, name)
+        return replace(found, name=name, detect=_guarded(group, name, found.detect))
+
+    return plugins(group, taken, build)
+
+
+def _guarded(group: str, name: str, detect: Callable[[Seen], bool]) -> Callable[[Seen], bool]:
     """A plugin's `detect` that recognises nothing, with a warning, where the plugin's own raises."""
 
     def detects(seen: Seen) -> bool:

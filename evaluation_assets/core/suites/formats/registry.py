@@ -1,7 +1,7 @@
 """Supported suite formats, their detection by content, and loading of suites from files and folders."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,11 +21,11 @@ from evaluation_assets.core.suites.formats import (
 from evaluation_assets.core.suites.formats.base import Draft, Incomplete, Source, SuiteFormat
 from evaluation_assets.core.suites.formats.files import EXTENSIONS, read_source
 from evaluation_assets.core.suites.suite import Case, InvalidSuite, Suite
-from evaluation_assets.core.system.plugins import SUITES, guarded, plugins
+from evaluation_assets.core.system.plugins import SUITES, of_module, plugged_formats
 from evaluation_assets.core.text.faults import faults_of
 
 _NATIVE, _ADK, _CASE_LISTS, *_BENCHMARKS = (
-    SuiteFormat(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
+    of_module(SuiteFormat, module, module.NAME)
     for module in (native, adk_eval_set, case_lists, bfcl, tooltalk, nestful, tau_bench, tau2_bench)
 )
 _SHIPPED: dict[str, SuiteFormat] = {
@@ -33,16 +33,10 @@ _SHIPPED: dict[str, SuiteFormat] = {
 }
 
 
-def _of_plugin(name: str, dialect: Any) -> SuiteFormat:
-    """A suite format of another package: a module like those of this project, or a `SuiteFormat`."""
-    if isinstance(dialect, SuiteFormat):
-        found = replace(dialect, name=name)
-    else:
-        found = SuiteFormat(name, dialect.DESCRIPTION, dialect.DETECTION, dialect.detect, dialect.read)
-    return replace(found, detect=guarded(SUITES, name, found.detect))
-
-
-SUITE_FORMATS: dict[str, SuiteFormat] = {**plugins(SUITES, frozenset(_SHIPPED), _of_plugin), **_SHIPPED}
+SUITE_FORMATS: dict[str, SuiteFormat] = {
+    **plugged_formats(SUITES, frozenset(_SHIPPED), SuiteFormat),
+    **_SHIPPED,
+}
 """In the order in which they are asked whether a file is theirs: formats of installed packages come first."""
 
 

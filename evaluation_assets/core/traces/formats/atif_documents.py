@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, RecordWatch
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.untyped import objects_in
+from evaluation_assets.core.traces.formats.untyped import at, list_in, listed, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 DEEPEST = 50
@@ -112,14 +112,11 @@ class Documents:
 
 def is_document(data: Any) -> bool:
     """Whether a value is an ATIF document."""
-    if not isinstance(data, dict):
-        return False
-    version = data.get("schema_version")
+    version = at(data, "schema_version")
     if isinstance(version, str) and version.upper().startswith("ATIF"):
         return True
-    steps = data.get("steps")
-    first = steps[0] if isinstance(steps, list) and steps else None
-    return isinstance(data.get("agent"), dict) and isinstance(first, dict) and {"step_id", "source"} <= first.keys()
+    first = next(iter(list_in(at(data, "steps"))), None)
+    return isinstance(at(data, "agent"), dict) and {"step_id", "source"} <= object_in(first).keys()
 
 
 def _references(data: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
@@ -129,10 +126,9 @@ def _references(data: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
         yield {"trajectory_path": continued}
         yield {"trajectory_id": continued}
     for step in objects_in(data.get("steps")):
-        observation = step.get("observation")
-        for result in objects_in(observation.get("results") if isinstance(observation, dict) else None):
+        for result in objects_in(at(step.get("observation"), "results")):
             references = result.get("subagent_trajectory_ref")
-            yield from objects_in(references if isinstance(references, list) else [references])
+            yield from objects_in(listed(references))
     for child in objects_in(data.get("subagent_trajectories") if depth < DEEPEST else None):
         yield from _references(child, depth + 1)
 

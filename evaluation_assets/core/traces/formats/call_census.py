@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from evaluation_assets.core.traces.formats.untyped import at, list_in, objects_in
 from evaluation_assets.core.traces.trajectories.identity import digest
 
 _LISTS = ("tool_calls", "toolCalls", "function_calls", "functionCalls")
@@ -102,8 +103,7 @@ def census_of(data: Any) -> Census:
         if (answered := _answered_by(value)) is not None:
             results.add(answered)
         if value.get("role") == "user":  # a simulated user has tools of its own
-            content = value.get("content")
-            results.update(filter(None, map(_answered_by, content if isinstance(content, list) else ())))
+            results.update(filter(None, map(_answered_by, list_in(value.get("content")))))
             continue
         if not _MARKERS.isdisjoint(value):
             calls.update(_calls_at(value))
@@ -145,7 +145,7 @@ def _without_scorers(events: list[Any]) -> list[Any]:
     scoring: set[Any] = set()
     kept: list[Any] = []
     for event in events:
-        place = event.get("span_id") if isinstance(event, dict) else None
+        place = at(event, "span_id")
         if isinstance(event, dict) and event.get("event") == "span_begin" and isinstance(place, str):
             above = event.get("parent_id")
             if event.get("type") in ("scorers", "scorer") or (isinstance(above, str) and above in scoring):
@@ -161,17 +161,14 @@ def _calls_at(value: dict[str, Any]) -> Iterator[str]:
     if any(value.get(kind) in _TYPES for kind in _KINDS if isinstance(value.get(kind), str)):
         yield from _mark(value, str(value.get("type")))
     for key in _LISTS:
-        items = value.get(key)
-        for item in items if isinstance(items, list) else ():
-            if isinstance(item, dict):
-                yield from _mark(item)
+        for item in objects_in(value.get(key)):
+            yield from _mark(item)
     for key in _OBJECTS:
         if isinstance(item := value.get(key), dict):
             yield from _mark(item)
     if value.get("type") in _LISTED:
-        items = value.get("content")
-        for item in items if isinstance(items, list) else ():
-            if isinstance(item, dict) and "arguments" in item:
+        for item in objects_in(value.get("content")):
+            if "arguments" in item:
                 yield from _mark(item)
     if isinstance(shown := value.get("toolCallId"), str) and shown and ("input" in value or "args" in value):
         yield shown
@@ -221,8 +218,8 @@ def _attributes(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         found = value.get(holder)
         if isinstance(found, dict):
             yield from found.items()
-        for pair in found if isinstance(found, list) else ():
-            if isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
+        for pair in objects_in(found):
+            if isinstance(key := pair.get("key"), str):
                 inner = pair.get("value")
                 yield key, next(iter(inner.values()), None) if isinstance(inner, dict) else inner
 
@@ -236,8 +233,7 @@ def _span_id(span: dict[str, Any]) -> str:
 
 def _is_tool_span(value: dict[str, Any]) -> bool:
     if value.get("object") == "trace.span":  # of the OpenAI Agents SDK
-        data = value.get("span_data")
-        return isinstance(data, dict) and data.get("type") == "function"
+        return at(value.get("span_data"), "type") == "function"
     attributes = [(key, found) for key, found in _attributes(value) if isinstance(found, str)]
     if ("gen_ai.tool.name", "(merged tools)") in attributes:  # Google ADK: the results of parallel calls together
         return False

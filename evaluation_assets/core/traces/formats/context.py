@@ -5,6 +5,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.formats.untyped import listed
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _TASK = ("question", "task", "task_description", "query", "instruction", "problem", "problem_statement")
@@ -137,7 +138,7 @@ def reference(value: Any) -> str | None:
     """A reference answer as text, one line per acceptable answer."""
     if isinstance(value, dict):
         value = next((value[key] for key in ("target", "answer", "answers", "value") if key in value), None)
-    answers = value if isinstance(value, list) else [value]
+    answers = listed(value)
     lines = [str(answer) for answer in answers if isinstance(answer, str | int | float) and str(answer).strip()]
     return "\n".join(lines) or None
 

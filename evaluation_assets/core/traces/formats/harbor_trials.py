@@ -16,7 +16,7 @@ from evaluation_assets.core.traces.formats.context import success_of
 from evaluation_assets.core.traces.formats.files.records import first_object
 from evaluation_assets.core.traces.formats.task_tests import labels_of_tests
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
@@ -112,8 +112,7 @@ def is_trial(data: Any) -> bool:
 
 
 def _trial(folder: str, fields: Fields) -> Trial:
-    rewards = fields.object("verifier_result").value("rewards")
-    rewards = rewards if isinstance(rewards, dict) else {}
+    rewards = object_in(fields.object("verifier_result").value("rewards"))
     result = fields.object("agent_result")
     counted = usage(
         input_tokens=result.whole("n_input_tokens"),

@@ -15,6 +15,7 @@ from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.task_tests import labels_of_tests
+from evaluation_assets.core.traces.formats.untyped import list_in, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 _LISTS = (("resolved_ids", True), ("unresolved_ids", False), ("empty_patch_ids", False))
@@ -71,7 +72,7 @@ def _detail(report: PatchReport) -> int:
 
 def _confirm_counts(data: Any, stated: Comparisons) -> None:
     """Compare the counts of a summary with its lists."""
-    for name, ids in data.items() if isinstance(data, dict) else ():
+    for name, ids in object_in(data).items():
         count = data.get(f"{name.removesuffix('_ids')}_instances")
         if name.endswith("_ids") and isinstance(ids, list) and isinstance(count, int):
             stated.compare(f"{name.removesuffix('_ids').replace('_', ' ')} instance", count, len(ids))
@@ -88,12 +89,7 @@ def _reports_in(data: Any, folder: str) -> list[tuple[str, PatchReport]]:
         if isinstance(report, dict) and isinstance(report.get("resolved"), bool)
     ]
     for name, resolved in _LISTS:
-        ids = data.get(name)
-        found += [
-            (task, PatchReport(resolved, {}))
-            for task in (ids if isinstance(ids, list) else [])
-            if isinstance(task, str)
-        ]
+        found += [(task, PatchReport(resolved, {})) for task in list_in(data.get(name)) if isinstance(task, str)]
     return found
 
 
@@ -101,12 +97,11 @@ def _labels(report: JsonObject) -> JsonObject:
     labels: JsonObject = {}
     if isinstance(applied := report.get("patch_successfully_applied"), bool):
         labels["patch_applied"] = applied
-    status = report.get("tests_status")
-    by_kind = {kind: _tests(tests) for kind, tests in status.items()} if isinstance(status, dict) else {}
+    by_kind = {kind: _tests(tests) for kind, tests in object_in(report.get("tests_status")).items()}
     return labels | labels_of_tests(by_kind)
 
 
 def _tests(status: Any) -> dict[str, list[str]]:
     """Names of tests by outcome."""
-    tests = status.items() if isinstance(status, dict) else ()
+    tests = object_in(status).items()
     return {outcome: [str(name) for name in names] for outcome, names in tests if isinstance(names, list)}

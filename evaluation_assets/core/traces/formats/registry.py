@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from evaluation_assets.core.system.plugins import READERS, guarded, plugins
+from evaluation_assets.core.system.plugins import READERS, of_module, plugged_formats
 from evaluation_assets.core.traces.formats.base import (
     DropFile,
     Format,
@@ -106,9 +106,7 @@ _MOST_BROKEN = 100
 
 def _format_of(reader: Any) -> Format:
     """The format of an envelope or an export, or of a reader's module."""
-    if isinstance(reader, Envelope | StoreExport):
-        return reader.format()
-    return Format(reader.NAME, reader.DESCRIPTION, reader.DETECTION, reader.detect, reader.read)
+    return reader.format() if isinstance(reader, Envelope | StoreExport) else of_module(Format, reader, reader.NAME)
 
 
 _SHIPPED: dict[str, Format] = {
@@ -190,16 +188,7 @@ _SHIPPED: dict[str, Format] = {
 }
 
 
-def _of_plugin(name: str, reader: Any) -> Format:
-    """A reader of another package: a module like those of this project, or a `Format`."""
-    if isinstance(reader, Format):
-        found = replace(reader, name=name)
-    else:
-        found = Format(name, reader.DESCRIPTION, reader.DETECTION, reader.detect, reader.read)
-    return replace(found, detect=guarded(READERS, name, found.detect))
-
-
-FORMATS: dict[str, Format] = {**plugins(READERS, frozenset(_SHIPPED), _of_plugin), **_SHIPPED}
+FORMATS: dict[str, Format] = {**plugged_formats(READERS, frozenset(_SHIPPED), Format), **_SHIPPED}
 """In the order in which they are asked whether a file is theirs: readers of installed packages come first."""
 
 

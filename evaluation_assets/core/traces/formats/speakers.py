@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from evaluation_assets.core.traces.formats.program_logs import is_fault, is_program_log
+from evaluation_assets.core.traces.formats.untyped import without_none
 
 Kind = Literal["message", "thought", "arguments", "result", "nobody"]
 
@@ -140,7 +141,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _clear(found: re.Match[str], start: int) -> Marker:
-    groups = {name: value for name, value in found.groupdict().items() if value is not None}
+    groups = without_none(found.groupdict())
     inner = start + found.end()
     if "arguments" in groups:
         return Marker(start, inner, "arguments", "")

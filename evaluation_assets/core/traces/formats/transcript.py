@@ -14,9 +14,9 @@ import orjson
 
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import UnusableRecord
+from evaluation_assets.core.traces.formats.turns import Turns
 from evaluation_assets.core.traces.trajectories.failures import failure_in
 from evaluation_assets.core.traces.trajectories.model import (
-    Interaction,
     Span,
     Step,
     ToolCall,
@@ -104,22 +104,12 @@ class Transcript:
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._length = 0
-        self._step_start = 0
-        self._steps_written = 0
-        self._turns: list[Turn] = []
-        self._user_message: str | None = None
-        self._knowledge: str | None = None
-        self._turn_is_open = False
-        self._interactions: list[Interaction] = []
-        self._agent: str | None = None
-        self._steps: list[Step] = []
-        self._response: str | None = None
+        self._turns = Turns()
 
     def asked(self, asked: Asked) -> None:
         """Start a turn with a user message."""
-        self._end_turn()
-        self._turn_is_open = True
-        self._user_message, self._knowledge = asked.text, asked.knowledge
+        self._turns.ask(asked.text, asked.knowledge)
+        self._turns.agent = None
         self._tagged("user", asked.text)
 
     def said(self, said: Said, results: Sequence[Result | None] = ()) -> None:
@@ -129,48 +119,56 @@ class Transcript:
         """
         if not (said.thought or said.message or said.calls):
             return
-        if said.agent_id != self._agent:
-            self._end_interaction()
-            self._agent = said.agent_id
+        self._turns.speak(said.agent_id)
         thought = self._tagged("think", said.thought) if said.thought else None
         to = {} if said.to is None else {"to": said.to}
         message = self._tagged("message", said.message, agent=said.agent_id, **to) if said.message else None
+        start, latency, usage = self._turns.position, said.latency_ms, said.usage
         if not said.calls:
-            self._response = said.message or self._response
-            self._step(thought, message, None, None, said.latency_ms, said.usage)
+            self._turns.response = said.message or self._turns.response
+            self._turns.add(
+                Step(start=start, end=self._length, thought=thought, message=message, latency_ms=latency, usage=usage)
+            )
             return
-        self._response = None
+        self._turns.response = None
         for index, call in enumerate(said.calls):
             result = results[index] if index < len(results) else None
             written = self._call(call)
             answer = None if result is None else self._result(result)
             took = call.latency_ms if result is None or result.latency_ms is None else result.latency_ms
-            if index == 0:
-                self._step(thought, message, written, answer, sum_of((said.latency_ms, took)), said.usage)
-            else:
-                self._step(None, None, written, answer, took, None)
+            self._turns.add(
+                Step(
+                    start=self._turns.position,
+                    end=self._length,
+                    thought=thought,
+                    message=message,
+                    call=written,
+                    result=answer,
+                    latency_ms=sum_of((latency, took)),
+                    usage=usage,
+                )
+            )
+            thought = message = latency = usage = None
 
     def observed(self, result: Result) -> None:
         """Add a result without a call, as a separate step."""
-        agent = result.agent_id or self._agent or "agent"
-        if agent != self._agent:
-            self._end_interaction()
-            self._agent = agent
-        self._step(None, None, None, self._result(result), result.latency_ms, None)
+        self._turns.speak(result.agent_id or self._turns.agent or "agent")
+        start, content = self._turns.position, self._result(result)
+        self._turns.add(Step(start=start, end=self._length, result=content, latency_ms=result.latency_ms))
 
     def answered(self, latency_ms: float | None = None) -> None:
         """End the current interaction; `latency_ms` is its total latency, if measured by the source."""
-        self._end_interaction(latency_ms)
+        self._turns.end_interaction(latency_ms)
+        self._turns.agent = None
 
     @property
     def steps_written(self) -> int:
         """Number of steps so far, i.e. the number of the next step."""
-        return self._steps_written
+        return self._turns.steps_written
 
     def finished(self) -> tuple[str, tuple[Turn, ...]]:
         """The text and its turns."""
-        self._end_turn()
-        return "".join(self._pieces), tuple(self._turns)
+        return "".join(self._pieces), self._turns.finished()
 
     def _call(self, call: Call) -> ToolCall:
         raw = call.arguments if isinstance(call.arguments, str) else as_text(call.arguments)
@@ -199,48 +197,6 @@ class Transcript:
         end = start + len(content)
         self._length = end + len(self._pieces[-1])
         return start, end
-
-    def _step(
-        self,
-        thought: Span | None,
-        message: Span | None,
-        call: ToolCall | None,
-        result: ToolResult | None,
-        latency_ms: float | None,
-        usage: Usage | None,
-    ) -> None:
-        step = Step(
-            start=self._step_start,
-            end=self._length,
-            thought=thought,
-            message=message,
-            call=call,
-            result=result,
-            latency_ms=latency_ms,
-            usage=usage,
-        )
-        self._steps.append(step)
-        self._steps_written += 1
-        self._step_start = self._length
-
-    def _end_interaction(self, latency_ms: float | None = None) -> None:
-        if self._agent is not None and self._steps:
-            self._interactions.append(
-                Interaction(
-                    agent_id=self._agent, steps=tuple(self._steps), response=self._response, latency_ms=latency_ms
-                )
-            )
-            self._turn_is_open = True
-        self._agent, self._steps, self._response = None, [], None
-
-    def _end_turn(self) -> None:
-        self._end_interaction()
-        if self._turn_is_open:
-            self._turns.append(
-                Turn(user_message=self._user_message, knowledge=self._knowledge, interactions=tuple(self._interactions))
-            )
-        self._turn_is_open, self._interactions = False, []
-        self._user_message = self._knowledge = None
 
 
 def written(events: Iterable[Event]) -> tuple[str, tuple[Turn, ...]]:

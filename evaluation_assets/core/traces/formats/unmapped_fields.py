@@ -283,6 +283,11 @@ class Fields:
         self._shared.unknown_parts[kind] += 1
         return kind
 
+    def ignore_unknown(self, kind: str | None = None) -> None:
+        """Note that this is of a kind that no reader understands, and take all that remains of it."""
+        self.note_unknown(kind)
+        self.rest()
+
     def note_speaker(self, name: str) -> None:
         """Note that a role that is not known was read as the name of an agent."""
         self._shared.speakers[name] += 1
@@ -344,6 +349,12 @@ class Fields:
 
     def _reject(self, key: str, value: Any) -> None:
         self._wrong[key] = [f"{self._path}{key} ({type_name(value)})"]
+
+
+def ignore_rest(*objects: Fields) -> None:
+    """Mark all that remains of these objects as read: it is redundant or meaningless outside their framework."""
+    for fields in objects:
+        fields.rest()
 
 
 def outcome_of(value: Any) -> bool | None:

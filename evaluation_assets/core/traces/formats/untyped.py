@@ -1,7 +1,7 @@
 """Coerce JSON values of unknown type, for data that is not read field by field (see `unmapped_fields`)."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -20,6 +20,11 @@ def list_in(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def listed(value: Any) -> list[Any]:
+    """The value if it is a list, or a list of it."""
+    return value if isinstance(value, list) else [value]
+
+
 def objects_in(value: Any) -> Iterator[JsonObject]:
     """The objects in a list; empty for any other value."""
     yield from (item for item in list_in(value) if isinstance(item, dict))
@@ -28,6 +33,11 @@ def objects_in(value: Any) -> Iterator[JsonObject]:
 def at(value: Any, key: str) -> Any:
     """The value of a key, if the value is an object."""
     return object_in(value).get(key)
+
+
+def without_none(data: Mapping[str, Any]) -> JsonObject:
+    """An object without the fields that are null."""
+    return {key: value for key, value in data.items() if value is not None}
 
 
 def first_text(value: Any, *keys: str) -> str | None:

@@ -14,7 +14,7 @@ from evaluation_assets.core.traces.formats.coding.claude_code_branches import br
 from evaluation_assets.core.traces.formats.coding.claude_code_copies import copied_lines
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, one_line, total
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.usage import usage, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Usage
 
@@ -157,8 +157,7 @@ class SessionLines:
 
     def _left_out(self, kind: str, message: Fields, fields: Fields) -> None:
         """Skip a line: count it as unmapped, without its fields."""
-        message.rest()
-        fields.rest()
+        ignore_rest(message, fields)
         self._unmapped.count(f"lines[] ({kind})")
 
     def _chain(self, line: JsonObject) -> Chain:

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from evaluation_assets.core.traces.formats.untyped import listed
+
 _CODEX = (
     r"# AGENTS\.md instructions|<(?:environment_context|user_instructions|INSTRUCTIONS|skill|user_shell_command|"
     r"turn_aborted|subagent_notification|hook_prompt|codex_internal_context|goal_context|permissions instructions|"
@@ -36,12 +38,8 @@ def is_of_cline(message: Any) -> bool:
     if not isinstance(message, dict) or message.get("role") != "user":
         return False
     content = message.get("content")
-    texts = (part.get("text") if isinstance(part, dict) else part for part in _parts(content))
+    texts = (part.get("text") if isinstance(part, dict) else part for part in listed(content))
     return any(isinstance(text, str) and _is_clines(text) for text in texts)
-
-
-def _parts(content: Any) -> list[Any]:
-    return content if isinstance(content, list) else [content]
 
 
 def _is_clines(text: str) -> bool:

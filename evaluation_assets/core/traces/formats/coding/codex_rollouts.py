@@ -14,7 +14,7 @@ from evaluation_assets.core.traces.formats.coding.session import CodingSession, 
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import as_object, first_text
+from evaluation_assets.core.traces.formats.untyped import as_object, at, first_text
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Usage, json_object
 
@@ -166,8 +166,7 @@ class Rollout:
             item.rest()
             self._unmapped.count(f"response_item ({kind})")
         else:
-            item.note_unknown(kind)
-            item.rest()
+            item.ignore_unknown(kind)
             self._unmapped.count(f"response_item ({kind})")
 
     def _message(self, item: Fields) -> None:
@@ -288,9 +287,9 @@ def started_by(lines: Sequence[Any]) -> dict[str, str]:
     """The calls whose results name the thread of a sub-agent, by thread."""
     found: dict[str, str] = {}
     for line in lines:
-        payload = line.get("payload") if isinstance(line, dict) and line.get("type") == "response_item" else None
-        output = payload.get("output") if isinstance(payload, dict) else None
-        if isinstance(payload, dict) and isinstance(output, str) and '"agent_id"' in output[:_SHORT]:
+        payload = at(line, "payload") if at(line, "type") == "response_item" else None
+        output = at(payload, "output")
+        if isinstance(output, str) and '"agent_id"' in output[:_SHORT]:
             thread, call = first_text(json_object(output), "agent_id"), first_text(payload, "call_id")
             if thread is not None and call is not None:
                 found.setdefault(thread, call)

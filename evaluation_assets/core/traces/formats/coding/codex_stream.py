@@ -51,8 +51,7 @@ class Stream:
         elif kind in ("item.started", "item.updated", "item.completed"):
             self._item(fields.object("item"), kind)
         else:
-            fields.note_unknown(kind)
-            fields.rest()
+            fields.ignore_unknown(kind)
 
     def _spent(self, counted: Fields) -> None:
         """The usage of the thread so far, with the turns of earlier runs."""
@@ -81,8 +80,7 @@ class Stream:
         elif what in _CALLS:
             self._called(what, item, identity, is_over=kind == "item.completed")
         elif what not in ("agent_message", "reasoning", "plan"):
-            item.note_unknown(what)
-            item.rest()
+            item.ignore_unknown(what)
 
     def _called(self, what: str, item: Fields, identity: str, *, is_over: bool) -> None:
         known = identity in self._open

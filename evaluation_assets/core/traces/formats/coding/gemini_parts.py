@@ -8,6 +8,7 @@ from evaluation_assets.core.traces.formats.coding.session import Parts
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.formats.untyped import listed
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -36,8 +37,7 @@ def parts_of(items: Sequence[str | Fields]) -> Parts:
             found.texts.append(image_text(inner) if kind.startswith("image/") else f"[{kind}]")
             inner.rest()
         elif "text" not in part and "thoughtSignature" not in part:
-            part.note_unknown()
-            part.rest()
+            part.ignore_unknown()
         part.set_aside("thought")
     return found
 
@@ -75,7 +75,7 @@ def usage_in(counts: Fields, names: tuple[str, str, str, str, str]) -> Usage | N
 
 def texts_in(value: Any) -> Iterator[str]:
     """The texts of parts that are not read field by field."""
-    for part in value if isinstance(value, list) else [value]:
+    for part in listed(value):
         if isinstance(part, str):
             yield part
         elif isinstance(part, dict) and isinstance(text := part.get("text"), str):

@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.model import Agent
 
@@ -64,8 +64,7 @@ class Stream:
             self._unmapped.count(f"events[] (error, {fields.text('severity')})")
             fields.rest()
         else:
-            fields.note_unknown(kind)
-            fields.rest()
+            fields.ignore_unknown(kind)
 
     def _ended(self, fields: Fields) -> None:
         self._flush()
@@ -76,8 +75,7 @@ class Stream:
             stats.whole("input_tokens"), stats.whole("output_tokens"), cached_tokens=stats.whole("cached")
         )
         self.session.calls_stated = stats.whole("tool_calls")
-        stats.rest()
-        fields.rest()
+        ignore_rest(stats, fields)
 
     def _flush(self) -> None:
         self.session.spoke(None, "".join(self._text).strip(), self._calls)

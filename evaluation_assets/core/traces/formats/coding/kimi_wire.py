@@ -107,8 +107,7 @@ class _Wire:
         elif kind in _SILENT:
             payload.rest()
         elif kind != "StepBegin":
-            payload.note_unknown(kind)
-            payload.rest()
+            payload.ignore_unknown(kind)
 
     def _result(self, payload: Fields) -> None:
         returned = payload.object("return_value", "result")

@@ -23,6 +23,7 @@ from evaluation_assets.core.traces.formats.transcript import (
     written,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import without_none
 from evaluation_assets.core.traces.formats.usage import at_most
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory, Usage
@@ -80,7 +81,7 @@ class CodingSession:
 
     def know(self, **about: str | None) -> None:
         """Note what is known of the session, such as its folder."""
-        self.about |= {name: value for name, value in about.items() if value is not None}
+        self.about |= without_none(about)
 
     def ran_on(self, model: str | None) -> None:
         """Note the model of the agent, unless one is known."""

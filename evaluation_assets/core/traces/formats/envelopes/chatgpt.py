@@ -1,13 +1,13 @@
 """Conversations of ChatGPT as its data export has them: a tree of messages, of which one branch is shown."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import UnusableRecord
 from evaluation_assets.core.traces.formats.branches import branches_beside, path_to
 from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
 from evaluation_assets.core.traces.formats.times import as_utc
-from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, listed, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _EVERYBODY = "all"
@@ -98,17 +98,13 @@ def _one_result_each(messages: Iterable[JsonObject]) -> Iterator[JsonObject]:
     last: JsonObject | None = None
     for message in messages:
         if last is not None and message["role"] == last["role"] == "tool" and message.get("name") == last.get("name"):
-            last = {**message, **last, "content": [*_parts(last["content"]), *_parts(message["content"])]}
+            last = {**message, **last, "content": [*listed(last["content"]), *listed(message["content"])]}
             continue
         if last is not None:
             yield last
         last = message
     if last is not None:
         yield last
-
-
-def _parts(content: str | list[Any]) -> Sequence[Any]:
-    return [content] if isinstance(content, str) else content
 
 
 def _content(content: JsonObject) -> str | list[Any]:
@@ -130,7 +126,7 @@ def _part(part: Any) -> Any:
 
 def _text(content: JsonObject) -> str:
     """The text that a tool was sent."""
-    return "\n".join(part for part in _parts(_content(content)) if isinstance(part, str))
+    return "\n".join(part for part in listed(_content(content)) if isinstance(part, str))
 
 
 def _thoughts(content: JsonObject) -> str:

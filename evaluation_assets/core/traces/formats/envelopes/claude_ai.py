@@ -5,7 +5,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.branches import branches_beside, path_to
 from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
-from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _SENDERS = {"human": "user", "assistant": "assistant"}
@@ -88,7 +88,7 @@ def _said(parts: list[JsonObject]) -> JsonObject:
         "reasoning_content": "\n\n".join(filter(None, thoughts)) or None,
         "tool_calls": calls or None,
     }
-    return {key: value for key, value in said.items() if value is not None}
+    return without_none(said)
 
 
 CLAUDE_AI = Envelope(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
-from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _SESSION = ("sessionId", "workspaceDirectory")
@@ -83,7 +83,7 @@ def _usage(used: Any) -> JsonObject | None:
         "cached_tokens": at(at(used, "promptTokensDetails"), "cachedTokens"),
         "total_cost": at(used, "totalCost"),
     }
-    return {key: value for key, value in counts.items() if value is not None} or None
+    return without_none(counts) or None
 
 
 CONTINUE = Envelope(

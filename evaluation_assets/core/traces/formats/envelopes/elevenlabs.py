@@ -6,7 +6,7 @@ from typing import Any
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
 from evaluation_assets.core.traces.formats.times import as_utc
-from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _READ = ("conversation_id", "transcript", "metadata", "analysis", "status", "agent_id", "agent_name")
@@ -83,7 +83,7 @@ def _usage(item: JsonObject) -> JsonObject | None:
         name: sum_of(count for one in models for part in parts if isinstance(count := at(one.get(part), "tokens"), int))
         for name, parts in _COUNTED.items()
     }
-    return {key: value for key, value in found.items() if value is not None} or None
+    return without_none(found) or None
 
 
 ELEVENLABS = Envelope(

@@ -16,6 +16,7 @@ from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.readers.openai_messages import trajectory_of
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import without_none
 from evaluation_assets.core.traces.trajectories.identity import recorded_id, within
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
@@ -105,7 +106,7 @@ def _named(source: str) -> str:
 def plain_message(role: str | None, content: Any, **more: Any) -> JsonObject:
     """A chat message, without fields that hold nothing."""
     given = {"role": role, "content": content, **more}
-    return {key: value for key, value in given.items() if value is not None}
+    return without_none(given)
 
 
 def without(data: JsonObject, *names: str) -> JsonObject:

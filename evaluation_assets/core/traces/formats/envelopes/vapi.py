@@ -6,7 +6,7 @@ from typing import Any
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
 from evaluation_assets.core.traces.formats.times import elapsed_s
-from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _SPOKEN = ("bot", "tool_calls", "tool_call_result")
@@ -101,7 +101,7 @@ def _usage(report: JsonObject) -> JsonObject | None:
         name: together.get(known, sum_of(cost[key] for cost in apart if isinstance(cost.get(key), int | float)))
         for name, known, key in _COUNTED
     }
-    return {key: value for key, value in found.items() if value is not None} or None
+    return without_none(found) or None
 
 
 VAPI = Envelope(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from evaluation_assets.core.traces.formats.untyped import first_text, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import first_text, object_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _LISTS = ("contents", "items", "blocks", "content", "_content")
@@ -150,7 +150,7 @@ def _result(part: JsonObject) -> JsonObject:
         "name": _tool(part) or _tool(origin),
         "is_error": failed or None,
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return without_none(found)
 
 
 def _tool(part: JsonObject) -> str | None:

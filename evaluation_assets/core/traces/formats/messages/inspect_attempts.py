@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evaluation_assets.core.traces.formats.messages.inspect_messages import usage_in
 from evaluation_assets.core.traces.formats.transcript import one_line
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 
@@ -30,8 +30,7 @@ def failed_attempts(sample: Fields, unmapped: UnmappedFields) -> FailedAttempts:
             output = event.object("output")
             if event.text("event") == "model" and (used := usage_in(output.object("usage"))) is not None:
                 usages.append(used)
-            output.rest()
-            event.rest()
+            ignore_rest(output, event)
     if errors:
         unmapped.note("failed_attempt", "error_retries", len(errors))
     return FailedAttempts(tuple(errors), tuple(usages))

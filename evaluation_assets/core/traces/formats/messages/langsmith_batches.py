@@ -8,7 +8,7 @@ from evaluation_assets.core.traces.formats.base import Record
 from evaluation_assets.core.traces.formats.conversation import joined
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _TIMES = ("start_time", "end_time")
@@ -42,7 +42,7 @@ class Batches:
                 if not trace.records or trace.records[-1] is not record:
                     trace.records.append(record)
                 name = first_text(run, "id") or str(run["dotted_order"]).rpartition(_BEFORE_ID)[2]
-                known = {key: value for key, value in _timed(run).items() if value is not None}
+                known = without_none(_timed(run))
                 trace.runs[name] = {**trace.runs.get(name, {}), **known, "id": name}
 
     def traces(self, unmapped: UnmappedFields) -> Iterator[Record]:

@@ -26,8 +26,8 @@ from evaluation_assets.core.traces.formats.messages.chat import (
 from evaluation_assets.core.traces.formats.pauses import error_of_run
 from evaluation_assets.core.traces.formats.times import chronological, elapsed_ms, elapsed_s, marked_utc
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line, total
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import as_object, object_in
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
+from evaluation_assets.core.traces.formats.untyped import as_object, listed, object_in
 from evaluation_assets.core.traces.formats.usage import confirm, usage, usage_of, with_cache_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
@@ -231,8 +231,7 @@ class _Story:
         metadata, parameters = extra.object("metadata"), extra.object("invocation_params")
         self.model = self.model or metadata.text("ls_model_name") or parameters.text("model", "model_name")
         agent = metadata.text("lc_agent_name", "langgraph_node") or "agent"
-        for plumbing in (extra, metadata, parameters):
-            plumbing.rest()
+        ignore_rest(extra, metadata, parameters)
         latency = elapsed_ms(run.text("start_time"), run.text("end_time"))
         own = _own_usage(run)
         outputs = run.object("outputs")
@@ -307,11 +306,7 @@ def _own_usage(run: Fields) -> Usage | None:
 
 def _answers(outputs: Fields, agent: str) -> Iterator[Said]:
     """The model's answer, as traced by LangChain or by wrapped clients."""
-    found = [
-        generation
-        for batch in outputs.items("generations")
-        for generation in (batch if isinstance(batch, list) else [batch])
-    ]
+    found = [generation for batch in outputs.items("generations") for generation in listed(batch)]
     plain: list[Any] = [generation.get("message") or generation for generation in found if isinstance(generation, dict)]
     plain += [choice.get("message") for choice in outputs.items("choices")[:1] if isinstance(choice, dict)]
     plain += outputs.items("messages")[-1:]

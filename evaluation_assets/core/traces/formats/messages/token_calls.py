@@ -21,7 +21,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.messages.chat import role_of, split_thought
 from evaluation_assets.core.traces.formats.messages.elements import element_in, elements_in
 from evaluation_assets.core.traces.formats.messages.function_elements import text_of
-from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, first_text, object_in, parsed
+from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, first_text, listed, object_in, parsed
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _BAR = "[｜|]"
@@ -280,7 +280,7 @@ def _listed(before: str, rest: str, _: str) -> TokenCalls:
         end = _LIST_ENDS.search(body)
         found = decoded((body if end is None else body[: end.start()]).strip())
         words.append("" if end is None else _LIST_ENDS.sub("", body[end.end() :]))
-        for call in found if isinstance(found, list) else [found]:
+        for call in listed(found):
             if (name := first_text(call, "name", "tool_name")) is None:
                 raise _Malformed
             calls.append({"name": name, "arguments": at(call, "arguments" if "arguments" in call else "parameters")})

@@ -17,7 +17,7 @@ from evaluation_assets.core.traces.formats.messages.chat import content_of
 from evaluation_assets.core.traces.formats.messages.pieces import call_in
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, as_text, one_line
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import first_text
 from evaluation_assets.core.traces.trajectories.model import Agent, Trajectory
 
@@ -125,8 +125,7 @@ class _Stream:
             self._result(event)
         elif kind == "MESSAGES_SNAPSHOT":
             self._snapshot = event.objects("messages")
-            for message in self._snapshot:
-                message.rest()
+            ignore_rest(*self._snapshot)
         elif kind == "RUN_ERROR":
             self._flush()
             self.session.error = one_line(event.text("message", "code")) or "error"
@@ -176,8 +175,7 @@ class _Stream:
         calls: list[str | None] = []
         for call in message.objects("toolCalls", "tool_calls"):
             calls.append(call.name("id"))
-            call.object("function").rest()
-            call.rest()
+            ignore_rest(call.object("function"), call)
         result = message.name("toolCallId", "tool_call_id")
         names = [f"result of {result}"] if result else [*filter(None, calls)] or [message.name("id") or ""]
         known = all(name in self._seen for name in names)

@@ -24,6 +24,7 @@ from evaluation_assets.core.traces.formats.transcript import (
     final_message,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, list_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory
@@ -221,21 +222,16 @@ def _text(fields: Fields, *keys: str) -> str | None:
 
 
 def _is_session(record: Any) -> bool:
-    if not isinstance(record, dict):
-        return False
-    turns = record.get("turns")
+    turns = at(record, "turns")
     if isinstance(turns, list):
-        return any(isinstance(turn, dict) and ("agent_interactions" in turn or "agent_steps" in turn) for turn in turns)
-    return isinstance(record.get("agent_steps"), list) and ("user_message" in record or "agent_response" in record)
+        return any("agent_interactions" in turn or "agent_steps" in turn for turn in objects_in(turns))
+    has_steps = isinstance(at(record, "agent_steps"), list)
+    return has_steps and ("user_message" in record or "agent_response" in record)
 
 
 def _list_of(record: Any) -> str | None:
     """The key of the list of sessions in an object."""
-    if not isinstance(record, dict):
-        return None
-    return next(
-        (name for name in _LISTS if isinstance(items := record.get(name), list) and any(map(_is_session, items))), None
-    )
+    return next((name for name in _LISTS if any(map(_is_session, list_in(at(record, name))))), None)
 
 
 detect = any_record(lambda record: _is_session(record) or _list_of(record) is not None)

@@ -34,7 +34,7 @@ from evaluation_assets.core.traces.formats.messages.tool_definitions import has_
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import object_in
+from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
@@ -253,8 +253,7 @@ def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage
             response = _response_of(fields)
             usage = None if response is None else usage_of(response.object("usage"))
         if usage is not None:
-            messages = _request_in(data).get("messages")
-            found[len([m for m in messages if isinstance(m, dict)]) if isinstance(messages, list) else 0] = usage
+            found[len(list(objects_in(_request_in(data).get("messages"))))] = usage
     return found
 
 
@@ -271,10 +270,7 @@ def _response_of(fields: Fields) -> Fields | None:
 
 def _response_in(data: dict[str, Any]) -> Any:
     response = data.get("response")
-    if isinstance(response, dict):
-        return response.get("body", response)
-    result = data.get("result")
-    return result.get("message") if isinstance(result, dict) else None
+    return response.get("body", response) if isinstance(response, dict) else at(data.get("result"), "message")
 
 
 def _is_response(data: Any) -> bool:

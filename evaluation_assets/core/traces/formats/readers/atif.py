@@ -46,6 +46,7 @@ from evaluation_assets.core.traces.formats.transcript import (
     written,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import listed
 from evaluation_assets.core.traces.formats.usage import confirm
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory, Usage
@@ -290,7 +291,7 @@ def _observation(
         references = result.value("subagent_trajectory_ref")
         content = _content(result.value("content"), "observation.results[].content", reading)
         said = next((as_text(call.arguments) for call in calls if call.id == call_id or len(calls) == 1), "")
-        own = references if isinstance(references, list) else [references]
+        own = listed(references)
         called += [(reference, said) for reference in own if isinstance(reference, dict)]
         error, code = result.object("extra").text("error"), exit_code_of(content)
         if error is None and code:

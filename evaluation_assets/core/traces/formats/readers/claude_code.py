@@ -37,7 +37,7 @@ from evaluation_assets.core.traces.formats.transcript import (
     total,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import first_text, object_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, Trajectory, Usage
@@ -259,7 +259,7 @@ class _Session:
                     continue
                 agent = self._lines.agent_of_call.get(call.id) or self._started.get(call.id)
                 found = self._lines.chains.get(agent or call.id)
-                prompt = call.arguments.get("prompt") if isinstance(call.arguments, dict) else None
+                prompt = at(call.arguments, "prompt")
                 waiting = prompts.get(prompt) if isinstance(prompt, str) else None
                 if found is None and waiting:
                     found = waiting.popleft()
@@ -361,8 +361,7 @@ def _said(reply: Reply, agent: str) -> Said:
 
 def _kind_of(call: Call) -> str:
     """The type of sub-agent that a call starts."""
-    kind = call.arguments.get("subagent_type") if isinstance(call.arguments, dict) else None
-    return kind if isinstance(kind, str) and kind else _SUB_AGENT
+    return first_text(call.arguments, "subagent_type") or _SUB_AGENT
 
 
 def _is_entry(record: Any) -> bool:

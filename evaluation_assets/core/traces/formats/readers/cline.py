@@ -19,8 +19,8 @@ from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.messages.pieces import call_in
 from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
+from evaluation_assets.core.traces.formats.untyped import at, listed, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
 
 NAME = "cline"
@@ -123,8 +123,7 @@ class _Task:
             model, metrics = fields.object("modelInfo"), fields.object("metrics")
             used = request_usage(metrics, model.text("providerId", "provider"))
             self.session.ran_on(model.text("modelId", "id"))
-            for each in (metrics.object("tokens"), metrics, model):
-                each.rest()
+            ignore_rest(metrics.object("tokens"), metrics, model)
         if role == "assistant":
             self._said("\n".join(texts), calls)
             self.session.used(used)
@@ -223,12 +222,8 @@ def _wrapped(text: str) -> JsonObject:
     found: JsonObject = {}
     for name, inner in _ARGUMENT.findall(text):
         value = (_wrapped(inner) if name in _INNER else None) or inner
-        found[name] = value if name not in found else [*_listed(found[name]), value]
+        found[name] = value if name not in found else [*listed(found[name]), value]
     return found
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 detect = any_record(lambda record: is_of_cline(record) or _is_session(record))

@@ -7,7 +7,7 @@ the log in one of its fields; recorded outcomes and annotations become labels.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
@@ -15,13 +15,14 @@ from evaluation_assets.core.traces.formats.files.samples import own_files, text_
 from evaluation_assets.core.traces.formats.isolation import each_record, usable
 from evaluation_assets.core.traces.formats.speakers import Marker, is_user, markers_in
 from evaluation_assets.core.traces.formats.transcript import Asked, Said, final_message, written
+from evaluation_assets.core.traces.formats.turns import Turns
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.failures import failure_in
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import (
     Agent,
-    Interaction,
     JsonObject,
     Span,
     Step,
@@ -136,8 +137,7 @@ class _Told:
 
 def _told(fields: Fields) -> _Told:
     labels = {name: value for name in _LABELS if (value := fields.value(name))}
-    recorded = labels.get("other_data")
-    outcome = recorded.get("correct") if isinstance(recorded, dict) else None
+    outcome = at(labels.get("other_data"), "correct")
     success = fields.outcome("success", "is_correct", "resolved")
     return _Told(
         task=next((task for name in _TASK if (task := _joined(fields.value(name))) is not None), None),
@@ -221,13 +221,8 @@ class _Tree:
     def __init__(self, text: str, markers: Sequence[Marker]) -> None:
         self._text = text
         self._markers = markers or [Marker(0, 0, "message", "agent")]
-        self._turns: list[Turn] = []
-        self._asked: str | None = None
-        self._interactions: list[Interaction] = []
-        self._agent = "agent"
-        self._steps: list[Step] = []
-        self._response: str | None = None
-        self._position = 0
+        self._turns = Turns()
+        self._turns.agent = "agent"
         self._arguments: Span | None = None
 
     def turns(self) -> tuple[Turn, ...]:
@@ -235,10 +230,7 @@ class _Tree:
         ends = [marker.start for marker in self._markers[1:]] + [len(self._text)]
         for marker, end in zip(self._markers, ends, strict=True):
             self._add(marker, end)
-        if self._steps:
-            self._steps[-1] = replace(self._steps[-1], end=len(self._text))
-        self._end_turn()
-        return tuple(self._turns)
+        return self._turns.finished(len(self._text))
 
     def _add(self, marker: Marker, end: int) -> None:
         start = marker.inner
@@ -253,15 +245,14 @@ class _Tree:
         elif marker.kind == "result":
             self._result(marker, said, end)
         elif is_user(marker.speaker) and start < last:
-            self._end_turn()
-            self._asked = self._text[start:last]
+            self._turns.ask(self._text[start:last])
         elif marker.kind != "nobody":
-            self._speaks(marker.speaker)
+            self._turns.speak(marker.speaker)
             if start == last:
                 return
             thought, message = (said, None) if marker.kind == "thought" else (None, said)
-            self._response = self._response if message is None else self._text[start:last]
-            self._step(Step(start=self._position, end=end, thought=thought, message=message))
+            self._turns.response = self._turns.response if message is None else self._text[start:last]
+            self._turns.add(Step(start=self._turns.position, end=end, thought=thought, message=message))
 
     def _result(self, marker: Marker, said: Span, end: int) -> None:
         call = None
@@ -269,29 +260,7 @@ class _Tree:
             call = ToolCall(name=marker.speaker, raw=self._arguments)
         self._arguments = None
         result = ToolResult(content=said, error=failure_in(self._text, said))
-        self._step(Step(start=self._position, end=end, call=call, result=result))
-
-    def _step(self, step: Step) -> None:
-        self._steps.append(step)
-        self._position = step.end
-
-    def _speaks(self, agent: str) -> None:
-        if agent != self._agent:
-            self._end_interaction()
-            self._agent = agent
-
-    def _end_interaction(self) -> None:
-        if self._steps:
-            self._interactions.append(
-                Interaction(agent_id=self._agent, steps=tuple(self._steps), response=self._response)
-            )
-        self._steps, self._response = [], None
-
-    def _end_turn(self) -> None:
-        self._end_interaction()
-        if self._interactions or self._asked is not None:
-            self._turns.append(Turn(user_message=self._asked, interactions=tuple(self._interactions)))
-        self._interactions, self._asked = [], None
+        self._turns.add(Step(start=self._turns.position, end=end, call=call, result=result))
 
 
 def _messages(fields: Fields, name: str) -> list[tuple[str, str]]:
@@ -317,6 +286,4 @@ def _joined(value: Any) -> str | None:
 
 def _text_field(record: Any) -> str | None:
     """The key of the field with the text."""
-    if not isinstance(record, dict):
-        return None
-    return next((name for name in _TEXT if isinstance(value := record.get(name), str) and value.strip()), None)
+    return next((name for name in _TEXT if isinstance(value := at(record, name), str) and value.strip()), None)

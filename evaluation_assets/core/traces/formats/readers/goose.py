@@ -9,7 +9,7 @@ from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.pieces import in_a_row
 from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import Count, settled, usage
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Usage
@@ -63,8 +63,7 @@ class _Session:
             self._message(message)
         if fields.is_list("conversation"):  # the header of a log is written before its messages
             self._unmapped.stated.compare("message", fields.whole("message_count"), len(messages))
-        config.rest()
-        fields.rest()
+        ignore_rest(config, fields)
 
     def _message(self, fields: Fields) -> None:
         role, shown = fields.text("role"), fields.object("metadata")
@@ -115,8 +114,7 @@ class _Session:
             part.rest()
             self._unmapped.count(f"messages[].content[] ({kind})")
         else:
-            part.note_unknown(kind)
-            part.rest()
+            part.ignore_unknown(kind)
 
     def _call(self, part: Fields) -> Call:
         """A call; one that the model wrote wrongly has an error in its place."""

@@ -44,8 +44,8 @@ from evaluation_assets.core.traces.formats.transcript import (
     total,
     written,
 )
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
-from evaluation_assets.core.traces.formats.untyped import object_in
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
+from evaluation_assets.core.traces.formats.untyped import at, listed, object_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import task_id_of, within
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Turn, Usage
 
@@ -140,9 +140,7 @@ class _Asked:
 
 
 def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) -> Trajectory:
-    data = record.data
-    if not isinstance(data, dict):
-        raise UnusableRecord("wrong_type", f"expected a JSON object, got {type_name(data)}")
+    data = record.json_object()
     about = Fields(object_in(log.get("eval")), "eval.")
     with unmapped.reading(data) as sample:
         old = sample.object("transcript")
@@ -210,7 +208,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
             usage=total((_usage_of(turns, None if asked.is_cached else final, counted), *failed.usages)),
             flags=flags_of(cut_off=limit is not None, unanswered=answer is None, failed=error is not None),
             labels=scores,
-            extra={key: value for key, value in own.items() if value is not None},
+            extra=without_none(own),
         )
 
 
@@ -267,8 +265,7 @@ def _model_calls(events: list[Fields], known: Sequence[str], unmapped: UnmappedF
                 asked.usages[name] = (None if is_cached else usage_in(used), seconds)
             for tool in tools_of(event, "tools") or ():
                 asked.tools.setdefault(tool.name, tool)
-            for taken in (*messages, *choices, used, output):
-                taken.rest()
+            ignore_rest(*messages, *choices, used, output)
         elif kind not in known:
             unmapped.count(f"events[] ({kind})")
         event.rest()
@@ -324,7 +321,7 @@ def _scores(sample: Fields) -> JsonObject:
                 "verdict": score.get("value"),
                 "reasoning": score.get("explanation"),
             }
-            verdicts.append({key: value for key, value in verdict.items() if value is not None})
+            verdicts.append(without_none(verdict))
     labels: JsonObject = {"scores": values} if values else {}
     return {**labels, "verdicts": verdicts} if verdicts else labels
 
@@ -342,7 +339,7 @@ def _correct(value: Any) -> bool | None:
 def _target(sample: Fields) -> str | None:
     """The expected answer; several acceptable answers, one per line."""
     value = sample.value("target")
-    texts = [as_text(one).strip() for one in (value if isinstance(value, list) else [value])]
+    texts = [as_text(one).strip() for one in listed(value)]
     return "\n".join(text for text in texts if text) or None
 
 
@@ -356,5 +353,4 @@ def _usage_of(turns: tuple[Turn, ...], final: Usage | None, counted: Usage | Non
 
 
 def _is_log(data: Any) -> bool:
-    about = data.get("eval") if isinstance(data, dict) else None
-    return isinstance(about, dict) and "task" in about and "dataset" in about and "status" in data
+    return {"task", "dataset"} <= object_in(at(data, "eval")).keys() and "status" in data

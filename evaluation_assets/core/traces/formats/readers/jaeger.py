@@ -11,7 +11,8 @@ from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "jaeger"
@@ -34,7 +35,7 @@ def _traces(file: DropFile) -> Iterator[Record | Rejection]:
         yield from read_items(file, "data")
         return
     for record in read_records(file):
-        if isinstance(record, Rejection) or not (listed := list(_listed(record.data))):
+        if isinstance(record, Rejection) or not (listed := _listed(record.data)):
             yield record
             continue
         for data in listed:
@@ -43,9 +44,7 @@ def _traces(file: DropFile) -> Iterator[Record | Rejection]:
 
 def _keep(unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
     """Spool the spans of a trace."""
-    if not isinstance(record.data, dict):
-        raise UnusableRecord("wrong_type", f"expected a JSON object, got {type_name(record.data)}")
-    with unmapped.reading(record.data, "traces[].") as trace:
+    with unmapped.reading(record.json_object(), "traces[].") as trace:
         name = trace.name("traceID")
         if name is None:
             raise UnusableRecord("no_trajectory_text", "the trace has no traceID")
@@ -98,19 +97,16 @@ def _span(fields: Fields, trace_id: str, services: dict[str, str], unmapped: Unm
 
 
 def _tags(items: list[Any]) -> JsonObject:
-    return {
-        item["key"]: item.get("value") for item in items if isinstance(item, dict) and isinstance(item.get("key"), str)
-    }
+    return {item["key"]: item.get("value") for item in objects_in(items) if isinstance(item.get("key"), str)}
 
 
 def _services(processes: Any) -> dict[str, str]:
-    known = processes.items() if isinstance(processes, dict) else ()
-    return {key: str(one["serviceName"]) for key, one in known if isinstance(one, dict) and one.get("serviceName")}
+    names = {key: at(process, "serviceName") for key, process in object_in(processes).items()}
+    return {key: str(name) for key, name in names.items() if name}
 
 
-def _listed(data: Any) -> Iterator[Any]:
-    traces = data.get("data") if isinstance(data, dict) else None
-    yield from traces if isinstance(traces, list) else ()
+def _listed(data: Any) -> list[Any]:
+    return list_in(at(data, "data"))
 
 
 def _is_trace(data: Any) -> bool:

@@ -128,8 +128,7 @@ def _add_of_context(session: CodingSession, message: Fields) -> None:
     elif role in _MARKS:
         message.rest()
     else:
-        message.note_unknown(role or "without a role")
-        message.rest()
+        message.ignore_unknown(role or "without a role")
 
 
 def _said(session: CodingSession, part: Fields) -> None:
@@ -168,8 +167,7 @@ def _loop(session: CodingSession, event: Fields) -> None:
         session.used(_usage(event.object("usage")))
         event.rest()
     elif kind != "step.begin":
-        event.note_unknown(kind)
-        event.rest()
+        event.ignore_unknown(kind)
 
 
 def _output(result: Fields) -> str:

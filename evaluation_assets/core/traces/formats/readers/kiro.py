@@ -16,7 +16,7 @@ from evaluation_assets.core.traces.formats.files.records import first_object
 from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.messages.pieces import call_in
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
 
@@ -91,8 +91,7 @@ def _line(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> N
     data.set_aside("message_id")
     if kind not in _KINDS:
         unmapped.count(f"lines[] ({kind})")
-        data.rest()
-        fields.rest()
+        ignore_rest(data, fields)
         return
     session.at_seconds(data.object("meta").number("timestamp"))
     texts: list[str] = []
@@ -160,8 +159,7 @@ def _entry(session: CodingSession, entry: Fields) -> None:
     said = answer.object("ToolUse") if "ToolUse" in answer else answer.object("Response")
     calls = [call_in(call, "name", "args", "id") for call in said.objects("tool_uses")]
     session.spoke(None, (said.text("content") or "").strip(), calls)
-    for rest in (*said.objects("tool_uses"), said, content, answer, user, entry):
-        rest.rest()
+    ignore_rest(*said.objects("tool_uses"), said, content, answer, user, entry)
 
 
 _LOG = SessionLog(

@@ -53,6 +53,7 @@ from evaluation_assets.core.traces.formats.untyped import (
     object_in,
     objects_in,
     printed_value,
+    without_none,
 )
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
@@ -260,7 +261,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
         value = _lifted(value)
     if isinstance(value.get("run_type"), str):
         parsed = {key: as_object(value.get(key)) for key in ("inputs", "outputs", "extra")}
-        value = value | {key: found for key, found in parsed.items() if found is not None}
+        value = value | without_none(parsed)
     return {key: _plain(item, depth + 1) for key, item in value.items()}
 
 

@@ -22,7 +22,7 @@ from evaluation_assets.core.traces.formats.messages.tool_definitions import tool
 from evaluation_assets.core.traces.formats.pieces import in_a_row
 from evaluation_assets.core.traces.formats.times import chronological
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, as_text, one_line, total
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import as_object, at, first_text, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory, Usage, arguments_in
@@ -205,8 +205,7 @@ class _Letta:
             self.session.compactions += kind == "summary_message"
             message.rest()
         else:
-            message.note_unknown(kind)
-            message.rest()
+            message.ignore_unknown(kind)
 
     def add_stored(self, message: Fields) -> None:
         """Add a message of an exported agent: of OpenAI's form, with the thoughts of the agent as its content."""
@@ -238,8 +237,7 @@ class _Letta:
         given, made = counts.whole("prompt_tokens"), counts.whole("completion_tokens")
         details = counts.object("prompt_tokens_details")
         cached = counts.whole("cached_input_tokens") or details.whole("cached_tokens")
-        details.rest()
-        counts.rest()
+        ignore_rest(details, counts)
         self.usages += filter(None, [usage(given or None, made, None, cached)])
 
     def stopped(self, reason: JsonObject) -> None:
@@ -273,8 +271,7 @@ class _Letta:
         for call in calls:
             inner = call.object("function") if call.is_object("function") else call
             made.append(replace(call_in(inner, "name", "arguments"), id=call.name("tool_call_id", "id")))
-            inner.rest()
-            call.rest()
+            ignore_rest(inner, call)
         self._said(text, tuple(made))
 
     def _returned(self, result: Fields) -> None:

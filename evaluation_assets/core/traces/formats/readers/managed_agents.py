@@ -83,8 +83,7 @@ def _add(session: CodingSession, event: Fields) -> None:
     elif kind in _SILENT or kind.startswith(_STATES):
         event.rest()
     else:
-        event.note_unknown(kind)
-        event.rest()
+        event.ignore_unknown(kind)
 
 
 def _describe(session: CodingSession, agent: Fields) -> None:

@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.formats.patch_reports import PatchReport, eac
 from evaluation_assets.core.traces.formats.templates import filled_in
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, flags_of, total, written
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.usage import usage, usage_of
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory, Usage
@@ -68,8 +68,7 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
         broken = not stopped and status is not None and _BROKEN.search(status) is not None
         model_name = model.text("model_name")
         extra = _extra(status, model, config.object("environment"))
-        for rest in (harness, model, config):  # harness configuration
-            rest.rest()
+        ignore_rest(harness, model, config)  # harness configuration
         return Trajectory(
             id=task_id,
             task_id=task_id,
@@ -132,8 +131,7 @@ class _Conversation:
             content = _COMMAND.sub("", content)
         thought = "\n\n".join(part for part in (reasoning, _THOUGHT.sub("", content, count=1).strip()) if part)
         self.events.append(Said(thought=thought or None, calls=calls, usage=used))
-        for rest in (*replies, *choices, response, extra):  # repeats the reply, with provider metadata
-            rest.rest()
+        ignore_rest(*replies, *choices, response, extra)  # repeats the reply, with provider metadata
 
 
 def _content(message: Fields) -> str | None:

@@ -31,6 +31,7 @@ from evaluation_assets.core.traces.formats.untyped import (
     object_in,
     objects_in,
     parsed,
+    without_none,
 )
 from evaluation_assets.core.traces.formats.usage import confirm, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
@@ -209,7 +210,7 @@ def _assessed(assessments: list[Any]) -> tuple[JsonObject, str | None]:
             )
         elif value is not None:
             entry = {"name": name, "value": value, "source": source.get("source_type"), "rationale": why}
-            feedback.append({key: said for key, said in entry.items() if said is not None})
+            feedback.append(without_none(entry))
     labels = {
         **labelled(verdicts),
         **({"feedback": feedback} if feedback else {}),

@@ -17,8 +17,8 @@ from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.times import seconds_of
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import list_in
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
+from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "openai_agents"
@@ -65,7 +65,7 @@ def _span(fields: Fields) -> Span:
         start_s=start,
         duration_ms=None if start is None or end is None or end < start else (end - start) * 1000,
         error=None if told is None else f"{told}: {detail['error']}" if detail.get("error") else told,
-        attributes={key: value for key, value in attributes.items() if value is not None},
+        attributes=without_none(attributes),
     )
 
 
@@ -89,8 +89,7 @@ def _model(data: Fields) -> tuple[str | None, JsonObject]:
         "gen_ai.usage.output_tokens": usage.whole("output_tokens", "completion_tokens"),
         "gen_ai.usage.cache_read.input_tokens": usage.object("input_tokens_details").whole("cached_tokens"),
     }
-    for left in (usage, response, usage.object("input_tokens_details")):
-        left.rest()
+    ignore_rest(usage, response, usage.object("input_tokens_details"))
     return None, attributes
 
 
@@ -126,7 +125,7 @@ _READERS = {
 
 def _listed(data: Any) -> list[Any]:
     """The items of a batch, as the SDK uploads it."""
-    return list_in(data.get("data")) if isinstance(data, dict) and "object" not in data else []
+    return [] if "object" in object_in(data) else list_in(at(data, "data"))
 
 
 def _is_item(data: Any) -> bool:

@@ -44,7 +44,7 @@ from evaluation_assets.core.traces.formats.readers.kimi_code import is_mark
 from evaluation_assets.core.traces.formats.readers.openai_responses import is_item
 from evaluation_assets.core.traces.formats.transcript import one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import object_in
+from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
@@ -158,7 +158,7 @@ def _with_written_calls(data: dict[str, Any]) -> tuple[dict[str, Any], WrittenMe
 
 def _is_same(message: Any, choice: Any) -> bool:
     """Whether a message of the conversation is the reply that a choice holds."""
-    reply = choice.get("message") if isinstance(choice, dict) else None
+    reply = at(choice, "message")
     if not isinstance(message, dict) or not isinstance(reply, dict) or message.get("role") != "assistant":
         return False
     return all((message.get(key) or None) == (reply.get(key) or None) for key in ("content", "tool_calls"))
@@ -194,7 +194,7 @@ def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage
             cost = fields.number(*_COSTS)
         if usage is not None:
             usage = replace(usage, cost_usd=cost) if cost and usage.cost_usd is None else usage
-            found[len([message for message in _request_messages(data) if isinstance(message, dict)])] = usage
+            found[len(list(objects_in(_request_messages(data))))] = usage
     return found
 
 

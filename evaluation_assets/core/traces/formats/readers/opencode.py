@@ -15,8 +15,8 @@ from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.model import Agent, Usage
 
@@ -99,13 +99,11 @@ class _Reading:
         undone = info.object("revert")
         messages = [(message.object("info"), message.objects("parts")) for message in fields.objects("messages")]
         for about, parts in messages[:copies]:
-            for each in (about, *parts):
-                each.rest()
+            ignore_rest(about, *parts)
         messages = messages[copies:]
         if (first := undone.name("messageID")) is not None:
             messages = self._without_undone(messages, first, undone.name("partID"))
-        undone.rest()
-        info.rest()
+        ignore_rest(undone, info)
         for about, parts in messages:
             self._message(about, parts)
 
@@ -126,15 +124,13 @@ class _Reading:
         for info, parts in undone:
             self.session.used(_usage(info.object("tokens"), info.amount("cost")) if "tokens" in info else None)
             self._undo(parts)
-            for each in (info.object("tokens"), info):
-                each.rest()
+            ignore_rest(info.object("tokens"), info)
         self._unmapped.note("rewound", "branch")
         return kept
 
     def _undo(self, parts: list[Fields]) -> None:
         self._unmapped.note("rewound", "call", sum(part.text("type") == "tool" for part in parts))
-        for part in parts:
-            part.rest()
+        ignore_rest(*parts)
 
     def event(self, fields: Fields) -> None:
         """Read a printed event. The stream has no prompts."""
@@ -147,8 +143,7 @@ class _Reading:
         elif kind in _EVENTS:
             self._part(fields.object("part"))
         else:
-            fields.note_unknown(kind)
-            fields.rest()
+            fields.ignore_unknown(kind)
 
     def finish(self) -> None:
         """Add the reply that is complete."""
@@ -206,8 +201,7 @@ class _Reading:
             if kind not in ("step-start", "snapshot"):
                 self._unmapped.count(f"messages[].parts[] ({kind})")
         else:
-            part.note_unknown(kind)
-            part.rest()
+            part.ignore_unknown(kind)
 
     def _tool(self, part: Fields) -> None:
         identity, state = part.name("callID"), part.object("state")
@@ -215,8 +209,7 @@ class _Reading:
         status, about, time = state.text("status"), state.object("metadata"), state.object("time")
         begun, ended = time.number("start"), time.number("end")
         output, problem, code = state.value("output"), state.text("error"), about.whole("exit")
-        for rest in (about, time, state):
-            rest.rest()
+        ignore_rest(about, time, state)
         if status not in ("completed", "error"):
             return
         error = one_line(problem) or "error" if status == "error" else f"exit code {code}" if code else None
@@ -245,8 +238,7 @@ class _Reading:
         problem = fields.object("error")
         name, data = problem.text("name") or "error", problem.object("data")
         message = as_text(data.value("message"))
-        data.rest()
-        problem.rest()
+        ignore_rest(data, problem)
         if name == "MessageAbortedError":
             self.session.interruptions += 1
         else:
@@ -269,8 +261,7 @@ def _usage(tokens: Fields, cost: float | None) -> Usage | None:
 
 
 def _is_export(record: Any) -> bool:
-    messages = at(record, "messages")
-    first = messages[0] if isinstance(messages, list) and messages else None
+    first = next(iter(list_in(at(record, "messages"))), None)
     return (
         isinstance(at(record, "info"), dict)
         and isinstance(at(first, "info"), dict)

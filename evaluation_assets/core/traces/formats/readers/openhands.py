@@ -30,7 +30,8 @@ from evaluation_assets.core.traces.formats.transcript import (
     flags_of,
     total,
 )
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
+from evaluation_assets.core.traces.formats.untyped import listed
 from evaluation_assets.core.traces.formats.usage import usage, usage_of
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
@@ -93,7 +94,7 @@ def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
     """Build the trajectory of one evaluation output record, which is a single run."""
     with unmapped.reading(record.data) as fields:
         history = fields.items("history", "trajectory")
-        events = [event for item in history for event in (item if isinstance(item, list) else [item])]
+        events = [event for item in history for event in listed(item)]
         session = _Session()
         _settings(fields.object("metadata"), session)
         task_id = fields.recorded_id("instance_id") or _issue_in(fields.object("issue"))
@@ -234,8 +235,7 @@ class _Run:
         """Skip an event: count it as unmapped, without its fields."""
         extras = fields.object("extras")
         self._stopped = self._stopped or _CUT_OFF.search(extras.text("reason") or "") is not None
-        for rest in (extras, arguments, fields):
-            rest.rest()
+        ignore_rest(extras, arguments, fields)
         self._unmapped.count(f"events[] ({kind})")
 
     def _act(self, event: JsonObject, kind: str, fields: Fields, arguments: Fields) -> None:
@@ -268,10 +268,8 @@ class _Run:
                 function = called.object("function")
                 if called.name("id") == call_id:
                     written = function.value("arguments")
-                function.rest()
-                called.rest()
-            message.rest()
-            choice.rest()
+                ignore_rest(function, called)
+            ignore_rest(message, choice)
         understood = {key: value for key, value in arguments.rest().items() if key not in _HOUSEKEEPING}
         return Call(name=name, id=call_id, arguments=understood if written is None else written), response
 
@@ -292,8 +290,7 @@ class _Run:
         )
         own = response.object("usage")
         answered = usage_of(own)
-        for rest in (own, response, counted, metrics):
-            rest.rest()
+        ignore_rest(own, response, counted, metrics)
         if all(number is None for number in used):
             return answered
         before = self._session.used
@@ -336,8 +333,7 @@ class _Run:
                 metadata.whole("exit_code") if "exit_code" in metadata else extras.whole("exit_code"),
                 fields.outcome("success"),
             )
-            for rest in (metadata, extras, fields):
-                rest.rest()
+            ignore_rest(metadata, extras, fields)
         if time is not None:
             self._times.append(time)
         failed = success is False or (success is None and code not in (None, 0)) or kind == "error"
@@ -368,7 +364,7 @@ def _history_of(record: Any) -> list[Any] | None:
         return None
     for name in ("history", "trajectory"):
         if isinstance(items := record.get(name), list) and any(
-            _is_event(event) for item in items for event in (item if isinstance(item, list) else [item])
+            _is_event(event) for item in items for event in listed(item)
         ):
             return items
     return None

@@ -21,7 +21,7 @@ from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.patch_reports import PatchReport, is_report, reports_of
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, flags_of, one_line, total
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
@@ -88,8 +88,7 @@ def _output(unmapped: UnmappedFields, reports: Mapping[str, PatchReport], record
         session.spent = _counted(metrics.value("accumulated_token_usage"), metrics.number("accumulated_cost"))
         patch = tested.text("git_patch")
         fields.set_aside("history", "instance", "instruction", "runtime_runs", "attempt")
-        for rest in (settings.object("llm"), settings, metrics):
-            rest.rest()
+        ignore_rest(settings.object("llm"), settings, metrics)
     run = session.trajectory(NAME, unmapped)
     task_id = task_id_of(instance, run.task, run.text)
     report = reports.get(task_id)
@@ -147,8 +146,7 @@ class _Conversation:
             totals.append(_counted(at(metrics, "accumulated_token_usage"), at(metrics, "accumulated_cost")))
             self._requests(metrics)
         self.session.spent = total(totals)
-        for rest in (agent.object("llm"), agent, workspace, fields):
-            rest.rest()  # settings, with keys that the SDK masks
+        ignore_rest(agent.object("llm"), agent, workspace, fields)  # settings, with keys that the SDK masks
 
     def _requests(self, metrics: Any) -> None:
         """Keep the usage of each request until its message is read."""
@@ -225,8 +223,7 @@ class _Conversation:
             arguments=action if arguments is None else arguments,
         )
         self._said = replace(self._said, calls=(*self._said.calls, call))
-        for rest in (written, *fields.objects("thinking_blocks"), *_objects(fields.parts("thought")), fields):
-            rest.rest()
+        ignore_rest(written, *fields.objects("thinking_blocks"), *_objects(fields.parts("thought")), fields)
 
     def _delegated(self, fields: Fields) -> None:
         """A call of an agent that the SDK drives by the Agent Client Protocol, reported several times."""
@@ -255,8 +252,7 @@ def _result(fields: Fields) -> Result:
         code = observation.object("metadata").whole("exit_code")
     problem = fields.text("error") or fields.text("rejection_reason")
     failed = problem is not None or observation.flag("is_error") is True
-    for rest in (*_objects(observation.parts("content")), observation.object("metadata"), observation):
-        rest.rest()
+    ignore_rest(*_objects(observation.parts("content")), observation.object("metadata"), observation)
     if failed:
         error = one_line(problem or content) or "error"
     else:

@@ -38,7 +38,7 @@ from evaluation_assets.core.traces.formats.spans.transcripts import each_trace, 
 from evaluation_assets.core.traces.formats.spans.tree import Span, trace_of
 from evaluation_assets.core.traces.formats.times import seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import list_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "openinference"
@@ -199,9 +199,8 @@ def _milliseconds(text: str | None) -> float | None:
 
 
 def _is_trace(data: Any) -> bool:
-    spans = data.get("spans") if isinstance(data, dict) else None
-    first = spans[0] if isinstance(spans, list) and spans else None
-    return isinstance(data, dict) and "trace_id" in data and isinstance(first, dict) and "span_attributes" in first
+    first = next(iter(list_in(at(data, "spans"))), None)
+    return "trace_id" in object_in(data) and "span_attributes" in object_in(first)
 
 
 def _is_annotation(data: Any) -> bool:

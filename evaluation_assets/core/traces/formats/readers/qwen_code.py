@@ -26,7 +26,7 @@ from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.readers import claude_code
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, one_line
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
 
@@ -124,8 +124,7 @@ class _Session:
         elif kind in ("user", "assistant", "tool_result"):
             self._message(kind, subtype, parts_of(message.parts("parts")), fields)
         else:
-            message.rest()
-            fields.rest()
+            ignore_rest(message, fields)
             self._unmapped.count(f"lines[] ({kind or 'unknown'})")
         fields.set_aside(*_LINE)
 
@@ -164,8 +163,7 @@ class _Session:
             self._delegated(agent, event)
         elif subtype != "ui_telemetry":
             self._unmapped.count(f"lines[] (system {subtype})")
-        event.rest()
-        payload.rest()
+        ignore_rest(event, payload)
 
     def _delegated(self, agent: str, event: Fields) -> None:
         """What a sub-agent did, as far as telemetry tells."""

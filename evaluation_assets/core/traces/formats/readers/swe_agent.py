@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.patch_reports import PatchReport, each_tested_run
 from evaluation_assets.core.traces.formats.templates import filled_in
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import as_object, at, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
@@ -90,8 +90,7 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
             version=info.name("swe_agent_version"),
         )
         stats.set_aside("api_calls", "total_cost")  # the number of steps; the cumulative cost of all runs
-        for rest in (templates, model, setup, problem, config):  # harness configuration
-            rest.rest()
+        ignore_rest(templates, model, setup, problem, config)  # harness configuration
         return Trajectory(
             id=task_id,
             task_id=task_id,
@@ -166,8 +165,7 @@ def _tool_calls(message: Fields) -> list[Call]:
         name, arguments = function.text("name"), function.value("arguments")
         if name is not None:
             calls.append(Call(name=name, id=called.name("id"), arguments=arguments))
-        for rest in (function, called):
-            rest.rest()
+        ignore_rest(function, called)
     return calls
 
 

@@ -28,7 +28,7 @@ from evaluation_assets.core.traces.formats.tau2_voice import messages_of, sessio
 from evaluation_assets.core.traces.formats.times import elapsed_ms
 from evaluation_assets.core.traces.formats.transcript import Asked, Event, Said, as_text, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at
+from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage, usage_of
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Trajectory, Usage
@@ -325,15 +325,11 @@ def _is_simulation(record: Any) -> bool:
 
 
 def _holds_simulations(record: Any) -> bool:
-    simulations = record.get("simulations") if isinstance(record, dict) else None
-    return isinstance(simulations, list) and any(
-        isinstance(one, dict) and "task_id" in one and ("messages" in one or "ticks" in one) for one in simulations
-    )
+    simulations = objects_in(at(record, "simulations"))
+    return any("task_id" in one and ("messages" in one or "ticks" in one) for one in simulations)
 
 
 def _begins_like_results(record: Any) -> bool:
     """Whether the tasks are in this format; they can fill the whole sample, so that no simulation is in it."""
-    if not isinstance(record, dict) or not isinstance(record.get("tasks"), list):
-        return False
-    info = record.get("info")
-    return isinstance(info, dict) and "agent_info" in info and "environment_info" in info
+    has_tasks = isinstance(at(record, "tasks"), list)
+    return has_tasks and {"agent_info", "environment_info"} <= object_in(record.get("info")).keys()

@@ -13,6 +13,7 @@ from evaluation_assets.core.traces.formats.conversation import Conversation, not
 from evaluation_assets.core.traces.formats.isolation import each_record
 from evaluation_assets.core.traces.formats.messages.chat import events_of, system_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "tau_bench"
@@ -85,7 +86,7 @@ def _labels(task: Fields, finished: Fields, reward: float | None) -> JsonObject:
     labels |= {"reward_info": checks["info"]} if checks else {}
     labels |= task.short("instruction", "user_id")
     finished.set_aside("reward", "actions")
-    return {name: value for name, value in labels.items() if value is not None}
+    return without_none(labels)
 
 
 def _expected(action: Fields) -> dict[str, Any]:

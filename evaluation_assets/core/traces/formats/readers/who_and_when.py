@@ -14,6 +14,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import list_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
 
@@ -111,9 +112,7 @@ class _Names:
 
 
 def _messages(fields: Fields, history: Any, names: _Names) -> list[_Message]:
-    places = (
-        [index for index, item in enumerate(history) if isinstance(item, dict)] if isinstance(history, list) else []
-    )
+    places = [index for index, item in enumerate(list_in(history)) if isinstance(item, dict)]
     return [
         message
         for index, item in zip(places, fields.objects("history"), strict=False)
@@ -221,18 +220,17 @@ def _labels(fields: Fields, names: _Names) -> JsonObject:
         "mistake_type": fields.value("labels"),
         "level": fields.name("level"),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return without_none(found)
 
 
 def _is_history(record: Any) -> bool:
     if not isinstance(record, dict) or not isinstance(history := record.get("history"), list):
         return False
-    items = [item for item in history if isinstance(item, dict)]
     return "trajectory" not in record and any(
         isinstance(item.get("content"), str)
         and isinstance(role := item.get("role"), str)
         and (role not in _CHAT_ROLES or (role in ("user", "assistant") and isinstance(item.get("name"), str)))
-        for item in items
+        for item in objects_in(history)
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from evaluation_assets.core.traces.formats.untyped import first_text, object_in
+from evaluation_assets.core.traces.formats.untyped import first_text, object_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled, verdict_on_run
 
@@ -42,5 +42,5 @@ def labels_of(annotations: Iterable[JsonObject], steps: Mapping[str, int]) -> Js
             "span": span,
             "step": None if span is None else steps.get(span),
         }
-        feedback.append({key: value for key, value in entry.items() if value is not None})
+        feedback.append(without_none(entry))
     return {**labelled(verdicts), **({"feedback": feedback} if feedback else {})}

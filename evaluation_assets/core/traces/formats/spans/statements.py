@@ -7,7 +7,7 @@ from evaluation_assets.core.traces.formats.spans.attributes import kind_of, usag
 from evaluation_assets.core.traces.formats.spans.tree import Span, Trace
 from evaluation_assets.core.traces.formats.transcript import one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, decoded
+from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in, listed
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 _REASONS = (
@@ -56,8 +56,7 @@ def failure(trace: Trace) -> str | None:
 def _reasons(span: Span) -> Iterator[str]:
     for key in _REASONS:
         given: Any = decoded(span.attributes.get(key))
-        yield from (each for each in (given if isinstance(given, list) else [given]) if isinstance(each, str))
-    said = decoded(span.attributes.get("gen_ai.output.messages"))
-    for message in said if isinstance(said, list) else ():
+        yield from (each for each in listed(given) if isinstance(each, str))
+    for message in list_in(decoded(span.attributes.get("gen_ai.output.messages"))):
         if isinstance(reason := at(message, "finish_reason"), str):
             yield reason

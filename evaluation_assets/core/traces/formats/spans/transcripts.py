@@ -29,6 +29,7 @@ from evaluation_assets.core.traces.formats.transcript import (
     flags_of,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in, without_none
 from evaluation_assets.core.traces.formats.usage import at_most, confirm
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
@@ -171,10 +172,8 @@ def _duration_s(spans: Sequence[Span]) -> float | None:
 def _dataset_items(logs: Iterable[Any]) -> Iterator[JsonObject]:
     """The benchmark item that a function was called with, as logged by the Patronus SDK."""
     for body in logs:
-        arguments = body.get("function.arguments") if isinstance(body, dict) else None
-        for value in arguments.values() if isinstance(arguments, dict) else ():
-            if isinstance(value, dict) and ("true_answer" in value or "instance_id" in value):
-                yield value
+        values = list(object_in(at(body, "function.arguments")).values())
+        yield from (value for value in objects_in(values) if "true_answer" in value or "instance_id" in value)
 
 
 def _first_attribute(spans: list[Span], keys: tuple[str, ...]) -> str | None:
@@ -196,4 +195,4 @@ def _verdicts(spans: Iterable[Span]) -> Iterator[JsonObject]:
                     "verdict": event.attributes.get("gen_ai.evaluation.score.label"),
                     "reasoning": event.attributes.get("gen_ai.evaluation.explanation"),
                 }
-                yield {key: value for key, value in verdict.items() if value is not None}
+                yield without_none(verdict)

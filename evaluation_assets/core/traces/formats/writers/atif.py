@@ -6,7 +6,8 @@ the preceding step. Data without an ATIF field goes to `extra`, where the reader
 
 from collections.abc import Iterator
 
-from evaluation_assets.core.traces.formats.writers.parts import CallIds, functions, known
+from evaluation_assets.core.traces.formats.untyped import without_none
+from evaluation_assets.core.traces.formats.writers.parts import CallIds, functions
 from evaluation_assets.core.traces.trajectories.model import (
     Agent,
     Interaction,
@@ -56,7 +57,7 @@ class _Document:
             "reference_answer": run.reference_answer,
             "resolved": run.success,
         }
-        return known(
+        return without_none(
             {
                 "schema_version": SCHEMA_VERSION,
                 "session_id": run.id,
@@ -65,7 +66,7 @@ class _Document:
                 "steps": _numbered(steps),
                 "final_metrics": self._totals(),
                 "subagent_trajectories": self._children or None,
-                "extra": known(extra),
+                "extra": without_none(extra),
             }
         )
 
@@ -120,9 +121,9 @@ class _Document:
                 "tool_call_id": call_id,
                 "function_name": step.call.name,
                 "arguments": {"arguments": run.piece(step.call.raw)} if arguments is None else arguments,
-                "extra": known({"server": step.call.server}) or None,
+                "extra": without_none({"server": step.call.server}) or None,
             }
-            written["tool_calls"] = [known(call)]
+            written["tool_calls"] = [without_none(call)]
         if step.result is not None:
             written["observation"] = self._observation(step.result, call_id)
         if step.usage is not None:
@@ -132,11 +133,11 @@ class _Document:
     def _observation(self, result: ToolResult, call_id: str | None) -> JsonObject:
         error = None if result.error is None else {"error": result.error}
         content = self._trajectory.piece(result.content)
-        return {"results": [known({"source_call_id": call_id, "content": content, "extra": error})]}
+        return {"results": [without_none({"source_call_id": call_id, "content": content, "extra": error})]}
 
     def _agent(self, agent_id: str) -> JsonObject:
         agent = self._agents.get(agent_id, Agent(id=agent_id))
-        return known(
+        return without_none(
             {
                 "name": agent.id,
                 "version": agent.version or "unknown",
@@ -151,7 +152,7 @@ def _numbered(steps: list[JsonObject]) -> list[JsonObject]:
 
 
 def _metrics(usage: Usage) -> JsonObject:
-    return known(
+    return without_none(
         {
             "prompt_tokens": usage.input_tokens,
             "completion_tokens": usage.output_tokens,

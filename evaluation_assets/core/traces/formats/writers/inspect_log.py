@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from evaluation_assets.core.traces.formats.writers.parts import CallIds, known
+from evaluation_assets.core.traces.formats.untyped import without_none
+from evaluation_assets.core.traces.formats.writers.parts import CallIds
 from evaluation_assets.core.traces.trajectories.model import Interaction, JsonObject, Step, Trajectory, Usage
 
 _UNKNOWN_MODEL = "unknown"
@@ -62,7 +63,9 @@ def log(name: str, created: str, scored: Iterable[Scored], suite: str | None = N
             "created": created,
             "task": name,
             "model": spoken[0] if len(spoken) == 1 else _UNKNOWN_MODEL,
-            "dataset": known({"name": suite, "samples": len(samples), "sample_ids": [one["id"] for one in samples]}),
+            "dataset": without_none(
+                {"name": suite, "samples": len(samples), "sample_ids": [one["id"] for one in samples]}
+            ),
             "config": {},
             "metadata": {"models": spoken} if len(spoken) > 1 else None,
         },
@@ -109,19 +112,19 @@ def _sample(trajectory: Trajectory, scores: Mapping[str, SampleScore], name: tup
         "flags": list(trajectory.flags) or None,
         "agents": [agent.name or agent.id for agent in trajectory.agents] or None,
     }
-    return known(
+    return without_none(
         {
             "id": name[0],
             "epoch": name[1],
             "input": trajectory.task,
             "target": trajectory.reference_answer or "",
             "messages": list(_messages(trajectory)),
-            "output": known({"model": model, "choices": choices, "usage": usage}),
+            "output": without_none({"model": model, "choices": choices, "usage": usage}),
             "scores": {
-                score: known({"value": own.value, "answer": answer, "explanation": own.explanation})
+                score: without_none({"value": own.value, "answer": answer, "explanation": own.explanation})
                 for score, own in scores.items()
             },
-            "metadata": known(about),
+            "metadata": without_none(about),
             "model_usage": {} if usage is None else {model: usage},
             "started_at": trajectory.started_at,
             "total_time": trajectory.duration_s,
@@ -140,11 +143,11 @@ def _events(clips: Sequence[ClipScore], messages: Sequence[JsonObject], created:
             "working_start": 0.0,
             "intermediate": True,
             "scorer": "clip",
-            "score": known(
+            "score": without_none(
                 {
                     "value": dict(clip.values),
                     "explanation": clip.explanation,
-                    "metadata": known(
+                    "metadata": without_none(
                         {
                             "clip_index": clip.index,
                             "tool_type": clip.tool_type,
@@ -189,11 +192,13 @@ def _spoken(trajectory: Trajectory, interaction: Interaction, step: Step, ids: C
             arguments = trajectory.arguments(step.call)
             raw = {"arguments": trajectory.piece(step.call.raw)}
             call = {"id": call_id, "function": step.call.name, "arguments": raw if arguments is None else arguments}
-            said["tool_calls"] = [known({**call, "parse_error": "no JSON object" if arguments is None else None})]
+            said["tool_calls"] = [
+                without_none({**call, "parse_error": "no JSON object" if arguments is None else None})
+            ]
         yield said
     if step.result is not None:
         error = None if step.result.error is None else {"type": "unknown", "message": step.result.error}
-        yield known(
+        yield without_none(
             {
                 "role": "tool",
                 "content": trajectory.piece(step.result.content),
@@ -206,12 +211,12 @@ def _spoken(trajectory: Trajectory, interaction: Interaction, step: Step, ids: C
 
 def _about(interaction: Interaction, step: Step) -> JsonObject:
     usage = None if step.usage is None else _usage(step.usage)
-    return known({"agent": interaction.agent_id, "latency_ms": step.latency_ms, "usage": usage})
+    return without_none({"agent": interaction.agent_id, "latency_ms": step.latency_ms, "usage": usage})
 
 
 def _usage(usage: Usage) -> JsonObject:
     tokens = [count for count in (usage.input_tokens, usage.output_tokens) if count is not None]
-    return known(
+    return without_none(
         {
             "input_tokens": usage.input_tokens,
             "output_tokens": usage.output_tokens,

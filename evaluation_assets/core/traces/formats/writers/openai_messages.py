@@ -6,7 +6,8 @@ speaker. A result without a call is a tool message without `tool_call_id`.
 
 from collections.abc import Iterator
 
-from evaluation_assets.core.traces.formats.writers.parts import CallIds, functions, known
+from evaluation_assets.core.traces.formats.untyped import without_none
+from evaluation_assets.core.traces.formats.writers.parts import CallIds, functions
 from evaluation_assets.core.traces.trajectories.model import Interaction, JsonObject, Step, Trajectory
 
 
@@ -22,7 +23,7 @@ def record(trajectory: Trajectory) -> JsonObject:
         "reference_answer": trajectory.reference_answer,
         "success": trajectory.success,
     }
-    return known(fields)
+    return without_none(fields)
 
 
 def _messages(trajectory: Trajectory) -> Iterator[JsonObject]:

@@ -1,8 +1,8 @@
 """Helpers shared by the writers: tool definitions, unique call ids, optional fields."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+from evaluation_assets.core.traces.formats.untyped import without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool
 
 
@@ -11,7 +11,7 @@ def functions(tools: Iterable[Tool]) -> list[JsonObject] | None:
     return [
         {
             "type": "function",
-            "function": known(
+            "function": without_none(
                 {"name": tool.name, "description": tool.description or None, "parameters": tool.parameters}
             ),
         }
@@ -33,8 +33,3 @@ class CallIds:
             name = f"{recorded or 'call'}_{number}"
         self._used.add(name)
         return name
-
-
-def known(fields: Mapping[str, Any]) -> JsonObject:
-    """The fields with a value."""
-    return {key: value for key, value in fields.items() if value is not None}
