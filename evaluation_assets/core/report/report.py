@@ -7,14 +7,17 @@ from evaluation_assets.core.report.failure_groups.failure_group_report import Fa
 from evaluation_assets.core.report.findings.process_summary import ProcessSummary
 from evaluation_assets.core.report.gate.score_history import Trend
 from evaluation_assets.core.report.headline import Headline
-from evaluation_assets.core.report.judges.judges_report import EffectiveNumber, PanelSummary
+from evaluation_assets.core.report.judges.judges_report import PanelSummary
 from evaluation_assets.core.report.judges.sampled_judges import SampledMean
 from evaluation_assets.core.report.scores.distributions import Statistic
 from evaluation_assets.core.report.sessions.session_report import AgentRank, SessionsSummary
+from evaluation_assets.core.scoring.effective_number import EffectiveJudges
 from evaluation_assets.core.sections.coding_work.summary import CodingSummary
 from evaluation_assets.core.sections.constraints.summary import ConstraintsSummary
 from evaluation_assets.core.sections.findings.claim_counts import ClaimCounts
 from evaluation_assets.core.sections.findings.summary import FindingsSummary
+from evaluation_assets.core.suites.call_metrics import TrialRate
+from evaluation_assets.core.suites.failure_patterns import ToolTotals
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import first_of, runs_of_tasks
 from evaluation_assets.core.traces.formats.import_report import ImportSummary
@@ -36,7 +39,7 @@ class CriterionSummary(Frozen):
     level: str
     criterion: str
     statistic: Statistic
-    effective_judges: EffectiveNumber | None = None
+    effective_judges: EffectiveJudges | None = None
     lowest: Place | None = None
 
     @property
@@ -225,21 +228,6 @@ class CategorySummary(Frozen):
     scores: Statistic | None = None
 
 
-class ToolUseOfTool(Frozen):
-    """One tool over all runs: how often it was expected, called, and both; calls against its definition and errors."""
-
-    tool: str
-    expected: int
-    called: int
-    matched: int
-    precision: float | None
-    recall: float | None
-    parameter_accuracy: float | None
-    defective: int
-    errors: int
-    flagged: bool
-
-
 class PatternSummary(Frozen):
     """A class of issues with its evidence and a recommendation."""
 
@@ -252,15 +240,6 @@ class PatternSummary(Frozen):
     parameter_names: list[str]
     examples: list[str]
     recommendation: str
-
-
-class TrialRate(Frozen):
-    """pass@k and pass^k over the `n_tasks` cases with at least k trials."""
-
-    k: int
-    pass_at: float
-    pass_hat: float
-    n_tasks: int
 
 
 class ToolUse(Frozen):
@@ -287,7 +266,7 @@ class ToolUse(Frozen):
     unpriced_runs: int
     trials: list[TrialRate]
     categories: list[CategorySummary]
-    tools: list[ToolUseOfTool]
+    tools: list[ToolTotals]
     patterns: list[PatternSummary]
     cases: list[CaseSummary]
     failed: list[str]

@@ -2,8 +2,8 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from itertools import islice
 from math import fsum
 from statistics import fmean
@@ -30,7 +30,6 @@ from evaluation_assets.core.report.report import (
     RejectedRecord,
     RepairedTag,
     TrajectorySummary,
-    TrialRate,
 )
 from evaluation_assets.core.report.scores.clip_summaries import Values, clip_summaries, excerpt
 from evaluation_assets.core.report.scores.distributions import statistic
@@ -44,7 +43,7 @@ from evaluation_assets.core.sections.constraints.summary import constraints_summ
 from evaluation_assets.core.sections.findings.claim_counts import claim_counts
 from evaluation_assets.core.sections.findings.summary import Alike, EarlierFindings, findings_summary
 from evaluation_assets.core.sections.outcomes.prediction import predictions
-from evaluation_assets.core.suites.call_metrics import TrialRates, trial_rates
+from evaluation_assets.core.suites.call_metrics import TrialRate, trial_rates
 
 LISTED = 200
 """Rejected records and trajectories listed in a report; the tables have all."""
@@ -188,7 +187,7 @@ def summarise(
         records=records,
         recorded_success=sum(outcomes.values()),
         recorded_outcomes=len(outcomes),
-        recorded_trials=[TrialRate(**asdict(each)) for each in _repeated(trial_rates(recorded))],
+        recorded_trials=_repeated(trial_rates(recorded)),
         overall=described,
         process=process,
         total_clips=clips.total,
@@ -247,9 +246,9 @@ def _by_task(table: Stored, task: str, outcome: str) -> dict[str, list[bool]]:
     return found
 
 
-def _repeated(rates: Sequence[TrialRates]) -> Sequence[TrialRates]:
+def _repeated(rates: list[TrialRate]) -> list[TrialRate]:
     """The rates, if some task was run more than once."""
-    return rates if len(rates) > 1 else ()
+    return rates if len(rates) > 1 else []
 
 
 def _records(tables: DropTables) -> tuple[Records, list[RepairedTag], int]:

@@ -5,13 +5,15 @@ between judges. Source: Kish, Survey Sampling (1965), section 5.4.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
 from statistics import fmean
 from typing import Literal
 
+from pydantic import computed_field
+
 from evaluation_assets.core.scoring.reliability import effective_judges, table_of
+from evaluation_assets.core.system.frozen import Frozen
 
 Basis = Literal["human labels", "recorded outcomes", "verdicts"]
 
@@ -21,8 +23,7 @@ MIN_SUBJECTS = 10
 _NO_VARIATION = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveJudges:
+class EffectiveJudges(Frozen):
     """A panel of `n_judges` is worth `value` independent judges, measured on `n_subjects` subjects.
 
     With labels, r is the correlation of the judges' errors (`reliability.effective_judges`). With the basis `verdicts`
@@ -35,10 +36,18 @@ class EffectiveJudges:
     basis: Basis
     n_subjects: int
 
+    @computed_field
     @property
     def is_bound(self) -> bool:
         """Whether the value is a lower bound, because there were no labels."""
         return self.basis == "verdicts"
+
+    @property
+    def text(self) -> str:
+        """The number in words: `at least 1.6 of 3 (from the correlation of verdicts)`."""
+        least = "at least " if self.is_bound else ""
+        source = "verdicts" if self.is_bound else f"errors, {self.n_subjects} subjects with {self.basis}"
+        return f"{least}{self.value:.1f} of {self.n_judges} (from the correlation of {source})"
 
 
 def from_labels(
@@ -56,7 +65,11 @@ def from_labels(
     if len(judges) < 2 or len(whole) < MIN_SUBJECTS or len({labels[index] for index in whole}) < 2:
         return None
     value = effective_judges(table_of(judges), labels)
-    return None if value is None else EffectiveJudges(value, len(judges), basis, len(whole))
+    return (
+        None
+        if value is None
+        else EffectiveJudges(value=value, n_judges=len(judges), basis=basis, n_subjects=len(whole))
+    )
 
 
 class VerdictCorrelations:

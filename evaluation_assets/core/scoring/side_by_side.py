@@ -4,6 +4,7 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from statistics import fmean, pstdev
 from typing import Any
 
@@ -13,6 +14,8 @@ from evaluation_assets.core.scoring.averages import Leniency, panel_scores
 from evaluation_assets.core.scoring.effective_number import Basis, EffectiveJudges, VerdictCorrelations, from_labels
 from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean
 from evaluation_assets.core.scoring.reliability import alpha_of, table_of
+from evaluation_assets.core.system.frozen import Frozen
+from evaluation_assets.core.text.report_addresses import trajectory_place
 
 Scores = Mapping[str, float]
 """Scores by judge."""
@@ -45,44 +48,54 @@ class JudgedSubject:
     outcomes: Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeBeside:
+class JudgeColumn(Frozen):
     """One judge on the subjects of a level.
 
-    `mean` is over its subjects' means, with its interval over tasks; `spread` is their standard deviation. `offset` is
-    how much higher it scores than the panel in the model `score = subject + judge`. `agreement` is Krippendorff's alpha
-    between the judge and the mean of the others. Both are on the criteria that the judges have in common; `None`
-    without any.
+    `mean` is over its subjects' means, with its 95% interval over tasks; `spread` is their standard deviation. `offset`
+    is how much higher it scores than the panel in the model `score = subject + judge`. `agreement` is Krippendorff's
+    alpha between the judge and the mean of the others. Both are on the criteria that the judges have in common; `None`
+    without any. Outcomes count verdicts.
     """
 
     judge: str
     mean: float | None
-    interval: Interval
+    ci_low: float | None
+    ci_high: float | None
+    n_tasks: int
     offset: float | None
     agreement: float | None
     spread: float | None
-    outcomes: Mapping[str, int]
+    scored: int
+    abstained: int
+    failed: int
+    not_run: int
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """A subject with the judges' scores on their common criteria. `range` is the highest minus the lowest."""
+class Disagreement(Frozen):
+    """A subject with the judges' scores on their common criteria. `range` is the highest minus the lowest.
+
+    `address` is its place in the report's viewer.
+    """
 
     trajectory_id: str
     subject: str
     range: float
-    scores: Scores
+    scores: dict[str, float]
+    address: str
 
 
-@dataclass(frozen=True, slots=True)
-class LevelBeside:
-    """The judges of one level; `alpha` is of all of them, `effective` their effective number, also by criterion."""
+class PanelLevel(Frozen):
+    """The judges of one level. `alpha` is Krippendorff's over all of them, on `n_compared` subjects.
 
-    judges: list[JudgeBeside]
+    `effective` is their effective number, also by criterion.
+    """
+
+    level: str
+    judges: list[JudgeColumn]
     alpha: float | None
     n_compared: int
     effective: EffectiveJudges | None
-    effective_by_criterion: Mapping[str, EffectiveJudges]
+    effective_by_criterion: dict[str, EffectiveJudges]
     disagreements: list[Disagreement]
 
 
@@ -123,11 +136,12 @@ def _judged(row: Row, subject: str, verdicts: Mapping[str, Sequence[Row]]) -> Ju
 
 
 def side_by_side(
-    subjects: Iterable[JudgedSubject], judges: Sequence[str], labels: Labels | None, most: int
-) -> LevelBeside:
+    level: str, subjects: Iterable[JudgedSubject], judges: Sequence[str], labels: Labels | None, most: int
+) -> PanelLevel:
     """Compare the judges of one level in one pass.
 
     Args:
+        level: its name; subjects of the level `clip` are clips.
         subjects: the level's subjects.
         judges: all judges of the panel.
         labels: labels of the subjects' trajectories, if each of them is one subject.
@@ -139,7 +153,7 @@ def side_by_side(
     labelled: list[tuple[float, JudgedSubject]] = []
     leniency, correlations = Leniency(judges), VerdictCorrelations()
     by_criterion: dict[str, VerdictCorrelations] = {}
-    widest: dict[str, Disagreement] = {}
+    widest: dict[str, tuple[float, JudgedSubject]] = {}
     for subject in subjects:
         for judge, score in subject.own.items():
             own[judge][0].append(score)
@@ -158,9 +172,10 @@ def side_by_side(
     table = table_of({judge: [scores.get(judge) for scores in common] for judge in judges})
     compared = {judge for scores in common for judge in scores}
     effects = {judge: effect for judge, effect in leniency.effects(_LEVEL).items() if judge in compared}
-    return LevelBeside(
+    return PanelLevel(
+        level=level,
         judges=[
-            _beside(judge, own[judge], effects.get(judge), _with_the_others(judge, common), outcomes[judge])
+            _column(judge, own[judge], effects.get(judge), _with_the_others(judge, common), outcomes[judge])
             for judge in judges
         ],
         alpha=alpha_of(table) if common else None,
@@ -168,10 +183,13 @@ def side_by_side(
         effective=_labelled(labelled, judges, labels, None) or correlations.effective(),
         effective_by_criterion={
             criterion: found
-            for criterion, sums in by_criterion.items()
+            for criterion, sums in sorted(by_criterion.items())
             if (found := _labelled(labelled, judges, labels, criterion) or sums.effective()) is not None
         },
-        disagreements=heapq.nlargest(most, widest.values(), key=lambda found: found.range),
+        disagreements=[
+            _disagreement(level, width, subject)
+            for width, subject in heapq.nlargest(most, widest.values(), key=itemgetter(0))
+        ],
     )
 
 
@@ -196,30 +214,46 @@ def _by_trajectory(subjects: Iterable[JudgedSubject]) -> Iterator[tuple[str, lis
         yield found[0].trajectory_id, found
 
 
-def _keep(widest: dict[str, Disagreement], subject: JudgedSubject) -> None:
+def _keep(widest: dict[str, tuple[float, JudgedSubject]], subject: JudgedSubject) -> None:
     """Keep the subject on which judges differ most of each trajectory; of equal ones, the earlier."""
     width = max(subject.common.values()) - min(subject.common.values())
-    known = widest.get(subject.trajectory_id)
-    if width > (0.0 if known is None else known.range):
-        widest[subject.trajectory_id] = Disagreement(subject.trajectory_id, subject.subject, width, subject.common)
+    known, _ = widest.get(subject.trajectory_id, (0.0, None))
+    if width > known:
+        widest[subject.trajectory_id] = width, subject
 
 
-def _beside(
+def _disagreement(level: str, width: float, subject: JudgedSubject) -> Disagreement:
+    return Disagreement(
+        trajectory_id=subject.trajectory_id,
+        subject=subject.subject,
+        range=width,
+        scores=dict(subject.common),
+        address=trajectory_place(subject.trajectory_id, int(subject.subject) if level == "clip" else None),
+    )
+
+
+def _column(
     judge: str,
     own: tuple[list[float], list[str]],
     offset: float | None,
     agreement: float | None,
     outcomes: Mapping[str, int],
-) -> JudgeBeside:
+) -> JudgeColumn:
     values, _ = own
-    return JudgeBeside(
+    interval = interval_of_mean([own]) if values else Interval(None, None, 0)
+    return JudgeColumn(
         judge=judge,
         mean=fmean(values) if values else None,
-        interval=interval_of_mean([own]) if values else Interval(None, None, 0),
+        ci_low=interval.low,
+        ci_high=interval.high,
+        n_tasks=interval.n,
         offset=offset,
         agreement=agreement,
         spread=pstdev(values) if values else None,
-        outcomes=dict(sorted(outcomes.items())),
+        scored=outcomes.get("scored", 0),
+        abstained=outcomes.get("abstained", 0),
+        failed=outcomes.get("failed", 0),
+        not_run=outcomes.get("not_run", 0),
     )
 
 

@@ -11,6 +11,7 @@ from evaluation_assets.core.suites.calls import Call, same_tool
 from evaluation_assets.core.suites.matching import Alignment
 from evaluation_assets.core.suites.refusals import is_refusal
 from evaluation_assets.core.suites.suite import ExpectedCall
+from evaluation_assets.core.system.frozen import Frozen
 
 RECOVERY_WINDOW = 3
 """Calls after an error within which a success of the same tool counts as recovery."""
@@ -216,8 +217,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
 
 
-@dataclass(frozen=True, slots=True)
-class TrialRates:
+class TrialRate(Frozen):
     """Over tasks with at least k trials: pass@k, at least one of k passes, and pass^k, all k pass."""
 
     k: int
@@ -236,12 +236,12 @@ def pass_hat_k(n: int, passed: int, k: int) -> float:
     return comb(passed, k) / comb(n, k)
 
 
-def trial_rates(trials: Mapping[str, Sequence[bool]]) -> list[TrialRates]:
+def trial_rates(trials: Mapping[str, Sequence[bool]]) -> list[TrialRate]:
     """pass@k and pass^k for every k that all tasks have trials for; the mean is over tasks."""
     counts = [(len(passed), sum(passed)) for passed in trials.values() if passed]
     fewest = min((n for n, _ in counts), default=0)
     return [
-        TrialRates(
+        TrialRate(
             k=k,
             pass_at=fmean(pass_at_k(n, passed, k) for n, passed in counts),
             pass_hat=fmean(pass_hat_k(n, passed, k) for n, passed in counts),

@@ -1,4 +1,4 @@
-"""Failure patterns: classes of issues with evidence and a recommendation; figures by category and tool."""
+"""Failure patterns: classes of issues with evidence and a recommendation; figures by tool."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,6 +7,7 @@ from typing import Literal
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.suites.call_metrics import reaches
 from evaluation_assets.core.suites.case_issues import IssueKind
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.nullable import mean_of
 
 FailureClass = Literal[
@@ -162,84 +163,24 @@ def _most_frequent(counts: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CategoryFigures:
-    """The cases of one category: runs, how many passed, and means over the runs that have the number."""
+class ToolTotals(Frozen):
+    """One tool over all runs; `flagged` where recall or parameter accuracy deserve a look.
 
-    category: str | None
-    cases: int
-    runs: int
-    passed: int
-    score: float | None
-    precision: float | None
-    recall: float | None
-    parameter_accuracy: float | None
-
-    @property
-    def pass_rate(self) -> float | None:
-        """Share of runs that passed."""
-        return self.passed / self.runs if self.runs else None
-
-    @property
-    def is_flagged(self) -> bool:
-        """Whether pass rate or score deserve a look."""
-        return is_low(self.pass_rate, self.score)
-
-
-def by_category(results: Iterable[Row]) -> list[CategoryFigures]:
-    """Figures by category of the case, in the order of names; cases without category last."""
-    groups: dict[str | None, list[Row]] = {}
-    for row in results:
-        groups.setdefault(row["category"], []).append(row)
-    return [_category(name, groups[name]) for name in sorted(groups, key=lambda name: (name is None, name or ""))]
-
-
-def _category(name: str | None, rows: Sequence[Row]) -> CategoryFigures:
-    return CategoryFigures(
-        category=name,
-        cases=len({row["case_id"] for row in rows}),
-        runs=sum(row["passed"] is not None for row in rows),
-        passed=sum(row["passed"] is True for row in rows),
-        score=mean_of(row["score"] for row in rows),
-        precision=mean_of(row["precision"] for row in rows),
-        recall=mean_of(row["recall"] for row in rows),
-        parameter_accuracy=mean_of(row["parameter_accuracy"] for row in rows),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolTotals:
-    """One tool over all runs.
-
-    `matched` calls answer an expected one. `parameter_accuracy` is the mean over the runs in which the tool was
-    matched and had parameters to check; `defective` calls break the tool's definition, `errors` failed.
+    `matched` calls answer an expected one. `precision` is the share of calls that were expected, `recall` that of
+    expected calls that were made. `parameter_accuracy` is the mean over the runs in which the tool was matched and had
+    parameters to check; `defective` calls break the tool's definition, `errors` failed.
     """
 
     tool: str
     expected: int
     called: int
     matched: int
+    precision: float | None
+    recall: float | None
     parameter_accuracy: float | None
     defective: int
     errors: int
-
-    @property
-    def precision(self) -> float | None:
-        """Share of the calls that were expected."""
-        return self.matched / self.called if self.called else None
-
-    @property
-    def recall(self) -> float | None:
-        """Share of the expected calls that were made."""
-        return self.matched / self.expected if self.expected else None
-
-    @property
-    def is_flagged(self) -> bool:
-        """Whether recall or parameter accuracy deserve a look."""
-        return is_low(self.recall, self.parameter_accuracy)
-
-
-_COUNTS = ("expected", "called", "matched", "defective", "errors")
+    flagged: bool
 
 
 def by_tool(results: Iterable[Row]) -> list[ToolTotals]:
@@ -248,14 +189,27 @@ def by_tool(results: Iterable[Row]) -> list[ToolTotals]:
     for row in results:
         for figures in row["tools"]:
             groups.setdefault(figures["tool"], []).append(figures)
-    return [
-        ToolTotals(
-            tool=tool,
-            **{name: sum(row[name] for row in rows) for name in _COUNTS},
-            parameter_accuracy=mean_of(row["parameter_accuracy"] for row in rows),
-        )
-        for tool, rows in sorted(groups.items())
-    ]
+    return [_totals(tool, rows) for tool, rows in sorted(groups.items())]
+
+
+def _totals(tool: str, rows: Sequence[Row]) -> ToolTotals:
+    expected, called, matched, defective, errors = (
+        sum(row[name] for row in rows) for name in ("expected", "called", "matched", "defective", "errors")
+    )
+    recall = matched / expected if expected else None
+    parameter_accuracy = mean_of(row["parameter_accuracy"] for row in rows)
+    return ToolTotals(
+        tool=tool,
+        expected=expected,
+        called=called,
+        matched=matched,
+        precision=matched / called if called else None,
+        recall=recall,
+        parameter_accuracy=parameter_accuracy,
+        defective=defective,
+        errors=errors,
+        flagged=is_low(recall, parameter_accuracy),
+    )
 
 
 def is_low(*figures: float | None) -> bool:

@@ -5,9 +5,10 @@ import pytest
 from evaluation_assets.core.gating import wording
 from evaluation_assets.core.gating.outcome import ChangedTask, Comparability, GateOutcome
 from evaluation_assets.core.report.render import environment
-from evaluation_assets.core.report.report import CaseSummary, ToolUse, TrialRate
+from evaluation_assets.core.report.report import CaseSummary, ToolUse
 from evaluation_assets.core.report.suites.suite_report import suite_lines
 from evaluation_assets.core.sections.constraints.summary import ConstraintsSummary, ConstraintSummary, constraint_lines
+from evaluation_assets.core.suites.call_metrics import TrialRate
 from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.core.text.report_addresses import ReportAddress
 

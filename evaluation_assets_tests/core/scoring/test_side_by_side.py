@@ -24,20 +24,20 @@ SUBJECTS = [
 
 
 def test_each_judge_has_its_mean_interval_offset_agreement_and_spread() -> None:
-    found = side_by_side(SUBJECTS, ["strict", "mild", "silent"], None, 5)
+    found = side_by_side("clip", SUBJECTS, ["strict", "mild", "silent"], None, 5)
     strict, mild, silent = found.judges
     assert (strict.offset, mild.offset) == (pytest.approx(-0.1), pytest.approx(0.1))
     assert strict.mean == pytest.approx(mild.mean - 0.2 if mild.mean is not None else None)
-    assert strict.interval.n == 6 and strict.interval.low is not None
+    assert strict.n_tasks == 6 and strict.ci_low is not None
     assert strict.agreement == pytest.approx(found.alpha)
     assert mild.agreement == pytest.approx(found.alpha)
     assert strict.spread == pytest.approx(mild.spread)
-    assert (silent.mean, silent.offset, silent.agreement, silent.outcomes) == (None, None, None, {})
-    assert strict.outcomes == {"scored": 12}
+    assert (silent.mean, silent.offset, silent.agreement, silent.scored) == (None, None, None, 0)
+    assert (strict.scored, strict.abstained, strict.failed, strict.not_run) == (12, 0, 0, 0)
 
 
 def test_judges_that_differ_by_an_offset_only_are_worth_one() -> None:
-    found = side_by_side(SUBJECTS, ["strict", "mild"], None, 5)
+    found = side_by_side("clip", SUBJECTS, ["strict", "mild"], None, 5)
     assert found.effective is not None
     assert found.effective.value == pytest.approx(1.0)
     assert (found.effective.basis, found.effective.n_judges) == ("verdicts", 2)
@@ -52,8 +52,8 @@ def test_labels_replace_the_bound_where_a_trajectory_is_one_subject() -> None:
         for index, (one, other) in enumerate(zip(scores, others, strict=True))
     ]
     labels = Labels("recorded outcomes", {f"run {index}": float(score > 0.5) for index, score in enumerate(scores)})
-    with_labels = side_by_side(subjects, ["one", "other"], labels, 5).effective
-    without = side_by_side(subjects, ["one", "other"], None, 5).effective
+    with_labels = side_by_side("clip", subjects, ["one", "other"], labels, 5).effective
+    without = side_by_side("clip", subjects, ["one", "other"], None, 5).effective
     assert with_labels is not None and without is not None
     assert (with_labels.basis, with_labels.is_bound, without.is_bound) == ("recorded outcomes", False, True)
     assert with_labels.value > without.value
@@ -67,12 +67,12 @@ def test_the_largest_disagreements_come_first_and_one_of_each_trajectory() -> No
         subject("c", 0, {"x": 0.5, "y": 0.5}),
         subject("d", 0, {"x": 0.2}),
     ]
-    found = side_by_side(subjects, ["x", "y"], None, 5)
+    found = side_by_side("clip", subjects, ["x", "y"], None, 5)
     assert [(each.trajectory_id, each.subject, each.range) for each in found.disagreements] == [
         ("b", "0", 1.0),
         ("a", "1", 0.9),
     ]
-    assert [each.trajectory_id for each in side_by_side(subjects, ["x", "y"], None, 1).disagreements] == ["b"]
+    assert [each.trajectory_id for each in side_by_side("clip", subjects, ["x", "y"], None, 1).disagreements] == ["b"]
     assert found.n_compared == 4
 
 

@@ -1,4 +1,4 @@
-"""Issues by class, and figures by category and tool, over rows of results."""
+"""Issues by class, and figures by tool, over rows of results."""
 
 from typing import Any, get_args
 
@@ -8,7 +8,6 @@ from evaluation_assets.core.suites.case_issues import IssueKind
 from evaluation_assets.core.suites.failure_patterns import (
     CLASSES,
     RECOMMENDATIONS,
-    by_category,
     by_tool,
     failure_patterns,
 )
@@ -54,21 +53,6 @@ def test_what_fails_most_runs_comes_first() -> None:
     assert failure_patterns([]) == []
 
 
-def test_categories_name_their_denominators() -> None:
-    rows = [
-        row("a", passed=True, score=1.0, recall=1.0, category="x"),
-        row("a", passed=False, score=0.5, category="x"),
-        row("b", passed=None, category="x"),
-        row("c", passed=True),
-    ]
-    first, last = by_category(rows)
-    assert (first.category, first.cases, first.runs, first.passed) == ("x", 2, 2, 1)
-    assert (first.score, first.recall, first.precision) == (0.75, 1, None)
-    assert first.is_flagged
-    assert last.category is None
-    assert not last.is_flagged
-
-
 def test_tools_are_counted_over_runs() -> None:
     def figures(**fields: Any) -> dict[str, Any]:
         counts = dict.fromkeys(["expected", "called", "matched", "defective", "errors"], 0)
@@ -81,4 +65,4 @@ def test_tools_are_counted_over_runs() -> None:
     (tool,) = by_tool(rows)
     assert (tool.expected, tool.called, tool.matched, tool.errors) == (2, 4, 1, 1)
     assert (tool.precision, tool.recall, tool.parameter_accuracy) == (0.25, pytest.approx(0.5), 0.5)
-    assert tool.is_flagged
+    assert tool.flagged

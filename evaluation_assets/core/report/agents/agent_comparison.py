@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from itertools import combinations
 
 import numpy as np
@@ -12,9 +11,8 @@ from evaluation_assets.core.gating.paired_tests import Evidence, compare_outcome
 from evaluation_assets.core.report.agents.agent_report import AgentReport, TaskSection
 from evaluation_assets.core.report.files import write_texts
 from evaluation_assets.core.report.render import environment
-from evaluation_assets.core.report.report import TrialRate
 from evaluation_assets.core.scoring.intervals import CONFIDENCE, rate_interval
-from evaluation_assets.core.suites.call_metrics import trial_rates
+from evaluation_assets.core.suites.call_metrics import TrialRate, trial_rates
 from evaluation_assets.core.suites.suite import Suite
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.plain_text import plain
@@ -153,7 +151,7 @@ def _figures(drop: str, report: AgentReport) -> AgentFigures:
     measured = _by_case(task for task in tasks if task.passed is not None)
     passed = {name: [task.passed is True for task in own] for name, own in measured.items()}
     answerable = _by_case(task for task in tasks if task.right is not None)
-    trials = [TrialRate(**asdict(rate)) for rate in trial_rates(passed)]
+    trials = trial_rates(passed)
     return AgentFigures(
         agent=report.agent,
         agent_version=report.agent_version,

@@ -7,7 +7,7 @@ from typing import Any
 
 from upath import UPath
 
-from evaluation_assets.core.report.agents.tool_quality import findings
+from evaluation_assets.core.report.agents.tool_quality import QualityNote, findings
 from evaluation_assets.core.report.files import write_texts
 from evaluation_assets.core.report.render import environment
 from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome, compare_answer, is_not_found
@@ -60,15 +60,6 @@ class ToolSection(Frozen):
     errors: int
     mean_duration_ms: float | None
     remarks: list[Remark]
-
-
-class QualityNote(Frozen):
-    """A weakness of a tool's definition."""
-
-    tool: str
-    kind: str
-    parameter: str | None
-    detail: str
 
 
 class AgentReport(Frozen):
@@ -189,10 +180,7 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
             for name in names
         ],
         general_remarks=general,
-        quality=[
-            QualityNote(tool=note.tool, kind=note.kind, parameter=note.parameter, detail=note.detail)
-            for note in findings(list(tools.values()))
-        ],
+        quality=findings(list(tools.values())),
         tasks=sections,
     )
 

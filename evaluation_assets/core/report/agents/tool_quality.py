@@ -23,7 +23,7 @@ _DEEPEST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class QualityNote:
     """One weakness of one tool. `parameter` is a path such as `filter.unit`."""
 
     tool: str
@@ -32,31 +32,31 @@ class Finding:
     detail: str
 
 
-def findings(tools: Sequence[Tool]) -> list[Finding]:
+def findings(tools: Sequence[Tool]) -> list[QualityNote]:
     """Find empty or short descriptions, undocumented or untyped parameters, and tools that look alike."""
-    found: list[Finding] = []
+    found: list[QualityNote] = []
     for tool in tools:
         found += _of_tool(tool)
     for one, other in combinations(tools, 2):
         if (alike := _similarity(one, other)) >= ALIKE:
             detail = f"looks like {other.name} ({alike:.0%}): say when to use which, or make them one"
-            found.append(Finding(one.name, "near_duplicate", None, detail))
+            found.append(QualityNote(one.name, "near_duplicate", None, detail))
     return found
 
 
-def _of_tool(tool: Tool) -> Iterator[Finding]:
+def _of_tool(tool: Tool) -> Iterator[QualityNote]:
     words = tool.description.strip()
     if not words:
-        yield Finding(tool.name, "no_description", None, "says nothing about what it does and when to use it")
+        yield QualityNote(tool.name, "no_description", None, "says nothing about what it does and when to use it")
     elif len(words) < SHORT:
-        yield Finding(tool.name, "short_description", None, f"its whole description is {words!r}")
+        yield QualityNote(tool.name, "short_description", None, f"its whole description is {words!r}")
     if tool.parameters is None:
-        yield Finding(tool.name, "no_schema", None, "does not say which parameters it takes")
+        yield QualityNote(tool.name, "no_schema", None, "does not say which parameters it takes")
     else:
         yield from _of_parameters(tool.name, tool.parameters, "", 0)
 
 
-def _of_parameters(tool: str, schema: dict[str, Any], path: str, depth: int) -> Iterator[Finding]:
+def _of_parameters(tool: str, schema: dict[str, Any], path: str, depth: int) -> Iterator[QualityNote]:
     properties = schema.get("properties")
     if not isinstance(properties, dict) or depth > _DEEPEST:
         return
@@ -65,9 +65,9 @@ def _of_parameters(tool: str, schema: dict[str, Any], path: str, depth: int) -> 
         if not isinstance(about, dict):
             continue
         if not str(about.get("description") or "").strip():
-            yield Finding(tool, "undocumented_parameter", place, "has no description")
+            yield QualityNote(tool, "undocumented_parameter", place, "has no description")
         if not any(key in about for key in ("type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref")):
-            yield Finding(tool, "untyped_parameter", place, "has no type")
+            yield QualityNote(tool, "untyped_parameter", place, "has no type")
         items = about.get("items")
         for inner in (about, items if isinstance(items, dict) else {}):
             yield from _of_parameters(tool, inner, f"{place}.", depth + 1)

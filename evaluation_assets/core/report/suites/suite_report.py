@@ -1,8 +1,7 @@
 """The tool use section of a report: the drop's runs measured by the test suite."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Sequence
 from math import fsum
 from typing import Any
 
@@ -14,14 +13,13 @@ from evaluation_assets.core.report.report import (
     CategorySummary,
     PatternSummary,
     ToolUse,
-    ToolUseOfTool,
-    TrialRate,
 )
 from evaluation_assets.core.report.scores.distributions import statistic
 from evaluation_assets.core.scoring.intervals import interval_of_mean
 from evaluation_assets.core.suites.call_metrics import trial_rates
-from evaluation_assets.core.suites.failure_patterns import by_category, by_tool, is_low
+from evaluation_assets.core.suites.failure_patterns import by_tool, is_low
 from evaluation_assets.core.text.counted import counted, percent, runs_of_tasks
+from evaluation_assets.core.text.nullable import mean_of
 
 LISTED = 200
 """Runs and names listed in a report; the table has all."""
@@ -80,23 +78,9 @@ def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
         latency_ms=statistic([row["latency_ms"] for row in runs]),
         cost_usd=fsum(prices) if prices else None,
         unpriced_runs=len(runs) - len(prices),
-        trials=[TrialRate(**asdict(rate)) for rate in trial_rates(trials)],
-        categories=[
-            CategorySummary(
-                **asdict(figures),
-                pass_rate=figures.pass_rate,
-                flagged=figures.is_flagged,
-                **_intervals([row for row in runs if row["category"] == figures.category]),
-                scores=statistic([row["score"] for row in runs if row["category"] == figures.category]),
-            )
-            for figures in by_category(rows)
-        ],
-        tools=[
-            ToolUseOfTool(
-                **asdict(figures), precision=figures.precision, recall=figures.recall, flagged=figures.is_flagged
-            )
-            for figures in by_tool(runs)
-        ],
+        trials=trial_rates(trials),
+        categories=by_category(rows),
+        tools=by_tool(runs),
         patterns=[PatternSummary.model_validate(_pattern(row)) for row in patterns.rows()],
         cases=[_case(row) for row in sorted(runs, key=_worst_first)[:LISTED]],
         failed=failed[:LISTED],
@@ -107,6 +91,34 @@ def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
         without_case_total=len(facts.without_case),
         incomplete=list(facts.incomplete[:LISTED]),
         incomplete_total=len(facts.incomplete),
+    )
+
+
+def by_category(results: Iterable[Row]) -> list[CategorySummary]:
+    """Figures by category of the case, in the order of names; cases without category last."""
+    groups: dict[str | None, list[Row]] = {}
+    for row in results:
+        groups.setdefault(row["category"], []).append(row)
+    return [_category(name, groups[name]) for name in sorted(groups, key=lambda name: (name is None, name or ""))]
+
+
+def _category(name: str | None, rows: Sequence[Row]) -> CategorySummary:
+    runs = [row for row in rows if row["passed"] is not None]
+    passed = sum(row["passed"] for row in runs)
+    pass_rate, score = passed / len(runs) if runs else None, mean_of(row["score"] for row in rows)
+    return CategorySummary(
+        category=name,
+        cases=len({row["case_id"] for row in rows}),
+        runs=len(runs),
+        passed=passed,
+        pass_rate=pass_rate,
+        score=score,
+        precision=mean_of(row["precision"] for row in rows),
+        recall=mean_of(row["recall"] for row in rows),
+        parameter_accuracy=mean_of(row["parameter_accuracy"] for row in rows),
+        flagged=is_low(pass_rate, score),
+        **_intervals(runs),
+        scores=statistic([row["score"] for row in runs]),
     )
 
 
