@@ -14,7 +14,7 @@ from evaluation_assets.core.sections.coding_work.summary import coding_lines
 from evaluation_assets.core.sections.constraints.summary import constraint_lines
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, percent
-from evaluation_assets.defs.names import WELL_READ
+from evaluation_assets.defs.names import COVERAGE, WELL_READ
 from evaluation_assets.runs.outcomes import Line, RunOutcome
 
 _LISTED = 8
@@ -53,12 +53,17 @@ def outcome_lines(
             yield from _figures(report)
         yield from _summary(home, report, ModelUse.total(used), verbose=verbose)
         yield _fact("report", str(files.html))
-    yield from _shortfalls(outcome.metadata.get("evaluation_report"))
+    short = dict(_shortfalls(outcome.metadata.get("evaluation_report")))
+    for judge, text in short.items():
+        yield _fact(f"judge {judge}", text)
     for check in sorted(outcome.failed_checks, key=lambda check: not check.blocks):
         if (outcome.message and not check.description) or (report is not None and check.name == WELL_READ):
             continue  # the message, or the line of the reading, has said it
         if check.name == REGRESSION_GATE and not check.blocks and report is not None and report.gate is not None:
             continue  # the line of the gate has said it
+        table, _, name = check.asset.partition("/")
+        if check.name == COVERAGE and name.removesuffix(f"_{table}") in short:
+            continue  # the line of the judge has said it
         said = f": {check.description}" if check.description else ""
         yield _fact("check failed" if check.blocks else "warning", f"{check.asset}: {check.name}{said}")
 
@@ -142,11 +147,11 @@ def _statistics(figures: Any) -> Iterator[Line]:
             yield Line(f"    {figures[name]} {what}")
 
 
-def _shortfalls(figures: Any) -> Iterator[Line]:
-    """Yield which judges did not answer, why, and what to do."""
+def _shortfalls(figures: Any) -> Iterator[tuple[str, str]]:
+    """Yield the judges that did not answer, and why and what to do."""
     for line in figures["shortfalls"] if figures else ():
-        of_judge, name, text = line.split(" ", 2)
-        yield _fact(f"{of_judge} {name}", text)
+        _, name, text = line.split(" ", 2)
+        yield name, text
 
 
 def _figures(report: DropReport) -> Iterator[Line]:

@@ -101,3 +101,12 @@ def test_the_terminal_says_what_judges_that_are_not_asked_about_clips_come_to(
     ).stdout
     assert "cost               none for judging, no model was called; 4 verdicts not run\n" in spent
     assert re.search(r"^\| one \| .* \| \$0\.\d{4} \|", report, re.MULTILINE), "what was paid is not rounded away"
+
+
+def test_a_budget_that_is_spent_early_is_told_once_of_each_judge(tmp_path: Path, server: ModelServer) -> None:
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, price={"input": 1.0, "output": 5.0})]}))
+    (tmp_path / "d.jsonl").write_bytes(lines(*(good(f"run{number}") for number in range(4))))
+    done = command("evaluate", tmp_path / "d.jsonl", "--budget", "0.001", home=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert len(re.findall("Raise the budget", done.stdout)) == 1 and "coverage" not in done.stdout
+    assert "check failed       evaluation_report: enough_scored" in done.stdout
