@@ -9,7 +9,6 @@ from typing import Literal
 
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
-from evaluation_assets.core.traces.formats.files.opening import opened
 from evaluation_assets.core.traces.trajectories.model import Source
 
 Extent = Literal["record", "file"]
@@ -67,17 +66,6 @@ def place_of(drop: Drop, source: Source, content: str) -> Place:
             digest = hashlib.sha256(stream.read(end - start)).hexdigest()
     unchanged = drop.content_hash() == content
     return Place(source.file, source.line, extent, start, end, digest, file_hash, unchanged)
-
-
-def record_bytes(drop: Drop, place: Place) -> bytes:
-    """The bytes at a place; of a compressed file that is a place as a whole, its decompressed content."""
-    path = next(file.path for file in drop.sources if file.source == place.file)
-    if place.extent == "file":
-        with opened(path) as stream:
-            return stream.read()
-    with path.open("rb") as stream:
-        stream.seek(place.start)
-        return stream.read(place.end - place.start)
 
 
 def item_range(content: bytes, number: int, within: str = "") -> tuple[int, int] | tuple[None, None]:

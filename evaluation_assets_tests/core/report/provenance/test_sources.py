@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.intake.drops import Drop, as_one, one_file
-from evaluation_assets.core.report.provenance.sources import item_range, place_of, record_bytes
+from evaluation_assets.core.report.provenance.sources import Place, item_range, place_of
 from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
+from evaluation_assets.core.traces.formats.files.opening import opened
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
 from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
@@ -42,6 +43,16 @@ def bytes_of(drop: Drop, trajectory: Trajectory) -> bytes:
     assert place.extent == "record" and place.is_unchanged
     assert place.sha256 == hashlib.sha256(found).hexdigest()
     return found
+
+
+def record_bytes(drop: Drop, place: Place) -> bytes:
+    path = next(file.path for file in drop.sources if file.source == place.file)
+    if place.extent == "file":
+        with opened(path) as stream:
+            return stream.read()
+    with path.open("rb") as stream:
+        stream.seek(place.start)
+        return stream.read(place.end - place.start)
 
 
 def canonical_lines() -> list[bytes]:
