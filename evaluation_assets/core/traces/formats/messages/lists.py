@@ -130,13 +130,13 @@ class MessageShape:
                 usage=None if usages else whole,
             )
             reasons = [_object_at(fields, path).text(path[-1]) for path in self.stopped_at]
-            context = context_of(fields)
-            for reason in (*reasons, self.stopped(spoken[-1])):
-                context = merged(context, ended_by(reason))
-            for other in (holder, answering):
-                context = context if other is fields else merged(context, context_of(other))
-            context = merged(context, Context(model=self.model(fields, spoken), failure=self.failed(spoken[-1])))
-            context = merged(context, self.ended(fields, conversation.events))
+            context = merged(
+                context_of(fields),
+                *map(ended_by, (*reasons, self.stopped(spoken[-1]))),
+                *(context_of(other) for other in (holder, answering) if other is not fields),
+                Context(model=self.model(fields, spoken), failure=self.failed(spoken[-1])),
+                self.ended(fields, conversation.events),
+            )
             conversation = confirmed(unmapped, conversation)
             if left:
                 paid = total(said.usage for said in (*left, *conversation.events) if isinstance(said, Said))

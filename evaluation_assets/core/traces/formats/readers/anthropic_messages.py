@@ -30,9 +30,10 @@ from evaluation_assets.core.traces.formats.messages.chat import (
     stated_error,
 )
 from evaluation_assets.core.traces.formats.messages.invocation_logs import CHUNKS, unlogged
+from evaluation_assets.core.traces.formats.messages.pieces import user_events
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
-from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, as_text
+from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage_of
@@ -149,17 +150,13 @@ def _events(messages: Iterable[Fields], usages: dict[int, Usage]) -> Iterator[Ev
 
 def _request(blocks: Sequence[str | Fields]) -> Iterator[Event]:
     """Add a user message: tool results and text."""
-    said: list[str] = []
-    for block in blocks:
-        if isinstance(block, str):
-            said.append(block)
-        elif (block.text("type") or "").endswith("tool_result"):
-            yield _result(block)
-        else:
-            said.append(_text(block))
-    text = "\n".join(piece for piece in said if piece)
-    if text.strip():
-        yield Asked(text=text)
+    return user_events(map(_given, blocks))
+
+
+def _given(block: str | Fields) -> str | Result:
+    if isinstance(block, str):
+        return block
+    return _result(block) if (block.text("type") or "").endswith("tool_result") else _text(block)
 
 
 def _answer(blocks: Sequence[str | Fields], usage: Usage | None) -> Iterator[Event]:

@@ -123,12 +123,14 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             what = f"the record has no list of messages in {', '.join(LISTS)}"
             raise UnusableRecord("no_trajectory_text", what if failure is None else f"the request failed: {failure}")
         written_context = Context(task=written.task, final_answer=written.answer, failure=failure)
-        context = merged(merged(context_of(fields), known), written_context)
-        if request is not fields:
-            context = merged(context, context_of(request))
-        for choice in choices:
-            context = merged(context, ended_by(choice.text("finish_reason")))
-        context = merged(context, Context(model=response.text("model")))
+        context = merged(
+            context_of(fields),
+            known,
+            written_context,
+            *([] if request is fields else [context_of(request)]),
+            *(ended_by(choice.text("finish_reason")) for choice in choices),
+            Context(model=response.text("model")),
+        )
         usages = _usages(unmapped, records)
         confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
         conversation = Conversation(

@@ -118,10 +118,9 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
 
 
 def _context(fields: Fields, request: Fields, response: Fields) -> Context:
-    context = context_of(fields)
+    contexts = [context_of(fields)]
     for other in (request, response):
-        if other is not fields:
-            context = merged(context, context_of(other))
+        contexts += [] if other is fields else [context_of(other)]
         other.set_aside(
             "object", "store", "parallel_tool_calls", "truncation", "text", "service_tier", "background", "billing",
             "completed_at", "previous_response_id", "output_text", "usage", "user", "stream", "include", "status",
@@ -132,7 +131,7 @@ def _context(fields: Fields, request: Fields, response: Fields) -> Context:
     error = response.object("error")
     failure = error.text("message", "code")
     error.set_aside("code")
-    return merged(merged(context, ended_by(incomplete)), Context(failure=failure))
+    return merged(*contexts, ended_by(incomplete), Context(failure=failure))
 
 
 def content_of_instructions(fields: Fields) -> str | None:
