@@ -4,7 +4,7 @@ A record is a list of messages, an object that has one, or a request with its re
 one conversation, as do requests that repeat the conversation so far.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -213,3 +213,8 @@ def _objects_at(fields: Fields, paths: Sequence[Path]) -> tuple[Fields, list[Fie
         if holder.is_object(path[-1]):
             return holder, [holder.object(path[-1])]
     return fields, []
+
+
+def first_text_of(holders: Iterable[Fields], *names: str) -> str | None:
+    """The first text under these names in any of these objects; in all of them, these fields are read."""
+    return next(filter(None, [holder.text(*names) for holder in holders]), None)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile, zip_longest
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
 from evaluation_assets.core.traces.formats.patch_reports import PatchReport, each_tested_run
 from evaluation_assets.core.traces.formats.templates import filled_in
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of
@@ -62,9 +62,7 @@ def trajectory_of(reports: Mapping[str, PatchReport], unmapped: UnmappedFields, 
             transcript.asked(Asked(text=history.prompt))
         for step in fields.objects("trajectory"):
             _step(step, transcript, history)
-        if transcript.steps_written == 0:
-            raise UnusableRecord("no_trajectory_text", "'trajectory' has no steps")
-        text, turns = transcript.finished()
+        text, turns = transcript.finished("'trajectory' has no steps")
         setup, problem = config.object("agent"), config.object("problem_statement")
         model, templates = setup.object("model"), setup.object("templates")
         info = fields.object("info")
