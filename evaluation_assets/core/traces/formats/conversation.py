@@ -1,7 +1,7 @@
 """Build trajectories from conversations, and group the records that belong to one conversation."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,8 @@ from evaluation_assets.core.traces.formats.transcript import (
     total,
     written,
 )
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields, type_name
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
+from evaluation_assets.core.traces.formats.untyped import objects_in
 from evaluation_assets.core.traces.formats.usage import confirm
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Trajectory, Usage
@@ -176,6 +177,23 @@ def confirmed(unmapped: UnmappedFields, conversation: Conversation) -> Conversat
     confirm(unmapped.stated, conversation.usage, total(said))
     unmapped.note("unknown_part", "result of no call", results_of_no_call(conversation.events))
     return conversation
+
+
+def usages_by_answer(
+    unmapped: UnmappedFields,
+    records: Iterable[Any],
+    used_in: Callable[[Fields], Usage | None],
+    messages_of: Callable[[Any], Any],
+) -> dict[int, Usage]:
+    """Usage of each answer in a log by message index. The answer is the message after those of its request."""
+    found: dict[int, Usage] = {}
+    for data in records:
+        if isinstance(data, dict):
+            with unmapped.peeking(data) as fields:
+                used = used_in(fields)
+            if used is not None:
+                found[len(list(objects_in(messages_of(data))))] = used
+    return found
 
 
 def confirm_requests(stated: Comparisons, roles: Sequence[str | None], logged: Collection[int]) -> None:

@@ -14,6 +14,7 @@ from evaluation_assets.core.traces.formats.files.records import read_items, read
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.messages.chat import stated_error
+from evaluation_assets.core.traces.formats.messages.tool_definitions import described_tool
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
     Call,
@@ -121,11 +122,7 @@ def _agent(fields: Fields, settings: JsonObject) -> Agent:
 
 def _tool(fields: Fields) -> Tool:
     schema = fields.value("parameters_schema", "parameters", "input_schema")
-    return Tool(
-        name=fields.name("name") or "tool",
-        description=fields.text("description") or "",
-        parameters=schema if isinstance(schema, dict) else None,
-    )
+    return described_tool(fields.name("name") or "tool", fields.text("description"), schema)
 
 
 def _turn(fields: Fields, transcript: Transcript, alone: str) -> str | None:

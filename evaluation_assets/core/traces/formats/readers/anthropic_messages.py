@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     goes_on,
     not_a_record,
     trajectory_from,
+    usages_by_answer,
 )
 from evaluation_assets.core.traces.formats.messages.chat import (
     content_of,
@@ -35,7 +36,7 @@ from evaluation_assets.core.traces.formats.messages.tool_definitions import has_
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, object_in
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
@@ -117,7 +118,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         if response is not None:
             model = response.text("model") or model
             response.set_aside("id", "stop_sequence", "usage", "container", "context_management", "stop_details")
-        usages = _usages(unmapped, records)
+        logged = (data for data in records if _is_response(data) or not _is_message(data))
+        usages = usages_by_answer(unmapped, logged, _used_in, lambda data: _request_in(data).get("messages"))
         confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
         conversation = Conversation(
             events=tuple(_events([*messages, *answer], usages)),
@@ -240,18 +242,9 @@ def _text(block: Fields) -> str:
     return as_text(block.rest())
 
 
-def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
-    """Usage of each answer in a log by message index. The answer is the message after those of its request."""
-    found: dict[int, Usage] = {}
-    for data in records:
-        if not isinstance(data, dict) or (_is_message(data) and not _is_response(data)):
-            continue
-        with unmapped.peeking(data) as fields:
-            response = _response_of(fields)
-            usage = None if response is None else usage_of(response.object("usage"))
-        if usage is not None:
-            found[len(list(objects_in(_request_in(data).get("messages"))))] = usage
-    return found
+def _used_in(fields: Fields) -> Usage | None:
+    response = _response_of(fields)
+    return None if response is None else usage_of(response.object("usage"))
 
 
 def _response_of(fields: Fields) -> Fields | None:

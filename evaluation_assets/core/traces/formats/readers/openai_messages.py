@@ -21,6 +21,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     goes_on,
     not_a_record,
     trajectory_from,
+    usages_by_answer,
 )
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.traces.formats.messages.chat import (
@@ -44,7 +45,7 @@ from evaluation_assets.core.traces.formats.readers.kimi_code import is_mark
 from evaluation_assets.core.traces.formats.readers.openai_responses import is_item
 from evaluation_assets.core.traces.formats.transcript import one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, object_in
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
@@ -131,7 +132,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             *(ended_by(choice.text("finish_reason")) for choice in choices),
             Context(model=response.text("model")),
         )
-        usages = _usages(unmapped, records)
+        usages = usages_by_answer(unmapped, records, _used_in, _request_messages)
         confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
         conversation = Conversation(
             events=tuple(
@@ -185,19 +186,10 @@ def _failure_of(fields: Fields) -> str | None:
     return one_line(fields.text("error_str"))  # LiteLLM
 
 
-def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
-    """Usage of each answer in a log by message index. The answer is the message after those of its request."""
-    found: dict[int, Usage] = {}
-    for data in records:
-        if not isinstance(data, dict):
-            continue
-        with unmapped.peeking(data) as fields:
-            usage = usage_of(_response_of(fields).object("usage"))
-            cost = fields.number(*_COSTS)
-        if usage is not None:
-            usage = replace(usage, cost_usd=cost) if cost and usage.cost_usd is None else usage
-            found[len(list(objects_in(_request_messages(data))))] = usage
-    return found
+def _used_in(fields: Fields) -> Usage | None:
+    """The usage of an answer in a log, with what LiteLLM computed as its cost."""
+    usage, cost = usage_of(_response_of(fields).object("usage")), fields.number(*_COSTS)
+    return replace(usage, cost_usd=cost) if usage is not None and cost and usage.cost_usd is None else usage
 
 
 def _conversation_of(message: Any) -> str | None:
