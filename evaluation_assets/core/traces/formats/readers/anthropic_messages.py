@@ -30,13 +30,12 @@ from evaluation_assets.core.traces.formats.messages.chat import (
     part_text,
     stated_error,
 )
-from evaluation_assets.core.traces.formats.messages.invocation_logs import CHUNKS, unlogged
 from evaluation_assets.core.traces.formats.messages.pieces import user_events
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, object_in
+from evaluation_assets.core.traces.formats.untyped import as_object, at, object_in
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
@@ -44,6 +43,8 @@ NAME = "anthropic_messages"
 DESCRIPTION = "Anthropic messages: content blocks with tool_use and tool_result, with or without requests and responses"
 DETECTION = "messages whose content has tool_use, tool_result or thinking blocks, or that come with a system prompt"
 
+_CHUNKS = "chunks"
+"""Field of a response of which a log of Bedrock has only the chunks that were streamed."""
 _BLOCKS = frozenset(
     (
         "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use",
@@ -82,7 +83,7 @@ def detect(sample: Sample) -> bool:
     if any(is_of_cline(record) for record in sample.records):
         return False
     return not any(has_tools(record) for record in sample.records) and any(
-        is_anthropic(_request_of(unlogged(record))) for record in sample.records
+        is_anthropic(_request_of(_unlogged(record))) for record in sample.records
     )
 
 
@@ -97,12 +98,12 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
     Raises:
         UnusableRecord: there are no messages, or none from an agent.
     """
-    records = [unlogged(record) for record in records]
+    records = [_unlogged(record) for record in records]
     are_messages = _is_message(records[0]) and (len(records) > 1 or not _is_response(records[0]))
     data = _request_of(list(records) if are_messages else records[-1])
     if not isinstance(data, dict):
         raise not_a_record(data, "an object or a list of messages")
-    if CHUNKS in object_in(data.get("response")):
+    if _CHUNKS in object_in(data.get("response")):
         raise UnusableRecord("streamed_response", "the log has the response as chunks, which are not supported")
     with unmapped.reading(data) as fields:
         request = fields if isinstance(data.get("messages"), list) else fields.object("request", "body", "params")
@@ -296,7 +297,7 @@ def _is_message(data: Any) -> bool:
 
 def _belongs(earlier: Any, later: Any) -> bool:
     """Whether a record continues the last: single-message lines, or a request that repeats the conversation."""
-    earlier, later = unlogged(earlier), unlogged(later)
+    earlier, later = _unlogged(earlier), _unlogged(later)
     if _is_message(earlier):
         return _is_message(later) and not (_is_response(earlier) and _is_response(later))
     if not isinstance(earlier, dict) or not isinstance(later, dict):
@@ -305,3 +306,19 @@ def _belongs(earlier: Any, later: Any) -> bool:
         return False
     before, after = _request_in(earlier).get("messages"), _request_in(later).get("messages")
     return isinstance(before, list) and isinstance(after, list) and goes_on(before, after)
+
+
+def _unlogged(data: Any) -> Any:
+    """An entry of `InvokeModel` of a log of Amazon Bedrock, as a request with its response; other values unchanged.
+
+    The bodies are objects, or JSON texts; that of a streamed response is the list of its chunks.
+    """
+    if at(data, "schemaType") != "ModelInvocationLog" or not str(at(data, "operation")).startswith("InvokeModel"):
+        return data
+    request = as_object(at(at(data, "input"), "inputBodyJson"))
+    if request is None or not isinstance(request.get("messages"), list):
+        return data
+    body = at(at(data, "output"), "outputBodyJson")
+    response = {_CHUNKS: body} if isinstance(body, list) else as_object(body)
+    about = {"id": data.get("requestId"), "timestamp": data.get("timestamp"), "model": data.get("modelId")}
+    return {**about, "request": request, "response": response}

@@ -222,5 +222,4 @@ _LOG = SessionLog(
     session=lambda lines, unmapped: _Session(lines, unmapped).session,
     is_session=lambda record: isinstance(at(record, "conversation"), list),
 )
-detect = _LOG.detects
-read = _LOG.read
+detect, read = _LOG.detects, _LOG.read
