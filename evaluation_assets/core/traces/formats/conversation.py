@@ -26,7 +26,7 @@ from evaluation_assets.core.traces.formats.unmapped_fields import Fields, Unmapp
 from evaluation_assets.core.traces.formats.untyped import objects_in
 from evaluation_assets.core.traces.formats.usage import confirm
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
-from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Trajectory, Usage
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
 
 _END = re.compile(r"\s*###[A-Z][A-Z-]*###\s*")
 """A message in which a simulated user says nothing and ends the conversation: `###STOP###`, `###TRANSFER###`."""
@@ -210,6 +210,19 @@ def confirm_requests(stated: Comparisons, roles: Sequence[str | None], logged: C
         if index >= first and role == "assistant" and (index == first or roles[index - 1] != "assistant")
     ]
     stated.compare("request", max(len(answers) + (max(logged) >= len(roles)), len(logged)), len(logged))
+
+
+def record_of(data: Any, name: str = "messages") -> JsonObject:
+    """A record, or a list that is the field `name` of one, as a record.
+
+    Raises:
+        UnusableRecord: it is neither.
+    """
+    if isinstance(data, list):
+        return {name: data}
+    if not isinstance(data, dict):
+        raise not_a_record(data, f"an object or a list of {name}")
+    return data
 
 
 def not_a_record(data: Any, wanted: str) -> UnusableRecord:

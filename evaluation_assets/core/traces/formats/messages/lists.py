@@ -19,7 +19,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     each_conversation,
     goes_on,
     joined,
-    not_a_record,
+    record_of,
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.files.records import read_records
@@ -103,11 +103,7 @@ class MessageShape:
         Raises:
             UnusableRecord: there are no messages, or none from an agent.
         """
-        data = {"messages": list(records)} if self.is_message(records[0]) else self.unwrapped(records[-1])
-        if isinstance(data, list):
-            data = {"messages": data}
-        if not isinstance(data, dict):
-            raise not_a_record(data, "an object or a list of messages")
+        data = record_of(list(records) if self.is_message(records[0]) else self.unwrapped(records[-1]))
         given = self._messages(data)
         if given and not any(map(self.is_message, given)):
             raise UnusableRecord("not_this_format", f"the messages of the record are not in format {self.name}")

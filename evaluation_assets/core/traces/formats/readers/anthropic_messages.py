@@ -18,7 +18,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     confirmed,
     each_conversation,
     goes_on,
-    not_a_record,
+    record_of,
     trajectory_from,
     usages_by_answer,
 )
@@ -28,6 +28,7 @@ from evaluation_assets.core.traces.formats.messages.chat import (
     has_parts_of_others,
     part_kinds,
     part_text,
+    prompt_in,
     stated_error,
 )
 from evaluation_assets.core.traces.formats.messages.pieces import user_events
@@ -100,9 +101,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
     """
     records = [_unlogged(record) for record in records]
     are_messages = _is_message(records[0]) and (len(records) > 1 or not _is_response(records[0]))
-    data = _request_of(list(records) if are_messages else records[-1])
-    if not isinstance(data, dict):
-        raise not_a_record(data, "an object or a list of messages")
+    data = record_of(_request_of(list(records) if are_messages else records[-1]))
     if _CHUNKS in object_in(data.get("response")):
         raise UnusableRecord("streamed_response", "the log has the response as chunks, which are not supported")
     with unmapped.reading(data) as fields:
@@ -124,7 +123,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
         conversation = Conversation(
             events=tuple(_events([*messages, *answer], usages)),
-            system=content_of_system(request),
+            system=prompt_in(request, "system", text=part_text),
             tools=tools_of(request, "tools"),
             has_other_tools=has_hosted_tools(request),
             usage=usage_of(fields.object("usage")) if response is not fields else None,
@@ -132,12 +131,6 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         request.set_aside("stream", "betas", "anthropic_version", "service_tier", "context_management")
         context = merged(context, ended_by([*messages, *answer][-1].text("stop_reason")))
         return trajectory_from(NAME, confirmed(unmapped, conversation), merged(context, Context(model=model)))
-
-
-def content_of_system(request: Fields) -> str | None:
-    """The system prompt: a text or a list of blocks."""
-    pieces = [part if isinstance(part, str) else part_text(part) for part in request.parts("system")]
-    return "\n\n".join(piece for piece in pieces if piece.strip()) or None
 
 
 def _events(messages: Iterable[Fields], usages: dict[int, Usage]) -> Iterator[Event]:

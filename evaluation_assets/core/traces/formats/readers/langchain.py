@@ -15,7 +15,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     Conversation,
     grouped,
     joined,
-    not_a_record,
+    record_of,
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.isolation import usable
@@ -118,10 +118,7 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
     Raises:
         UnusableRecord: the record has none of the supported shapes, or no agent message or tool call.
     """
-    data = _plain(_as_one(record.data))
-    data = {"messages": data} if isinstance(data, list) else data
-    if not isinstance(data, dict):
-        raise not_a_record(record.data, "an object or a list of messages")
+    data = record_of(_plain(_as_one(record.data)))
     if isinstance(messages := data.get("messages"), list):
         data = {**data, "messages": joined_chunks(messages)}
     with unmapped.reading(data) as fields:

@@ -19,7 +19,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     confirmed,
     each_conversation,
     goes_on,
-    not_a_record,
+    record_of,
     trajectory_from,
     usages_by_answer,
 )
@@ -94,11 +94,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
     Raises:
         UnusableRecord: there are no messages, or none from an agent.
     """
-    data = list(records) if _is_message(records[0]) else records[-1]
-    if isinstance(data, list):
-        data = {"messages": data}
-    if not isinstance(data, dict):
-        raise not_a_record(data, "an object or a list of messages")
+    data = record_of(list(records) if _is_message(records[0]) else records[-1])
     if data.get("object") == "chat.completion.chunk":
         raise UnusableRecord(
             "wrong_type", "a chunk of a streamed completion; export the request's messages and the completed answer"
