@@ -27,11 +27,14 @@ from evaluation_assets.core.traces.formats.files.records import read_items, read
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.files.unpacking import LARGEST_RECORD, TooLarge, check_expansion
 from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
-from evaluation_assets.core.traces.formats.messages.inspect_attempts import failed_attempts
 from evaluation_assets.core.traces.formats.messages.inspect_events import KINDS, conversation_of, is_incomplete
 from evaluation_assets.core.traces.formats.messages.inspect_messages import Resolved, calls_of, content_of, usage_in
-from evaluation_assets.core.traces.formats.messages.inspect_totals import ReadSamples, confirm_log
-from evaluation_assets.core.traces.formats.messages.inspect_usage import agents_usage
+from evaluation_assets.core.traces.formats.messages.inspect_usage import (
+    ReadSamples,
+    agents_usage,
+    confirm_log,
+    failed_attempts,
+)
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
