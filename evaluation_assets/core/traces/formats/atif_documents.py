@@ -3,10 +3,9 @@
 import posixpath
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, RecordWatch
+from evaluation_assets.core.traces.formats.base import DropFile, Record
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.untyped import at, list_in, listed, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -26,8 +25,7 @@ class Documents:
         self._by_source: dict[str, list[int]] = defaultdict(list)
         references: list[list[JsonObject]] = []
         for file in files:
-            quiet = replace(file, watch=RecordWatch())  # the records are counted when they are read
-            for record in read_records(quiet):
+            for record in read_records(file.unwatched):
                 if isinstance(record, Record) and is_document(record.data):
                     self._add(record)
                     references.append(list(_references(record.data)))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.formats.usage import usage_named
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 _KINDS = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd")
@@ -12,22 +12,13 @@ _KINDS = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd")
 def usage_in_metrics(metrics: Fields) -> Usage | None:
     """The usage of a step."""
     metrics.set_aside("prompt_token_ids", "completion_token_ids", "logprobs")
-    return usage(
-        input_tokens=metrics.whole("prompt_tokens"),
-        output_tokens=metrics.whole("completion_tokens"),
-        cost_usd=metrics.number("cost_usd"),
-        cached_tokens=metrics.whole("cached_tokens"),
-    )
+    return usage_named(metrics, "prompt_tokens", "completion_tokens", ["cached_tokens"], ["cost_usd"])
 
 
 def final_usage(metrics: Fields) -> Usage | None:
     """The total that a document reports."""
-    return usage(
-        input_tokens=metrics.whole("total_prompt_tokens"),
-        output_tokens=metrics.whole("total_completion_tokens"),
-        cost_usd=metrics.number("total_cost_usd"),
-        cached_tokens=metrics.whole("total_cached_tokens"),
-    )
+    cached, cost = ["total_cached_tokens"], ["total_cost_usd"]
+    return usage_named(metrics, "total_prompt_tokens", "total_completion_tokens", cached, cost)
 
 
 def whole_usage(steps: Usage | None, final: Usage | None) -> Usage | None:

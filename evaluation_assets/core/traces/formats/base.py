@@ -176,6 +176,11 @@ class DropFile:
     source: str
     watch: RecordWatch = field(default_factory=RecordWatch, compare=False, repr=False)
 
+    @property
+    def unwatched(self) -> "DropFile":
+        """The file for a pass that only looks: its records are counted when they are read."""
+        return DropFile(self.path, self.source)
+
 
 @dataclass(frozen=True, slots=True)
 class Format:

@@ -102,16 +102,18 @@ def context_of(fields: Fields) -> Context:
     )
 
 
-def merged(context: Context, other: Context) -> Context:
-    """Fill the unknown values of the first context from the second."""
-    return replace(
-        context,
-        **{name: getattr(other, name) for name in _FILLED if getattr(context, name) is None},
-        cut_off=context.cut_off or other.cut_off,
-        refused=context.refused or other.refused,
-        labels=other.labels | context.labels,
-        extra=other.extra | context.extra,
-    )
+def merged(context: Context, *others: Context) -> Context:
+    """Fill the unknown values of the first context from the others, the earlier ones first."""
+    for other in others:
+        context = replace(
+            context,
+            **{name: getattr(other, name) for name in _FILLED if getattr(context, name) is None},
+            cut_off=context.cut_off or other.cut_off,
+            refused=context.refused or other.refused,
+            labels=other.labels | context.labels,
+            extra=other.extra | context.extra,
+        )
+    return context
 
 
 def success_of(reward: Any) -> bool | None:

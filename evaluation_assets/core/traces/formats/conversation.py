@@ -1,7 +1,7 @@
 """Build trajectories from conversations, and group the records that belong to one conversation."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +22,11 @@ from evaluation_assets.core.traces.formats.transcript import (
     total,
     written,
 )
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields, type_name
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
+from evaluation_assets.core.traces.formats.untyped import objects_in
 from evaluation_assets.core.traces.formats.usage import confirm
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
-from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Trajectory, Usage
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
 
 _END = re.compile(r"\s*###[A-Z][A-Z-]*###\s*")
 """A message in which a simulated user says nothing and ends the conversation: `###STOP###`, `###TRANSFER###`."""
@@ -178,6 +179,23 @@ def confirmed(unmapped: UnmappedFields, conversation: Conversation) -> Conversat
     return conversation
 
 
+def usages_by_answer(
+    unmapped: UnmappedFields,
+    records: Iterable[Any],
+    used_in: Callable[[Fields], Usage | None],
+    messages_of: Callable[[Any], Any],
+) -> dict[int, Usage]:
+    """Usage of each answer in a log by message index. The answer is the message after those of its request."""
+    found: dict[int, Usage] = {}
+    for data in records:
+        if isinstance(data, dict):
+            with unmapped.peeking(data) as fields:
+                used = used_in(fields)
+            if used is not None:
+                found[len(list(objects_in(messages_of(data))))] = used
+    return found
+
+
 def confirm_requests(stated: Comparisons, roles: Sequence[str | None], logged: Collection[int]) -> None:
     """Compare the answers since the first request of a log with those that it has a request for, by message index.
 
@@ -192,6 +210,19 @@ def confirm_requests(stated: Comparisons, roles: Sequence[str | None], logged: C
         if index >= first and role == "assistant" and (index == first or roles[index - 1] != "assistant")
     ]
     stated.compare("request", max(len(answers) + (max(logged) >= len(roles)), len(logged)), len(logged))
+
+
+def record_of(data: Any, name: str = "messages") -> JsonObject:
+    """A record, or a list that is the field `name` of one, as a record.
+
+    Raises:
+        UnusableRecord: it is neither.
+    """
+    if isinstance(data, list):
+        return {name: data}
+    if not isinstance(data, dict):
+        raise not_a_record(data, f"an object or a list of {name}")
+    return data
 
 
 def not_a_record(data: Any, wanted: str) -> UnusableRecord:

@@ -17,7 +17,7 @@ from evaluation_assets.core.traces.formats.files.records import first_object
 from evaluation_assets.core.traces.formats.task_tests import labels_of_tests
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
-from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.formats.usage import usage_named
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
 _RESULT = "result.json"
@@ -114,11 +114,7 @@ def is_trial(data: Any) -> bool:
 def _trial(folder: str, fields: Fields) -> Trial:
     rewards = object_in(fields.object("verifier_result").value("rewards"))
     result = fields.object("agent_result")
-    counted = usage(
-        input_tokens=result.whole("n_input_tokens"),
-        output_tokens=result.whole("n_output_tokens"),
-        cost_usd=result.number("cost_usd"),
-    )
+    counted = usage_named(result, "n_input_tokens", "n_output_tokens", cost=["cost_usd"])
     only = next(iter(rewards.values())) if len(rewards) == 1 else rewards.get(_REWARD)
     return Trial(
         folder=folder,

@@ -40,6 +40,17 @@ _UNNAMED = "unnamed"
 """What readers call a tool without a name."""
 
 
+_WITH_ROLES = "record messages with the roles user, assistant and tool"
+_ONLY_THE_LAST = "keep only the last record of a conversation"
+_AS_MESSAGES = "(such as `Action:`, `tools_used`); record them as messages with tool calls"
+_CAPTURE = "enable message content in the instrumentation"
+_ALL_FILES = "evaluate all files of a session as one drop"
+_ALL_TRACES = "evaluate all traces of a conversation as one drop"
+_ONLY_THE_END = "of which the log keeps only the last request"
+_BOTH = "evaluate both as one drop"
+"""What to do about a doubt or a gap."""
+
+
 class ImportSummary(BaseModel):
     """Counts over a drop. Token counts and cost are sums over the trajectories that have them, `None` where none has.
 
@@ -120,29 +131,19 @@ class ImportSummary(BaseModel):
         kinds = ", ".join(sorted(self.unknown_parts, key=lambda kind: -self.unknown_parts[kind])[:_KINDS_NAMED])
         unknown = sum(self.unknown_parts.values())
         names = ", ".join(self.guessed_speakers[:_KINDS_NAMED])
-        found = (
-            (self.forced_format, f"no file looks like {self.forced_format}"),
-            (self.calls_not_read, f"{counted(self.calls_not_read, 'call')} in the source could not be read"),
-            (self.results_not_read, f"{counted(self.results_not_read, 'result')} in the source could not be read"),
-            (unknown, f"{counted(unknown, 'part')} of messages could not be read: {kinds}"),
-            (
-                self.guessed_speakers,
-                f"speakers were guessed: {names}; record messages with the roles user, assistant and tool",
-            ),
-            (self.unnamed_calls, f"{counted(self.unnamed_calls, 'call')} whose tool has no name"),
-            (self.repeated_calls, f"{counted(self.repeated_calls, 'repeated call')} with the ID of an earlier one"),
-            (
-                self.repeated_beginnings,
-                f"{counted(self.repeated_beginnings, 'trajectory')} with the beginning of another one; "
-                "keep only the last record of a conversation",
-            ),
-            (
-                self.calls_as_text,
-                f"{counted(self.calls_as_text, 'trajectory')} without calls, whose text or fields name some (such as "
-                "`Action:`, `tools_used`); record them as messages with tool calls",
-            ),
+        found = _sentences(
+            (bool(self.forced_format), "", f"no file looks like {self.forced_format}"),
+            (self.calls_not_read, "call", "in the source could not be read"),
+            (self.results_not_read, "result", "in the source could not be read"),
+            (unknown, "part", f"of messages could not be read: {kinds}"),
+            (bool(self.guessed_speakers), "", f"speakers were guessed: {names}; {_WITH_ROLES}"),
+            (self.unnamed_calls, "call", "whose tool has no name"),
+            (self.repeated_calls, "repeated call", "with the ID of an earlier one"),
+            (self.repeated_beginnings, "trajectory", f"with the beginning of another one; {_ONLY_THE_LAST}"),
+            (self.calls_as_text, "trajectory", f"without calls, whose text or fields name some {_AS_MESSAGES}"),
             (
                 self.stray_results > self.calls,
+                "",
                 f"more results without a call ({self.stray_results:,}) than calls ({self.calls:,})",
             ),
         )
@@ -151,55 +152,28 @@ class ImportSummary(BaseModel):
             for what, times in self.contradictions.items()
         )
         more = (each.sentence for each in self.differences if each.read > each.stated)
-        return (*(sentence for applies, sentence in found if applies), *disputed, *more)
+        return (*found, *disputed, *more)
 
     @computed_field
     @property
     def gaps(self) -> tuple[str, ...]:
         """What the source itself lacks, a sentence each."""
-        found = (
-            (self.rejected, f"{counted(self.rejected, 'record')} rejected"),
-            (
-                self.spans_without_content,
-                f"{counted(self.spans_without_content, 'span')} without messages; "
-                f"{_set(self.content_settings) or 'enable message content in the instrumentation'}",
-            ),
-            (
-                self.orphan_spans,
-                f"{counted(self.orphan_spans, 'span')} with a missing parent; "
-                "evaluate all files of a trace as one drop",
-            ),
-            (
-                self.orphan_sessions,
-                f"{counted(self.orphan_sessions, 'session')} of a sub-agent without the one that started it; "
-                "evaluate all files of a session as one drop",
-            ),
-            (
-                self.earlier_calls,
-                f"{counted(self.earlier_calls, 'call')} of earlier turns, read as context; "
-                "evaluate all traces of a conversation as one drop",
-            ),
-            (
-                self.failed_attempts,
-                f"{counted(self.failed_attempts, 'failed attempt')} before the last one, of which the log keeps only "
-                "the last request",
-            ),
-            (
-                self.rewound_branches,
-                f"{counted(self.rewound_branches, 'rewind')} by the user, with "
-                f"{counted(self.rewound_calls, 'call')}, left out",
-            ),
-            (
-                self.copied_histories,
-                f"{counted(self.copied_histories, 'session')} with the calls and tokens of the one it was forked from; "
-                "evaluate both as one drop",
-            ),
-            (self.unfinished, f"{counted(self.unfinished, 'evaluation')} that did not finish"),
-            (self.estimated_usages, f"{counted(self.estimated_usages, 'request')} with estimated tokens"),
-            (self.unanswered_calls, f"{counted(self.unanswered_calls, 'call')} without a result"),
+        settings = f"set {', '.join(self.content_settings)}" if self.content_settings else _CAPTURE
+        found = _sentences(
+            (self.rejected, "record", "rejected"),
+            (self.spans_without_content, "span", f"without messages; {settings}"),
+            (self.orphan_spans, "span", "with a missing parent; evaluate all files of a trace as one drop"),
+            (self.orphan_sessions, "session", f"of a sub-agent without the one that started it; {_ALL_FILES}"),
+            (self.earlier_calls, "call", f"of earlier turns, read as context; {_ALL_TRACES}"),
+            (self.failed_attempts, "failed attempt", f"before the last one, {_ONLY_THE_END}"),
+            (self.rewound_branches, "rewind", f"by the user, with {counted(self.rewound_calls, 'call')}, left out"),
+            (self.copied_histories, "session", f"with the calls and tokens of the one it was forked from; {_BOTH}"),
+            (self.unfinished, "evaluation", "that did not finish"),
+            (self.estimated_usages, "request", "with estimated tokens"),
+            (self.unanswered_calls, "call", "without a result"),
         )
         less = (each.sentence for each in self.differences if each.read < each.stated)
-        return (*(sentence for count, sentence in found if count), *less)
+        return (*found, *less)
 
     @computed_field
     @property
@@ -214,6 +188,11 @@ class ImportSummary(BaseModel):
         if not self.repeated_records:
             return reasons
         return f"{reasons} ({counted(self.repeated_records, 'repeated record')} read once)"
+
+
+def _sentences(*found: tuple[int, str, str]) -> tuple[str, ...]:
+    """What was found, a sentence each: the count with its noun, if it has one, and what is said of it."""
+    return tuple(f"{counted(count, noun)} {said}" if noun else said for count, noun, said in found if count)
 
 
 def _counts_of(trajectory: Trajectory) -> dict[str, int]:
@@ -366,7 +345,3 @@ def _digests(trajectory: Trajectory) -> Iterator[bytes]:
         digest.update(text[position:end].encode("utf-8", "surrogatepass"))
         position = end
         yield digest.digest()
-
-
-def _set(settings: Sequence[str]) -> str:
-    return f"set {', '.join(settings)}" if settings else ""

@@ -6,6 +6,7 @@ summary of an evaluation with lists of ids.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -15,6 +16,7 @@ from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.task_tests import labels_of_tests
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import list_in, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
@@ -34,14 +36,14 @@ def each_tested_run(
     files: Sequence[DropFile],
     detect: Callable[[Sample], bool],
     name: str,
-    trajectory_of: Callable[[Record, Mapping[str, PatchReport]], Trajectory],
-    stated: Comparisons,
+    trajectory_of: Callable[[Mapping[str, PatchReport], UnmappedFields, Record], Trajectory],
+    unmapped: UnmappedFields,
 ) -> Iterator[Trajectory | Rejection]:
     """Like `each_own_record`, for the files that are not test reports; the reports are passed with every record."""
     tested = [file for file in files if len(files) > 1 and is_report(sample_of(file))]
-    reports = reports_of(tested, stated)
+    reports = reports_of(tested, unmapped.stated)
     runs = [file for file in files if file not in tested]
-    return each_own_record(runs, detect, name, lambda record: trajectory_of(record, reports))
+    return each_own_record(runs, detect, name, partial(trajectory_of, reports, unmapped))
 
 
 def is_report(sample: Sample) -> bool:

@@ -166,8 +166,14 @@ class Transcript:
         """Number of steps so far, i.e. the number of the next step."""
         return self._turns.steps_written
 
-    def finished(self) -> tuple[str, tuple[Turn, ...]]:
-        """The text and its turns."""
+    def finished(self, unless: str | None = None) -> tuple[str, tuple[Turn, ...]]:
+        """The text and its turns.
+
+        Raises:
+            UnusableRecord: nothing was said or done; `unless` says so of the source.
+        """
+        if unless is not None and not self.steps_written:
+            raise UnusableRecord("no_trajectory_text", unless)
         return "".join(self._pieces), self._turns.finished()
 
     def _call(self, call: Call) -> ToolCall:

@@ -13,43 +13,42 @@ _PLAIN = (".txt", ".log")
 
 def why_unrecognised(files: Sequence[tuple[DropFile, Sample]]) -> str:
     """Explain the most informative file: invalid JSON before unsupported before empty."""
-    _, source, reason = min(_reason(file, sample) for file, sample in files)
+    reasons = ((*_reason(file, sample), file.source) for file, sample in files)
+    _, source, reason = min((rank, source, reason) for rank, reason, source in reasons)
     others = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
     return f"{source}{others} {reason}"
 
 
-def _reason(file: DropFile, sample: Sample) -> tuple[int, str, str]:
-    """Rank (lower is more informative), file name, and problem."""
+def _reason(file: DropFile, sample: Sample) -> tuple[int, str]:
+    """Rank (lower is more informative), and problem."""
     formats = (
         "Supported formats are listed by: evaluation-assets formats. If it is in none of them, write each run as a "
         'line {"task_id": "...", "messages": [{"role": "user", "content": "..."}, ...], "success": true}.'
     )
     if sample.members:
-        return 1, file.source, f"is an archive in no supported format. {formats}"
+        return 1, f"is an archive in no supported format. {formats}"
     if not sample.text.strip() and not sample.records:
-        return 2, file.source, "is empty. Export it again, or remove it."
+        return 2, "is empty. Export it again, or remove it."
     if is_program_log(sample.text):
         return (
             1,
-            file.source,
             "is the log of a program (lines with times and levels), which does not record the steps of an agent. "
             f"Export the messages or spans of the agent instead. {formats}",
         )
     broken = _broken_json(file.source, sample.text)
     if broken is not None:
-        return 0, file.source, f"is not valid JSON: {broken}. Export it again, or remove it."
+        return 0, f"is not valid JSON: {broken}. Export it again, or remove it."
     first = sample.records[0] if sample.records else None
     if isinstance(first, dict):
         names = ", ".join(repr(str(name)[:40]) for name in list(first)[:_SHOWN])
         more = ", ..." if len(first) > _SHOWN else ""
         return (
             1,
-            file.source,
             f"is in no supported format (fields of the first record: {names}{more}). {formats}",
         )
     is_text = first is None or (not isinstance(first, list) and _problem(sample.text) is not None)  # `12:00 ...`
     what = "plain text" if is_text else "JSON without records"
-    return 1, file.source, f"is in no supported format (content: {what}). {formats}"
+    return 1, f"is in no supported format (content: {what}). {formats}"
 
 
 def _broken_json(source: str, text: str) -> str | None:

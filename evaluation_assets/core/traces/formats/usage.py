@@ -1,5 +1,6 @@
 """Read token counts and costs under the field names of providers and frameworks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -186,6 +187,13 @@ def usage(
         cost_usd=cost_usd if cost_usd is not None and cost_usd > 0 else None,
     )
     return None if found == Usage() else found
+
+
+def usage_named(
+    fields: Fields, given: str, written: str, cached: Sequence[str] = (), cost: Sequence[str] = ()
+) -> Usage | None:
+    """Read a usage by the names of its figures."""
+    return usage(fields.whole(given), fields.whole(written), fields.number(*cost), fields.whole(*cached))
 
 
 def usage_beside(

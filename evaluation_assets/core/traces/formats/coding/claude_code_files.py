@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, RecordWatch, Rejection, UnreadableDrop
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnreadableDrop
 from evaluation_assets.core.traces.formats.coding.agent_sdk_messages import as_line
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
@@ -62,7 +62,7 @@ def own_records(file: DropFile, beside: SubAgents, unmapped: UnmappedFields) -> 
     missing: set[str] = set()
 
     def own() -> Iterator[Record | Rejection]:
-        for found in read_records(replace(file, watch=RecordWatch())):
+        for found in read_records(file.unwatched):
             record = found if isinstance(found, Rejection) else replace(found, data=as_line(found.data))
             origin = None if isinstance(record, Rejection) else first_text(at(record.data, "forkedFrom"), "sessionId")
             if origin is None or isinstance(record, Rejection) or origin == first_text(record.data, "sessionId"):

@@ -12,6 +12,7 @@ from typing import Any
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.coding.claude_code_branches import branches_left, is_of_client
 from evaluation_assets.core.traces.formats.coding.claude_code_copies import copied_lines
+from evaluation_assets.core.traces.formats.coding.session import Parts
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
@@ -51,12 +52,9 @@ QWEN_CODE = Client("Qwen Code", "qwen_code", "qwen-code")
 
 
 @dataclass(slots=True)
-class Reply:
+class Reply(Parts):
     """One model message, reassembled from its lines."""
 
-    thoughts: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
     usage: Usage | None = None
     model: str | None = None
 

@@ -14,7 +14,7 @@ from evaluation_assets.core.traces.formats.coding.session import CodingSession, 
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import as_object, at, first_text
+from evaluation_assets.core.traces.formats.untyped import as_object, at, first_text, object_in
 from evaluation_assets.core.traces.formats.usage import usage
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Usage, json_object
 
@@ -332,16 +332,14 @@ def _outcomes(lines: Sequence[Any]) -> dict[str, _Outcome]:
     """How calls ended, by call ID; the events come before or after the results."""
     found: dict[str, _Outcome] = {}
     for line in lines:
-        payload = line.get("payload") if isinstance(line, dict) and line.get("type") == "event_msg" else None
-        if not isinstance(payload, dict):
+        event = object_in(at(line, "payload")) if at(line, "type") == "event_msg" else {}
+        name = event.get("call_id") if event.get("type") in _ENDS else None
+        if event.get("type") == "item_completed" and at(event.get("item"), "type") in _ITEMS:
+            event = event["item"]
+            name = event.get("id")
+        elif event.get("type") not in _ENDS:
             continue
-        kind, item = payload.get("type"), payload.get("item")
-        if kind == "item_completed" and isinstance(item, dict) and item.get("type") in _ITEMS:
-            found[str(item.get("id"))] = _Outcome(_failure(item), _milliseconds(item.get("duration")), _code(item))
-        elif kind in _ENDS:
-            found[str(payload.get("call_id"))] = _Outcome(
-                _failure(payload), _milliseconds(payload.get("duration")), _code(payload)
-            )
+        found[str(name)] = _Outcome(_failure(event), _milliseconds(event.get("duration")), _code(event))
     return found
 
 

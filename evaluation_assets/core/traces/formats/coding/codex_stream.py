@@ -10,7 +10,7 @@ from evaluation_assets.core.traces.formats.coding.codex_rollouts import MAIN
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.formats.usage import usage_named
 from evaluation_assets.core.traces.trajectories.model import Agent
 
 _CALLS = {
@@ -56,11 +56,7 @@ class Stream:
     def _spent(self, counted: Fields) -> None:
         """The usage of the thread so far, with the turns of earlier runs."""
         counted.set_aside("cache_write_input_tokens", "reasoning_output_tokens")
-        self.session.spent = usage(
-            counted.whole("input_tokens"),
-            counted.whole("output_tokens"),
-            cached_tokens=counted.whole("cached_input_tokens"),
-        )
+        self.session.spent = usage_named(counted, "input_tokens", "output_tokens", ["cached_input_tokens"])
 
     def _item(self, item: Fields, kind: str) -> None:
         what, text = item.text("type") or "unknown", item.text("text")

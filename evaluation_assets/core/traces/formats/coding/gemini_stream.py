@@ -7,7 +7,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
-from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.formats.usage import usage_named
 from evaluation_assets.core.traces.trajectories.model import Agent
 
 
@@ -71,9 +71,7 @@ class Stream:
         if fields.text("status") == "error":
             self.session.error = one_line(fields.object("error").text("message")) or "error"
         stats = fields.object("stats")
-        self.session.spent = usage(
-            stats.whole("input_tokens"), stats.whole("output_tokens"), cached_tokens=stats.whole("cached")
-        )
+        self.session.spent = usage_named(stats, "input_tokens", "output_tokens", ["cached"])
         self.session.calls_stated = stats.whole("tool_calls")
         ignore_rest(stats, fields)
 

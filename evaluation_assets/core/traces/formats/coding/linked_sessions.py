@@ -7,10 +7,10 @@ sub-agents, a third one reads. One trajectory is in memory at a time, however ma
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, RecordWatch, Rejection, Sample
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection, Sample
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_spool import Place, SessionSpool, Unit, place_of
 from evaluation_assets.core.traces.formats.files.samples import own_files
@@ -107,7 +107,7 @@ class _Reading:
     def trajectories(self) -> Iterator[Trajectory | Rejection]:
         """Yield one trajectory per session that no other session started."""
         for only_roots in (True, False):  # sessions that started each other have no root
-            for unit in (unit for file in self._files for unit in self._format.units_of(_quiet(file))):
+            for unit in (unit for file in self._files for unit in self._format.units_of(file.unwatched)):
                 if isinstance(unit, Rejection):
                     if only_roots:
                         yield unit
@@ -168,11 +168,6 @@ class _Reading:
 def _units(files: Sequence[DropFile], format_: LinkedFormat) -> Iterator[Unit]:
     """All sessions; rejections come with the trajectories."""
     for file in files:
-        for unit in format_.units_of(_quiet(file)):
+        for unit in format_.units_of(file.unwatched):
             if not isinstance(unit, Rejection):
                 yield unit
-
-
-def _quiet(file: DropFile) -> DropFile:
-    """The file for a pass that only finds sessions: their records are counted when they are read."""
-    return replace(file, watch=RecordWatch())

@@ -84,7 +84,7 @@ def units_in(
 
 
 def why_no_object(data: Any) -> str | None:
-    """What was expected in place of a record that is no object."""
+    """What was expected in place of a record that is not an object."""
     return None if isinstance(data, dict) else "an object"
 
 

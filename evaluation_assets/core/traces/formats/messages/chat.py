@@ -1,7 +1,7 @@
 """OpenAI-style chat messages: roles, content, tool calls and tool messages."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from evaluation_assets.core.traces.formats.images import image_text, states_image
@@ -138,6 +138,12 @@ def system_of(messages: Iterable[Fields]) -> str | None:
         if meaning_of(message.text("role", "type", "from") or "") == "system"
     ]
     return "\n\n".join(prompt for prompt in prompts if prompt.strip()) or None
+
+
+def prompt_in(request: Fields, *names: str, text: Callable[[Fields], str]) -> str | None:
+    """The system prompt of a request under one of these names: a text, a part or several, of which `text` is taken."""
+    pieces = [part if isinstance(part, str) else text(part) for part in request.parts(*names)]
+    return "\n\n".join(piece for piece in pieces if piece.strip()) or None
 
 
 def said_of(

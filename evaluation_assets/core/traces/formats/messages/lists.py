@@ -4,7 +4,7 @@ A record is a list of messages, an object that has one, or a request with its re
 one conversation, as do requests that repeat the conversation so far.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +19,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     each_conversation,
     goes_on,
     joined,
-    not_a_record,
+    record_of,
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.files.records import read_records
@@ -103,11 +103,7 @@ class MessageShape:
         Raises:
             UnusableRecord: there are no messages, or none from an agent.
         """
-        data = {"messages": list(records)} if self.is_message(records[0]) else self.unwrapped(records[-1])
-        if isinstance(data, list):
-            data = {"messages": data}
-        if not isinstance(data, dict):
-            raise not_a_record(data, "an object or a list of messages")
+        data = record_of(list(records) if self.is_message(records[0]) else self.unwrapped(records[-1]))
         given = self._messages(data)
         if given and not any(map(self.is_message, given)):
             raise UnusableRecord("not_this_format", f"the messages of the record are not in format {self.name}")
@@ -130,13 +126,13 @@ class MessageShape:
                 usage=None if usages else whole,
             )
             reasons = [_object_at(fields, path).text(path[-1]) for path in self.stopped_at]
-            context = context_of(fields)
-            for reason in (*reasons, self.stopped(spoken[-1])):
-                context = merged(context, ended_by(reason))
-            for other in (holder, answering):
-                context = context if other is fields else merged(context, context_of(other))
-            context = merged(context, Context(model=self.model(fields, spoken), failure=self.failed(spoken[-1])))
-            context = merged(context, self.ended(fields, conversation.events))
+            context = merged(
+                context_of(fields),
+                *map(ended_by, (*reasons, self.stopped(spoken[-1]))),
+                *(context_of(other) for other in (holder, answering) if other is not fields),
+                Context(model=self.model(fields, spoken), failure=self.failed(spoken[-1])),
+                self.ended(fields, conversation.events),
+            )
             conversation = confirmed(unmapped, conversation)
             if left:
                 paid = total(said.usage for said in (*left, *conversation.events) if isinstance(said, Said))
@@ -213,3 +209,8 @@ def _objects_at(fields: Fields, paths: Sequence[Path]) -> tuple[Fields, list[Fie
         if holder.is_object(path[-1]):
             return holder, [holder.object(path[-1])]
     return fields, []
+
+
+def first_text_of(holders: Iterable[Fields], *names: str) -> str | None:
+    """The first text under these names in any of these objects; in all of them, these fields are read."""
+    return next(filter(None, [holder.text(*names) for holder in holders]), None)

@@ -24,14 +24,15 @@ def tools_of(fields: Fields, *keys: str) -> tuple[Tool, ...] | None:
         parameters = beside if inside is None else inside
         tool.set_aside("cache_control", "strict", "format")
         function.set_aside("strict", "format")
-        found.append(
-            Tool(
-                name=name,
-                description=function.text("description") or tool.text("description") or "",
-                parameters=parameters if isinstance(parameters, dict) else None,
-            )
-        )
+        found.append(described_tool(name, function.text("description") or tool.text("description"), parameters))
     return tuple(found)
+
+
+def described_tool(name: str, description: str | None, parameters: Any) -> Tool:
+    """A tool with its parameters, if these are an object."""
+    return Tool(
+        name=name, description=description or "", parameters=parameters if isinstance(parameters, dict) else None
+    )
 
 
 def has_hosted_tools(*holders: Fields) -> bool:

@@ -6,13 +6,13 @@ the messages. The runs of a thread in one file are one conversation. Tokens are 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.chat import content_of
 from evaluation_assets.core.traces.formats.messages.pieces import call_in
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
@@ -43,22 +43,22 @@ _ENDS = ("_END", "_START")
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory per thread of a file."""
-    for file in own_files(files, detect, NAME):
-        if isinstance(file, Rejection):
-            yield file
-            continue
-        threads: dict[str, list[Record]] = {}
-        thread = ""
-        for record in read_records(file):
-            if isinstance(record, Rejection):
-                yield record
-            elif first_text(record.data, "type") is None:
-                yield record.rejected(UnusableRecord("wrong_type", "expected an event with a type"))
-            else:
-                thread = first_text(record.data, "threadId") or thread
-                threads.setdefault(thread, []).append(record)
-        for name, events in threads.items():
-            yield usable(events[0], lambda _, name=name, own=events: _trajectory(name, own, unmapped))
+    return each_own_file(files, detect, NAME, partial(_threads_in, unmapped))
+
+
+def _threads_in(unmapped: UnmappedFields, file: DropFile) -> Iterator[Trajectory | Rejection]:
+    threads: dict[str, list[Record]] = {}
+    thread = ""
+    for record in read_records(file):
+        if isinstance(record, Rejection):
+            yield record
+        elif first_text(record.data, "type") is None:
+            yield record.rejected(UnusableRecord("wrong_type", "expected an event with a type"))
+        else:
+            thread = first_text(record.data, "threadId") or thread
+            threads.setdefault(thread, []).append(record)
+    for name, events in threads.items():
+        yield usable(events[0], lambda _, name=name, own=events: _trajectory(name, own, unmapped))
 
 
 def is_event(data: Any) -> bool:

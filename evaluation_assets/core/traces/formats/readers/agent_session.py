@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
 from evaluation_assets.core.traces.formats.files.records import read_items, read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.messages.chat import stated_error
+from evaluation_assets.core.traces.formats.messages.tool_definitions import described_tool
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
     Call,
@@ -55,9 +56,7 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
         alone = declared[0].id if len(declared) == 1 else "agent"
         transcript = Transcript()
         asked = [_turn(turn, transcript, alone) for turn in fields.objects("turns") or [fields]]
-        if transcript.steps_written == 0:
-            raise UnusableRecord("no_trajectory_text", "no turn has agent steps or a response")
-        text, turns = transcript.finished()
+        text, turns = transcript.finished("no turn has agent steps or a response")
         metadata = fields.object("session_metadata", "metadata")
         spoke = dict.fromkeys(interaction.agent_id for turn in turns for interaction in turn.interactions)
         unknown = [Agent(id=agent) for agent in spoke if agent not in {agent.id for agent in declared}]
@@ -123,11 +122,7 @@ def _agent(fields: Fields, settings: JsonObject) -> Agent:
 
 def _tool(fields: Fields) -> Tool:
     schema = fields.value("parameters_schema", "parameters", "input_schema")
-    return Tool(
-        name=fields.name("name") or "tool",
-        description=fields.text("description") or "",
-        parameters=schema if isinstance(schema, dict) else None,
-    )
+    return described_tool(fields.name("name") or "tool", fields.text("description"), schema)
 
 
 def _turn(fields: Fields, transcript: Transcript, alone: str) -> str | None:

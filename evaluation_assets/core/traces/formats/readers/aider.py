@@ -15,8 +15,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.context import Context
 from evaluation_assets.core.traces.formats.conversation import Conversation, trajectory_from
 from evaluation_assets.core.traces.formats.files.opening import read_text
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.usage import usage
@@ -44,22 +43,22 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per start of Aider."""
-    for file in own_files(files, detect, NAME):
-        if isinstance(file, Rejection):
-            yield file
+    return each_own_file(files, detect, NAME, partial(_starts_in, unmapped))
+
+
+def _starts_in(unmapped: UnmappedFields, file: DropFile) -> Iterator[Trajectory | Rejection]:
+    text = read_text(file.path, file.source)
+    starts = [*_START.finditer(text)]
+    if not starts:
+        yield Rejection(file.source, 1, "no_trajectory_text", "the file has no line '# aider chat started at'", "")
+    for number, start in enumerate(starts, start=1):
+        end = starts[number].start() if number < len(starts) else len(text)
+        session = text[start.end() : end]
+        if not re.search(rf"^{_ASKED} ", session, re.MULTILINE):
+            unmapped.count("starts in which nothing was asked")
             continue
-        text = read_text(file.path, file.source)
-        starts = [*_START.finditer(text)]
-        if not starts:
-            yield Rejection(file.source, 1, "no_trajectory_text", "the file has no line '# aider chat started at'", "")
-        for number, start in enumerate(starts, start=1):
-            end = starts[number].start() if number < len(starts) else len(text)
-            session = text[start.end() : end]
-            if not re.search(rf"^{_ASKED} ", session, re.MULTILINE):
-                unmapped.count("starts in which nothing was asked")
-                continue
-            record = Record(file.source, number, session, session.encode())
-            yield usable(record, partial(_trajectory, start[1].strip(), unmapped))
+        record = Record(file.source, number, session, session.encode())
+        yield usable(record, partial(_trajectory, start[1].strip(), unmapped))
 
 
 def _trajectory(started: str, unmapped: UnmappedFields, record: Record) -> Trajectory:

@@ -18,8 +18,9 @@ from evaluation_assets.core.traces.formats.conversation import (
     confirmed,
     each_conversation,
     goes_on,
-    not_a_record,
+    record_of,
     trajectory_from,
+    usages_by_answer,
 )
 from evaluation_assets.core.traces.formats.messages.chat import (
     content_of,
@@ -27,14 +28,15 @@ from evaluation_assets.core.traces.formats.messages.chat import (
     has_parts_of_others,
     part_kinds,
     part_text,
+    prompt_in,
     stated_error,
 )
-from evaluation_assets.core.traces.formats.messages.invocation_logs import CHUNKS, unlogged
+from evaluation_assets.core.traces.formats.messages.pieces import user_events
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
-from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, as_text
+from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import as_object, at, object_in
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
@@ -42,6 +44,8 @@ NAME = "anthropic_messages"
 DESCRIPTION = "Anthropic messages: content blocks with tool_use and tool_result, with or without requests and responses"
 DETECTION = "messages whose content has tool_use, tool_result or thinking blocks, or that come with a system prompt"
 
+_CHUNKS = "chunks"
+"""Field of a response of which a log of Bedrock has only the chunks that were streamed."""
 _BLOCKS = frozenset(
     (
         "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use",
@@ -80,7 +84,7 @@ def detect(sample: Sample) -> bool:
     if any(is_of_cline(record) for record in sample.records):
         return False
     return not any(has_tools(record) for record in sample.records) and any(
-        is_anthropic(_request_of(unlogged(record))) for record in sample.records
+        is_anthropic(_request_of(_unlogged(record))) for record in sample.records
     )
 
 
@@ -95,12 +99,10 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
     Raises:
         UnusableRecord: there are no messages, or none from an agent.
     """
-    records = [unlogged(record) for record in records]
+    records = [_unlogged(record) for record in records]
     are_messages = _is_message(records[0]) and (len(records) > 1 or not _is_response(records[0]))
-    data = _request_of(list(records) if are_messages else records[-1])
-    if not isinstance(data, dict):
-        raise not_a_record(data, "an object or a list of messages")
-    if CHUNKS in object_in(data.get("response")):
+    data = record_of(_request_of(list(records) if are_messages else records[-1]))
+    if _CHUNKS in object_in(data.get("response")):
         raise UnusableRecord("streamed_response", "the log has the response as chunks, which are not supported")
     with unmapped.reading(data) as fields:
         request = fields if isinstance(data.get("messages"), list) else fields.object("request", "body", "params")
@@ -116,11 +118,12 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         if response is not None:
             model = response.text("model") or model
             response.set_aside("id", "stop_sequence", "usage", "container", "context_management", "stop_details")
-        usages = _usages(unmapped, records)
+        logged = (data for data in records if _is_response(data) or not _is_message(data))
+        usages = usages_by_answer(unmapped, logged, _used_in, lambda data: _request_in(data).get("messages"))
         confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
         conversation = Conversation(
             events=tuple(_events([*messages, *answer], usages)),
-            system=content_of_system(request),
+            system=prompt_in(request, "system", text=part_text),
             tools=tools_of(request, "tools"),
             has_other_tools=has_hosted_tools(request),
             usage=usage_of(fields.object("usage")) if response is not fields else None,
@@ -128,12 +131,6 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         request.set_aside("stream", "betas", "anthropic_version", "service_tier", "context_management")
         context = merged(context, ended_by([*messages, *answer][-1].text("stop_reason")))
         return trajectory_from(NAME, confirmed(unmapped, conversation), merged(context, Context(model=model)))
-
-
-def content_of_system(request: Fields) -> str | None:
-    """The system prompt: a text or a list of blocks."""
-    pieces = [part if isinstance(part, str) else part_text(part) for part in request.parts("system")]
-    return "\n\n".join(piece for piece in pieces if piece.strip()) or None
 
 
 def _events(messages: Iterable[Fields], usages: dict[int, Usage]) -> Iterator[Event]:
@@ -149,17 +146,13 @@ def _events(messages: Iterable[Fields], usages: dict[int, Usage]) -> Iterator[Ev
 
 def _request(blocks: Sequence[str | Fields]) -> Iterator[Event]:
     """Add a user message: tool results and text."""
-    said: list[str] = []
-    for block in blocks:
-        if isinstance(block, str):
-            said.append(block)
-        elif (block.text("type") or "").endswith("tool_result"):
-            yield _result(block)
-        else:
-            said.append(_text(block))
-    text = "\n".join(piece for piece in said if piece)
-    if text.strip():
-        yield Asked(text=text)
+    return user_events(map(_given, blocks))
+
+
+def _given(block: str | Fields) -> str | Result:
+    if isinstance(block, str):
+        return block
+    return _result(block) if (block.text("type") or "").endswith("tool_result") else _text(block)
 
 
 def _answer(blocks: Sequence[str | Fields], usage: Usage | None) -> Iterator[Event]:
@@ -243,18 +236,9 @@ def _text(block: Fields) -> str:
     return as_text(block.rest())
 
 
-def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
-    """Usage of each answer in a log by message index. The answer is the message after those of its request."""
-    found: dict[int, Usage] = {}
-    for data in records:
-        if not isinstance(data, dict) or (_is_message(data) and not _is_response(data)):
-            continue
-        with unmapped.peeking(data) as fields:
-            response = _response_of(fields)
-            usage = None if response is None else usage_of(response.object("usage"))
-        if usage is not None:
-            found[len(list(objects_in(_request_in(data).get("messages"))))] = usage
-    return found
+def _used_in(fields: Fields) -> Usage | None:
+    response = _response_of(fields)
+    return None if response is None else usage_of(response.object("usage"))
 
 
 def _response_of(fields: Fields) -> Fields | None:
@@ -306,7 +290,7 @@ def _is_message(data: Any) -> bool:
 
 def _belongs(earlier: Any, later: Any) -> bool:
     """Whether a record continues the last: single-message lines, or a request that repeats the conversation."""
-    earlier, later = unlogged(earlier), unlogged(later)
+    earlier, later = _unlogged(earlier), _unlogged(later)
     if _is_message(earlier):
         return _is_message(later) and not (_is_response(earlier) and _is_response(later))
     if not isinstance(earlier, dict) or not isinstance(later, dict):
@@ -315,3 +299,19 @@ def _belongs(earlier: Any, later: Any) -> bool:
         return False
     before, after = _request_in(earlier).get("messages"), _request_in(later).get("messages")
     return isinstance(before, list) and isinstance(after, list) and goes_on(before, after)
+
+
+def _unlogged(data: Any) -> Any:
+    """An entry of `InvokeModel` of a log of Amazon Bedrock, as a request with its response; other values unchanged.
+
+    The bodies are objects, or JSON texts; that of a streamed response is the list of its chunks.
+    """
+    if at(data, "schemaType") != "ModelInvocationLog" or not str(at(data, "operation")).startswith("InvokeModel"):
+        return data
+    request = as_object(at(at(data, "input"), "inputBodyJson"))
+    if request is None or not isinstance(request.get("messages"), list):
+        return data
+    body = at(at(data, "output"), "outputBodyJson")
+    response = {_CHUNKS: body} if isinstance(body, list) else as_object(body)
+    about = {"id": data.get("requestId"), "timestamp": data.get("timestamp"), "model": data.get("modelId")}
+    return {**about, "request": request, "response": response}

@@ -96,7 +96,10 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A document being read: its location, its caller and the prompt it was called with."""
+    """A document being read: its location, its caller and the prompt it was called with.
+
+    `children` are the documents in it that no step has referenced yet, `usages` those of its steps.
+    """
 
     data: JsonObject
     source: str
@@ -104,6 +107,9 @@ class _Part:
     said_to_it: str = ""
     depth: int = 0
     continues: str | None = None
+    agent_id: str = ""
+    children: dict[str, JsonObject] = field(default_factory=dict)
+    usages: list[Usage | None] = field(default_factory=list)
 
 
 def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: UnmappedFields, record: Record) -> Trajectory:
@@ -153,7 +159,7 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
     with reading.unmapped.reading(part.data) as fields:
         version, session = fields.text("schema_version"), fields.name("session_id")
         name = fields.name("trajectory_id")
-        agent_id = _agent(fields.object("agent"), part, reading)
+        part = replace(part, agent_id=_agent(fields.object("agent"), part, reading), children=_embedded(fields))
         extra = fields.object("extra")
         if root is not None:
             root |= {"task_id": extra.name("task_id", "task_name"), "labels": {}, "success": None}
@@ -166,17 +172,15 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
             root["success"] = next((outcome for outcome in outcomes if outcome is not None), None)
             ids = (("version", version), ("session_id", session), ("trajectory_id", name))
             root |= {key: value for key, value in ids if value is not None}
-        children = _embedded(fields)
-        usages: list[Usage | None] = []
         counted = len(reading.usages)
         is_leading = True
         steps = fields.objects("steps")
         for step in steps:
             is_leading = is_leading and step.text("source") == "system"
-            yield from _step(step, part, agent_id, children, usages, reading, is_leading=is_leading)
-        for name in list(children):  # not referenced by any step
-            yield from _sub_agent(children.pop(name), part, agent_id, "", reading)
-        metrics, own = fields.object("final_metrics"), total(usages)
+            yield from _step(step, part, reading, is_leading=is_leading)
+        for name in list(part.children):  # not referenced by any step
+            yield from _sub_agent(part.children.pop(name), part, "", reading)
+        metrics, own = fields.object("final_metrics"), total(part.usages)
         own_total = final_usage(metrics)
         confirm(reading.unmapped.stated, own_total, at_least(own_total, own))  # a total may include what no step has
         stated = reading.unmapped.stated
@@ -189,7 +193,7 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
         reading.usages[counted:] = [at_least(used, own_total)]
         continued = fields.text("continued_trajectory_ref")
     if continued is not None:
-        yield from _continuation(continued, part, agent_id, reading)
+        yield from _continuation(continued, part, reading)
 
 
 def _agent(fields: Fields, part: _Part, reading: _Reading) -> str:
@@ -205,16 +209,7 @@ def _agent(fields: Fields, part: _Part, reading: _Reading) -> str:
     return agent_id
 
 
-def _step(
-    step: Fields,
-    part: _Part,
-    agent_id: str,
-    children: dict[str, JsonObject],
-    usages: list[Usage | None],
-    reading: _Reading,
-    *,
-    is_leading: bool,
-) -> Iterator[Event]:
+def _step(step: Fields, part: _Part, reading: _Reading, *, is_leading: bool) -> Iterator[Event]:
     """Read a step. Leading system steps are the system prompt; later ones are messages to the agent."""
     step.set_aside("step_id", "llm_call_count")
     if step.flag("is_copied_context"):
@@ -235,27 +230,27 @@ def _step(
         if message.strip() and message.strip() not in part.said_to_it:
             yield Said(agent_id=part.caller or "agent", message=message)
     elif source == "system" and is_leading and not calls:
-        known = reading.agents[agent_id]
+        known = reading.agents[part.agent_id]
         if message.strip():
-            reading.agents[agent_id] = replace(known, description=known.description or message)
+            reading.agents[part.agent_id] = replace(known, description=known.description or message)
     elif source in ("agent", "assistant") or calls:
         used = usage_in_metrics(step.object("metrics"))
-        usages.append(used)
+        part.usages.append(used)
         model = step.text("model_name")
-        if model is not None and reading.agents[agent_id].model is None:
-            reading.agents[agent_id] = replace(reading.agents[agent_id], model=model)
+        if model is not None and reading.agents[part.agent_id].model is None:
+            reading.agents[part.agent_id] = replace(reading.agents[part.agent_id], model=model)
         thought = step.text("reasoning_content")
         if message.strip() or thought or calls:
             yield Said(
-                agent_id=agent_id,
+                agent_id=part.agent_id,
                 thought=thought,
                 message=message if message.strip() else None,
                 calls=calls,
                 usage=used,
             )
     elif message.strip():
-        yield Result(content=message, call_id=_NO_CALL, agent_id=agent_id)
-    yield from _observation(step.object("observation"), part, agent_id, calls, children, reading)
+        yield Result(content=message, call_id=_NO_CALL, agent_id=part.agent_id)
+    yield from _observation(step.object("observation"), part, calls, reading)
 
 
 def _called(step: Fields, source: str | None, message: str) -> tuple[str, tuple[Call, ...]]:
@@ -275,14 +270,7 @@ def _called(step: Fields, source: str | None, message: str) -> tuple[str, tuple[
     return typed["content"], tuple(Call(name=call["name"], arguments=call["arguments"]) for call in typed["tool_calls"])
 
 
-def _observation(
-    observation: Fields,
-    part: _Part,
-    agent_id: str,
-    calls: tuple[Call, ...],
-    children: dict[str, JsonObject],
-    reading: _Reading,
-) -> Iterator[Event]:
+def _observation(observation: Fields, part: _Part, calls: tuple[Call, ...], reading: _Reading) -> Iterator[Event]:
     """Add all results of a step, then the work of the sub-agents it called."""
     called: list[tuple[JsonObject, str]] = []
     for result in observation.objects("results"):
@@ -298,30 +286,30 @@ def _observation(
             error = f"exit code {code}"
         if content or call_id is not None or references is None:
             passed = error is None and code == 0
-            yield Result(content=content, call_id=told_id, error=error, agent_id=agent_id, succeeded=passed)
+            yield Result(content=content, call_id=told_id, error=error, agent_id=part.agent_id, succeeded=passed)
     for reference, said in called:
         name = reference.get("trajectory_id")
-        if isinstance(name, str) and name in children:
-            yield from _sub_agent(children.pop(name), part, agent_id, said, reading)
+        if isinstance(name, str) and name in part.children:
+            yield from _sub_agent(part.children.pop(name), part, said, reading)
         elif (place := reading.documents.find(reference, part.source)) is not None and place not in reading.seen:
             reading.seen.add(place)
             data = reading.documents.load(place)
-            yield from _sub_agent(data, part, agent_id, said, reading, place[0])
+            yield from _sub_agent(data, part, said, reading, place[0])
         else:
             reading.unmapped.count("steps[].observation.results[].subagent_trajectory_ref (not in the drop)")
             reading.unmapped.stated.compare("sub-agent session", 1, 0)
 
 
 def _sub_agent(
-    data: JsonObject, part: _Part, caller: str, said: str, reading: _Reading, source: str | None = None
+    data: JsonObject, part: _Part, said: str, reading: _Reading, source: str | None = None
 ) -> Iterator[Event]:
     if part.depth == DEEPEST:
         reading.unmapped.count("subagent_trajectories[] (nested too deeply)")
         return
-    yield from _events(_Part(data, source or part.source, caller, said, part.depth + 1), reading)
+    yield from _events(_Part(data, source or part.source, part.agent_id, said, part.depth + 1), reading)
 
 
-def _continuation(reference: str, part: _Part, agent_id: str, reading: _Reading) -> Iterator[Event]:
+def _continuation(reference: str, part: _Part, reading: _Reading) -> Iterator[Event]:
     found = {"trajectory_path": reference}, {"trajectory_id": reference}
     place = next((place for one in found if (place := reading.documents.find(one, part.source)) is not None), None)
     if place is None or place in reading.seen:
@@ -329,7 +317,9 @@ def _continuation(reference: str, part: _Part, agent_id: str, reading: _Reading)
         return
     reading.seen.add(place)
     data = reading.documents.load(place)
-    yield from _events(_Part(data, place[0], part.caller, part.said_to_it, part.depth, continues=agent_id), reading)
+    yield from _events(
+        _Part(data, place[0], part.caller, part.said_to_it, part.depth, continues=part.agent_id), reading
+    )
 
 
 def _embedded(fields: Fields) -> dict[str, JsonObject]:

@@ -10,7 +10,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.images import image_text
-from evaluation_assets.core.traces.formats.messages.chat import stated_error
+from evaluation_assets.core.traces.formats.messages.chat import prompt_in, stated_error
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, call_in, user_events
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
@@ -146,11 +146,6 @@ def _text(part: Fields) -> str:
     return f"[{part.note_unknown()}]"
 
 
-def _system(request: Fields, _: Sequence[Fields]) -> str | None:
-    pieces = [part if isinstance(part, str) else _text(part) for part in request.parts("system", "system_prompt")]
-    return "\n\n".join(piece for piece in pieces if piece.strip()) or None
-
-
 def _tools(request: Fields) -> tuple[Tool, ...] | None:
     settings = request.object("toolConfig")
     settings.set_aside("toolChoice")
@@ -177,7 +172,7 @@ _SHAPE = MessageShape(
     is_message=_is_message,
     is_typical=_is_typical,
     events=_events,
-    system=_system,
+    system=lambda request, _: prompt_in(request, "system", "system_prompt", text=_text),
     tools=_tools,
     messages_at=tuple((*path, "messages") for path in _REQUESTS),
     answers_at=tuple((*path, "output", "message") for path in _RESPONSES),

@@ -17,7 +17,7 @@ from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in
-from evaluation_assets.core.traces.formats.usage import usage
+from evaluation_assets.core.traces.formats.usage import usage_named
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
 
 NAME = "browser_use"
@@ -105,12 +105,8 @@ def _answer(step: Fields) -> str | None:
 
 def _usage(summary: Fields) -> Usage | None:
     summary.set_aside("by_model", "entry_count", "total_tokens", "total_prompt_cost", "total_completion_cost")
-    return usage(
-        summary.whole("total_prompt_tokens"),
-        summary.whole("total_completion_tokens"),
-        summary.amount("total_cost"),
-        summary.whole("total_prompt_cached_tokens"),
-    )
+    cached, cost = ["total_prompt_cached_tokens"], ["total_cost"]
+    return usage_named(summary, "total_prompt_tokens", "total_completion_tokens", cached, cost)
 
 
 detect = any_record(_is_history)

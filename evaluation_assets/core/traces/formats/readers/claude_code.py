@@ -174,9 +174,7 @@ class _Session:
             self._hand_over(chain, name, _SUB_AGENT)
         if self._transcript.steps_written == 0 and self._lines.outcome and not self._lines.failure:
             self._transcript.said(Said(agent_id=name, message=self._lines.outcome))  # printed without what led to it
-        if self._transcript.steps_written == 0:
-            raise UnusableRecord("no_trajectory_text", "no line has an agent message or a tool call")
-        text, turns = self._transcript.finished()
+        text, turns = self._transcript.finished("no line has an agent message or a tool call")
         task = next(iter(self._asked), "")
         task_id = task_id_of(None, task, text)
         failure, ended = self._lines.failure, ended_by(self._lines.stop_reason)

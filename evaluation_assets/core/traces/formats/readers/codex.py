@@ -4,11 +4,12 @@ A rollout is one trajectory. Sub-agents have rollouts of their own, which join t
 they are in the same drop.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import orjson
+
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection
-from evaluation_assets.core.traces.formats.coding.codex_forks import copied, digests_of, forked_from
 from evaluation_assets.core.traces.formats.coding.codex_legacy import enveloped, is_document, is_header, is_legacy
 from evaluation_assets.core.traces.formats.coding.codex_rollouts import Rollout, started_by
 from evaluation_assets.core.traces.formats.coding.codex_stream import Stream
@@ -19,6 +20,8 @@ from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text
+from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 NAME = "codex"
 DESCRIPTION = "Codex CLI sessions: rollouts with their sub-agents, and events of `codex exec --json`"
@@ -56,7 +59,7 @@ def _link_of(lines: Sequence[Any]) -> Link:
     meta = next((at(line, "payload") for line in lines if at(line, "type") == "session_meta"), None)
     spawned = at(at(at(meta, "source"), "subagent"), "thread_spawn")
     parent = first_text(meta, "parent_thread_id") or first_text(spawned, "parent_thread_id")
-    return Link(first_text(meta, "id"), parent, started_by(lines), forked_from(lines))
+    return Link(first_text(meta, "id"), parent, started_by(lines), _forked_from(lines))
 
 
 def _session_of(unmapped: UnmappedFields, lines: Sequence[Any], copies: int) -> CodingSession:
@@ -77,13 +80,52 @@ def _is_event(record: Any) -> bool:
     )
 
 
+def _forked_from(lines: Iterable[Any]) -> str | None:
+    """The ID of the session that a rollout was forked from: it is named, or has its `session_meta` as second one."""
+    metas = [at(line, "payload") for line in lines if at(line, "type") == "session_meta"]
+    if not metas:
+        return None
+    named = first_text(metas[0], "forked_from_id")
+    return named or next((name for meta in metas[1:2] if (name := first_text(meta, "id"))), None)
+
+
+def _digests_of(lines: Iterable[Any]) -> frozenset[str]:
+    """Digests of lines without their times."""
+    return frozenset(_digest(line) for line in lines if isinstance(line, dict))
+
+
+def _copied(lines: Sequence[Any], origin: frozenset[str]) -> int:
+    """How many of the first lines of a fork were copied, by the digests of the session that it comes from.
+
+    A fork begins with its own `session_meta`, and goes on with the lines of the session it comes from, whose times are
+    those of copying. Compaction leaves some of them out, so the copies are not always a beginning.
+    Calls, results and token counts are never equal by chance; messages are, so they count only directly after copies.
+    """
+    end = 0
+    for index, line in enumerate(lines):
+        if at(line, "type") == "session_meta":
+            end += end == index
+        elif isinstance(line, dict) and (end == index or _is_unique(line)) and _digest(line) in origin:
+            end = index + 1
+    return end
+
+
+def _is_unique(line: JsonObject) -> bool:
+    payload = at(line, "payload")
+    return first_text(payload, "call_id") is not None or at(payload, "type") == "token_count"
+
+
+def _digest(line: JsonObject) -> str:
+    return digest(orjson.dumps([line.get("type"), line.get("payload")], option=orjson.OPT_SORT_KEYS).decode())
+
+
 _FORMAT = LinkedFormat(
     name=NAME,
     is_own=lambda record: _is_line(record) or _is_event(record) or is_legacy(record),
     units_of=_units_of,
     link_of=_link_of,
     session_of=_session_of,
-    digests_of=digests_of,
-    copied=copied,
+    digests_of=_digests_of,
+    copied=_copied,
 )
 detect, read = _FORMAT.detects, _FORMAT.read

@@ -7,7 +7,7 @@ the log in one of its fields; recorded outcomes and annotations become labels.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
@@ -52,6 +52,8 @@ _HEAD = 20_000
 _LOG = ("trajectory", "content", "log", "messages", "history")
 _EXTRA = ("mas_name", "benchmark_name", "round", "index", "run_id", "log_file", "project_name")
 _LABELS = ("human_labels", "human_label_summary", "human_annotations", "annotations", "labels", "note", "other_data")
+_FILLED = ("task", "task_id", "success", "reference_answer", "started_at", "cost_usd")
+"""What a record within another one takes from that if it has none of its own."""
 _ANSWER = ("reference_answer", "ground_truth")
 
 
@@ -123,16 +125,9 @@ class _Told:
 
     def within(self, outer: "_Told") -> "_Told":
         """Fill missing values from the enclosing record."""
-        return _Told(
-            task=self.task or outer.task,
-            task_id=self.task_id or outer.task_id,
-            success=outer.success if self.success is None else self.success,
-            reference_answer=self.reference_answer or outer.reference_answer,
-            started_at=self.started_at or outer.started_at,
-            cost_usd=outer.cost_usd if self.cost_usd is None else self.cost_usd,
-            labels={**self.labels, **outer.labels},
-            extra={**self.extra, **outer.extra},
-        )
+        missing = {name: getattr(outer, name) for name in _FILLED if getattr(self, name) is None}
+        labels, extra = {**self.labels, **outer.labels}, {**self.extra, **outer.extra}
+        return replace(self, **missing, labels=labels, extra=extra)
 
 
 def _told(fields: Fields) -> _Told:

@@ -15,7 +15,7 @@ from evaluation_assets.core.traces.formats.messages.gemini_contents import (
     pieces_of,
     usage_of_gemini,
 )
-from evaluation_assets.core.traces.formats.messages.lists import MessageShape
+from evaluation_assets.core.traces.formats.messages.lists import MessageShape, first_text_of
 from evaluation_assets.core.traces.formats.messages.pieces import agent_events, user_events
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.transcript import Event
@@ -138,8 +138,7 @@ def _tools(request: Fields) -> tuple[Tool, ...] | None:
 
 
 def _model(fields: Fields, messages: Sequence[Fields]) -> str | None:
-    holders = (fields, fields.object("response"), *messages)
-    return next(filter(None, [holder.text("modelVersion", "model_version") for holder in holders]), None)
+    return first_text_of((fields, fields.object("response"), *messages), "modelVersion", "model_version")
 
 
 _SHAPE = MessageShape(

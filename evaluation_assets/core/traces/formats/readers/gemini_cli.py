@@ -14,7 +14,7 @@ from evaluation_assets.core.traces.formats.coding.client_context import is_clien
 from evaluation_assets.core.traces.formats.coding.gemini_parts import parts_of, texts_in, usage_in
 from evaluation_assets.core.traces.formats.coding.gemini_stream import Stream, is_init
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
-from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession, Parts
 from evaluation_assets.core.traces.formats.coding.session_logs import units_in, why_no_object
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
@@ -149,7 +149,7 @@ class _Stored:
         self.session.at(time)
         parts = parts_of(fields.parts("content"))
         if kind == "gemini":
-            self._reply(fields, parts.thoughts, parts.texts, parts.calls)
+            self._reply(fields, parts)
         self._heard(parts.results, "\n".join(parts.texts) if kind == "user" else "")
 
     def _heard(self, results: list[Result], text: str) -> None:
@@ -161,11 +161,11 @@ class _Stored:
         else:
             self.session.asked(text)
 
-    def _reply(self, fields: Fields, thoughts: list[str], texts: list[str], parsed: list[Call]) -> None:
+    def _reply(self, fields: Fields, parts: Parts) -> None:
         self.session.ran_on(fields.text("model"))
         for thought in fields.objects("thoughts"):
             said = (thought.text("subject"), thought.text("description"))
-            thoughts.append("\n".join(part for part in said if part is not None))
+            parts.thoughts.append("\n".join(part for part in said if part is not None))
             thought.set_aside("timestamp")
         calls: list[Call] = []
         results: list[Result] = []
@@ -179,12 +179,12 @@ class _Stored:
             calls.append(Call(name=name, id=identity, arguments=call.value("args")))
             if (result := _result(call, identity, name)) is not None:
                 results.append(result)
-        calls += [call for call in parsed if call.id is None or call.id not in self._called]
+        calls += [call for call in parts.calls if call.id is None or call.id not in self._called]
         self.session.interruptions += any(result.error == "cancelled" for result in results)
         self.session.said(
             Said(
-                thought="\n\n".join(filter(None, thoughts)) or None,
-                message="\n".join(texts) or None,
+                thought="\n\n".join(filter(None, parts.thoughts)) or None,
+                message="\n".join(parts.texts) or None,
                 calls=tuple(calls),
                 usage=usage_in(fields.object("tokens"), _TOKENS),
             )

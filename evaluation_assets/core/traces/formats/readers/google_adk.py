@@ -8,7 +8,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.context import is_limit, is_refusal
 from evaluation_assets.core.traces.formats.messages.adk_evals import sessions_in
 from evaluation_assets.core.traces.formats.messages.gemini_contents import Pairs, merged, pieces_of, usage_of_gemini
-from evaluation_assets.core.traces.formats.messages.lists import MessageShape
+from evaluation_assets.core.traces.formats.messages.lists import MessageShape, first_text_of
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, agent_events, user_events
 from evaluation_assets.core.traces.formats.transcript import Event, Result, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -96,10 +96,6 @@ def _rewound(events: Sequence[Fields]) -> list[Fields]:
     return found
 
 
-def _model(_: Fields, events: Sequence[Fields]) -> str | None:
-    return next(filter(None, [event.text("modelVersion", "model_version") for event in events]), None)
-
-
 def _problem(event: Fields) -> str | None:
     """What an event says went wrong. An empty answer of a model has its usual end as the code of an error."""
     code = event.text("errorCode", "error_code")
@@ -127,7 +123,7 @@ _SHAPE = MessageShape(
     messages_at=(("events",), ("session", "events")),
     stopped=_stopped,
     failed=_failed,
-    model=_model,
+    model=lambda _, events: first_text_of(events, "modelVersion", "model_version"),
     runs=sessions_in,
     taken_back=_rewound,
 )

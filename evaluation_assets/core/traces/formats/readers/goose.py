@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.coding.session import CodingSession, Parts
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.pieces import in_a_row
@@ -71,44 +71,39 @@ class _Session:
         shown.rest()
         fields.set_aside("id")
         self.session.at_seconds(fields.number("created"))
-        thoughts: list[str] = []
-        texts: list[str] = []
-        calls: list[Call] = []
-        results: list[Result] = []
+        told = Parts()
         for part in fields.parts("content"):
-            self._part(part, thoughts, texts, calls, results)
-        if seen_by_user is False and seen_by_agent is not False and not calls and not results:
+            self._part(part, told)
+        if seen_by_user is False and seen_by_agent is not False and not told.calls and not told.results:
             self.session.compactions += role == "assistant"  # a summary, and the note that announces it
             self._unmapped.count("messages[] (for the model only)")
             return
-        for result in results:
+        for result in told.results:
             self.session.answered(result)
         if role == "user":
-            self.session.asked("\n".join(texts))
+            self.session.asked("\n".join(told.texts))
         else:
-            self.session.spoke("\n\n".join(thoughts), "\n".join(texts), calls)
+            self.session.spoke("\n\n".join(told.thoughts), "\n".join(told.texts), told.calls)
             for call, problem in self._refused:
                 self.session.answered(Result(content=problem, call_id=call, error=one_line(problem) or "error"))
         self._refused.clear()
 
-    def _part(
-        self, part: str | Fields, thoughts: list[str], texts: list[str], calls: list[Call], results: list[Result]
-    ) -> None:
+    def _part(self, part: str | Fields, told: Parts) -> None:
         if isinstance(part, str):
-            texts.append(part)
+            told.texts.append(part)
             return
         kind = part.text("type") or "unknown"
         part.set_aside("annotations", "_meta", "metadata", "signature", "thoughtSignature", "thought_signature")
         if kind == "text":
-            texts.append(part.text("text") or "")
+            told.texts.append(part.text("text") or "")
         elif kind == "thinking":
-            thoughts.append(part.text("thinking") or "")
+            told.thoughts.append(part.text("thinking") or "")
         elif kind in _CALLS:
-            calls.append(self._call(part))
+            told.calls.append(self._call(part))
         elif kind == "toolResponse":
-            results.append(_result(part))
+            told.results.append(_result(part))
         elif kind == "image":
-            texts.append(image_text(part))
+            told.texts.append(image_text(part))
             part.rest()
         elif kind in _SILENT:
             part.rest()
@@ -227,5 +222,4 @@ _LOG = SessionLog(
     session=lambda lines, unmapped: _Session(lines, unmapped).session,
     is_session=lambda record: isinstance(at(record, "conversation"), list),
 )
-detect = _LOG.detects
-read = _LOG.read
+detect, read = _LOG.detects, _LOG.read

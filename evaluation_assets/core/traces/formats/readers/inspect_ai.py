@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
 
@@ -23,14 +24,17 @@ from evaluation_assets.core.traces.formats.base import (
 from evaluation_assets.core.traces.formats.context import success_of
 from evaluation_assets.core.traces.formats.files.archives import read_member
 from evaluation_assets.core.traces.formats.files.records import read_items, read_value, record_of, too_large
-from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
+from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.files.unpacking import LARGEST_RECORD, TooLarge, check_expansion
-from evaluation_assets.core.traces.formats.isolation import usable
-from evaluation_assets.core.traces.formats.messages.inspect_attempts import failed_attempts
+from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.inspect_events import KINDS, conversation_of, is_incomplete
 from evaluation_assets.core.traces.formats.messages.inspect_messages import Resolved, calls_of, content_of, usage_in
-from evaluation_assets.core.traces.formats.messages.inspect_totals import ReadSamples, confirm_log
-from evaluation_assets.core.traces.formats.messages.inspect_usage import agents_usage
+from evaluation_assets.core.traces.formats.messages.inspect_usage import (
+    ReadSamples,
+    agents_usage,
+    confirm_log,
+    failed_attempts,
+)
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
@@ -68,23 +72,23 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per sample of each log."""
-    for file in own_files(files, detect, NAME):
-        if isinstance(file, Rejection):
-            yield file
-            continue
-        samples = _archived(file) if sample_of(file).members else _listed(file)
-        read = ReadSamples()
-        about: JsonObject = {}
-        for about, record in samples:
-            read.add(record.data if isinstance(record, Record) else None)
-            if isinstance(record, Rejection):
-                yield record
-            else:
-                yield usable(record, lambda record, log=about: _trajectory_of(record, log, unmapped), is_whole=True)
-        if read.samples:
-            confirm_log(about, read, unmapped)
+    return each_own_file(files, detect, NAME, partial(_samples_in, unmapped))
+
+
+def _samples_in(unmapped: UnmappedFields, file: DropFile) -> Iterator[Trajectory | Rejection]:
+    samples = _archived(file) if sample_of(file).members else _listed(file)
+    read = ReadSamples()
+    about: JsonObject = {}
+    for about, record in samples:
+        read.add(record.data if isinstance(record, Record) else None)
+        if isinstance(record, Rejection):
+            yield record
         else:
-            yield Rejection(file.source, 1, "no_trajectory_text", "the log has no samples", "")
+            yield usable(record, lambda record, log=about: _trajectory_of(record, log, unmapped), is_whole=True)
+    if read.samples:
+        confirm_log(about, read, unmapped)
+    else:
+        yield Rejection(file.source, 1, "no_trajectory_text", "the log has no samples", "")
 
 
 def _archived(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]:

@@ -183,5 +183,4 @@ def _usage(used: Fields) -> Usage | None:
 
 
 _LOG = SessionLog(name=NAME, is_line=_is_line, session=_session)
-detect = _LOG.detects
-read = _LOG.read
+detect, read = _LOG.detects, _LOG.read

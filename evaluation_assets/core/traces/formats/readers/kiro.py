@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection
-from evaluation_assets.core.traces.formats.coding.session import CodingSession
+from evaluation_assets.core.traces.formats.coding.session import CodingSession, Parts
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog
 from evaluation_assets.core.traces.formats.files.records import first_object
 from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.messages.pieces import call_in
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text
+from evaluation_assets.core.traces.formats.transcript import Result, Said, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
@@ -94,29 +94,29 @@ def _line(session: CodingSession, fields: Fields, unmapped: UnmappedFields) -> N
         ignore_rest(data, fields)
         return
     session.at_seconds(data.object("meta").number("timestamp"))
-    texts: list[str] = []
-    thoughts: list[str] = []
-    calls: list[Call] = []
+    told = Parts()
     for block in data.objects("content"):
         what, inner = block.text("kind"), block.object("data") if block.is_object("data") else None
         if inner is None:
-            texts.append(block.text("data") or "")
+            told.texts.append(block.text("data") or "")
         elif what == "toolUse":
-            calls.append(call_in(inner, "name", "input", "toolUseId"))
+            told.calls.append(call_in(inner, "name", "input", "toolUseId"))
         elif what == "toolResult":
             session.answered(_result(inner))
         elif what == "thinking":
-            thoughts.append(inner.text("text") or "")
+            told.thoughts.append(inner.text("text") or "")
         elif what == "image":
-            texts.append("[image]")
+            told.texts.append("[image]")
         else:
             block.note_unknown(what or "without a kind")
         if inner is not None:
             inner.rest()
-    text = "\n\n".join(filter(None, map(str.strip, texts)))
+    text = "\n\n".join(filter(None, map(str.strip, told.texts)))
     if kind == "AssistantMessage":
-        if text or thoughts or calls:
-            session.said(Said(thought="\n\n".join(thoughts) or None, message=text or None, calls=tuple(calls)))
+        if text or told.thoughts or told.calls:
+            session.said(
+                Said(thought="\n\n".join(told.thoughts) or None, message=text or None, calls=tuple(told.calls))
+            )
     else:
         session.asked(text)
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.context import Context, context_of, merged
 from evaluation_assets.core.traces.formats.conversation import (
     Conversation,
     grouped,
     joined,
-    not_a_record,
+    record_of,
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.isolation import usable
@@ -87,19 +87,6 @@ _UNNAMED = "unnamed"
 _DEEPEST = 200
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a record is an executor result, a run, or has LangChain messages."""
-    return any(
-        _has_steps(record)
-        or is_run(record)
-        or is_batch(record)
-        or _is_message(record)
-        or any(map(_is_message, messages_in(record)))
-        or added_in(record, _is_line)
-        for record in sample.records
-    )  # fmt: skip
-
-
 def _has_steps(record: Any) -> bool:
     """Whether a record is the result of an executor; runs of smolagents on GAIA name their steps so, too."""
     steps = at(record, "intermediate_steps")
@@ -131,10 +118,7 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
     Raises:
         UnusableRecord: the record has none of the supported shapes, or no agent message or tool call.
     """
-    data = _plain(_as_one(record.data))
-    data = {"messages": data} if isinstance(data, list) else data
-    if not isinstance(data, dict):
-        raise not_a_record(record.data, "an object or a list of messages")
+    data = record_of(_plain(_as_one(record.data)))
     if isinstance(messages := data.get("messages"), list):
         data = {**data, "messages": joined_chunks(messages)}
     with unmapped.reading(data) as fields:
@@ -228,8 +212,8 @@ def _conversation(fields: Fields) -> Trajectory:
     broken = _error_in(fields)
     stopped = broken is not None and LIMIT.search(broken) is not None
     ended = Context(cut_off=stopped, failure=None if stopped else broken)
-    context = merged(context_of(fields), Context(model=next(filter(None, models), None)))
-    return trajectory_from(NAME, conversation, merged(context, ended))
+    context = merged(context_of(fields), Context(model=next(filter(None, models), None)), ended)
+    return trajectory_from(NAME, conversation, context)
 
 
 def _error_in(fields: Fields) -> str | None:
@@ -328,3 +312,15 @@ def _is_line(data: Any) -> bool:
     if not isinstance(data, dict) or "role" in data or data.get("type") not in _ROLES:
         return False
     return "content" in data or isinstance(data.get("data"), dict)
+
+
+detect = any_record(
+    lambda record: (
+        _has_steps(record)
+        or is_run(record)
+        or is_batch(record)
+        or _is_message(record)
+        or any(map(_is_message, messages_in(record)))
+        or bool(added_in(record, _is_line))
+    )
+)

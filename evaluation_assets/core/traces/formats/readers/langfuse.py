@@ -95,7 +95,7 @@ def _span(data: JsonObject, trace: str | None, unmapped: UnmappedFields) -> Span
             title,
             fields.value("input"),
             fields.value("output"),
-            lambda what: unmapped.note("unknown_part", what),
+            unmapped,
             model=fields.text("model", "providedModelName"),
             usage=langfuse_usage(
                 counts, at(costs, "total") or fields.number("totalCost", "calculatedTotalCost"), unmapped.stated

@@ -32,12 +32,10 @@ _BROKEN = re.compile(r"(?<!Format)(?:Error|Exception)$")
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per run; outcomes come from the test reports."""
-    return each_tested_run(
-        files, detect, NAME, lambda record, reports: trajectory_of(record, reports, unmapped), unmapped.stated
-    )
+    return each_tested_run(files, detect, NAME, trajectory_of, unmapped)
 
 
-def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: UnmappedFields) -> Trajectory:
+def trajectory_of(reports: Mapping[str, PatchReport], unmapped: UnmappedFields, record: Record) -> Trajectory:
     """Build the trajectory of one record.
 
     Raises:

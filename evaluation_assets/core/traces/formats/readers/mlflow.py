@@ -143,16 +143,7 @@ def _attributes(name: str, own: JsonObject, unmapped: UnmappedFields) -> JsonObj
             said = None  # the Agents SDK records an agent's type of output, not its output
         if kind == "AGENT" and own.get("mlflow.openai.agent_run_root") is True:
             kind = "CHAIN"  # around the spans of the agents themselves
-        return attributes_of(
-            kind,
-            name,
-            given,
-            said,
-            lambda what: unmapped.note("unknown_part", what),
-            model=model,
-            tools=tools,
-            usage=usage,
-        )
+        return attributes_of(kind, name, given, said, unmapped, model=model, tools=tools, usage=usage)
 
 
 def _set_aside(fields: Fields, given: Any) -> None:

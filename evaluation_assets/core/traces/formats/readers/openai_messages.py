@@ -19,8 +19,9 @@ from evaluation_assets.core.traces.formats.conversation import (
     confirmed,
     each_conversation,
     goes_on,
-    not_a_record,
+    record_of,
     trajectory_from,
+    usages_by_answer,
 )
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.traces.formats.messages.chat import (
@@ -44,7 +45,7 @@ from evaluation_assets.core.traces.formats.readers.kimi_code import is_mark
 from evaluation_assets.core.traces.formats.readers.openai_responses import is_item
 from evaluation_assets.core.traces.formats.transcript import one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, object_in
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
@@ -93,11 +94,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
     Raises:
         UnusableRecord: there are no messages, or none from an agent.
     """
-    data = list(records) if _is_message(records[0]) else records[-1]
-    if isinstance(data, list):
-        data = {"messages": data}
-    if not isinstance(data, dict):
-        raise not_a_record(data, "an object or a list of messages")
+    data = record_of(list(records) if _is_message(records[0]) else records[-1])
     if data.get("object") == "chat.completion.chunk":
         raise UnusableRecord(
             "wrong_type", "a chunk of a streamed completion; export the request's messages and the completed answer"
@@ -123,13 +120,15 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             what = f"the record has no list of messages in {', '.join(LISTS)}"
             raise UnusableRecord("no_trajectory_text", what if failure is None else f"the request failed: {failure}")
         written_context = Context(task=written.task, final_answer=written.answer, failure=failure)
-        context = merged(merged(context_of(fields), known), written_context)
-        if request is not fields:
-            context = merged(context, context_of(request))
-        for choice in choices:
-            context = merged(context, ended_by(choice.text("finish_reason")))
-        context = merged(context, Context(model=response.text("model")))
-        usages = _usages(unmapped, records)
+        context = merged(
+            context_of(fields),
+            known,
+            written_context,
+            *([] if request is fields else [context_of(request)]),
+            *(ended_by(choice.text("finish_reason")) for choice in choices),
+            Context(model=response.text("model")),
+        )
+        usages = usages_by_answer(unmapped, records, _used_in, _request_messages)
         confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
         conversation = Conversation(
             events=tuple(
@@ -183,19 +182,10 @@ def _failure_of(fields: Fields) -> str | None:
     return one_line(fields.text("error_str"))  # LiteLLM
 
 
-def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
-    """Usage of each answer in a log by message index. The answer is the message after those of its request."""
-    found: dict[int, Usage] = {}
-    for data in records:
-        if not isinstance(data, dict):
-            continue
-        with unmapped.peeking(data) as fields:
-            usage = usage_of(_response_of(fields).object("usage"))
-            cost = fields.number(*_COSTS)
-        if usage is not None:
-            usage = replace(usage, cost_usd=cost) if cost and usage.cost_usd is None else usage
-            found[len(list(objects_in(_request_messages(data))))] = usage
-    return found
+def _used_in(fields: Fields) -> Usage | None:
+    """The usage of an answer in a log, with what LiteLLM computed as its cost."""
+    usage, cost = usage_of(_response_of(fields).object("usage")), fields.number(*_COSTS)
+    return replace(usage, cost_usd=cost) if usage is not None and cost and usage.cost_usd is None else usage
 
 
 def _conversation_of(message: Any) -> str | None:

@@ -17,11 +17,11 @@ from evaluation_assets.core.traces.formats.conversation import (
     confirmed,
     each_conversation,
     goes_on,
-    not_a_record,
+    record_of,
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.images import image_text
-from evaluation_assets.core.traces.formats.messages.chat import ROLES, content_of, first_line, stated_error
+from evaluation_assets.core.traces.formats.messages.chat import ROLES, content_of, first_line, prompt_in, stated_error
 from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page, from_first
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.grok import is_of_grok
@@ -84,10 +84,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
     conversation = Conversation(events=())
     asked: list[Any] = []
     for record in records:
-        data = {"items": record} if isinstance(record, list) else record
-        if not isinstance(data, dict):
-            raise not_a_record(data, "an object or a list of items")
-        data = from_first(data)
+        data = from_first(record_of(record, "items"))
         with unmapped.reading(data) as fields:
             confirm_page(fields)
             request, response = _request_of(fields), _response_of(fields)
@@ -100,7 +97,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             context = merged(context, _context(fields, request, response))
             conversation = Conversation(
                 events=tuple(events),
-                system=conversation.system or content_of_instructions(response) or content_of_instructions(request),
+                system=conversation.system or _instructions(response) or _instructions(request),
                 tools=conversation.tools
                 or tools_of(response, "tools")
                 or tools_of(request, "tools")
@@ -118,10 +115,9 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
 
 
 def _context(fields: Fields, request: Fields, response: Fields) -> Context:
-    context = context_of(fields)
+    contexts = [context_of(fields)]
     for other in (request, response):
-        if other is not fields:
-            context = merged(context, context_of(other))
+        contexts += [] if other is fields else [context_of(other)]
         other.set_aside(
             "object", "store", "parallel_tool_calls", "truncation", "text", "service_tier", "background", "billing",
             "completed_at", "previous_response_id", "output_text", "usage", "user", "stream", "include", "status",
@@ -132,15 +128,11 @@ def _context(fields: Fields, request: Fields, response: Fields) -> Context:
     error = response.object("error")
     failure = error.text("message", "code")
     error.set_aside("code")
-    return merged(merged(context, ended_by(incomplete)), Context(failure=failure))
+    return merged(*contexts, ended_by(incomplete), Context(failure=failure))
 
 
-def content_of_instructions(fields: Fields) -> str | None:
-    """The system prompt of a request, given as text or items."""
-    pieces = [
-        part if isinstance(part, str) else content_of(part) for part in fields.parts("instructions", "system_prompt")
-    ]
-    return "\n\n".join(piece for piece in pieces if piece.strip()) or None
+def _instructions(fields: Fields) -> str | None:
+    return prompt_in(fields, "instructions", "system_prompt", text=content_of)
 
 
 def _events(items: Iterable[str | Fields], usage: Usage | None) -> Iterator[Event]:

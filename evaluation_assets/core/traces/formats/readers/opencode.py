@@ -3,13 +3,15 @@
 A sub-agent has a session of its own, which joins that of its caller if it is in the same drop.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import orjson
+
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
-from evaluation_assets.core.traces.formats.coding.opencode_forks import copied, digests_of, history_of, is_fork
 from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession, Parts
 from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
@@ -18,7 +20,8 @@ from evaluation_assets.core.traces.formats.transcript import Call, Result, as_te
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
-from evaluation_assets.core.traces.trajectories.model import Agent, Usage
+from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Usage
 
 NAME = "opencode"
 DESCRIPTION = "opencode sessions: exports with their sub-agents, and events of `opencode run --format json`"
@@ -29,6 +32,7 @@ MAIN = "opencode"
 
 _EVENTS = ("step_start", "step_finish", "text", "tool_use", "reasoning")
 _PART = ("id", "sessionID", "messageID", "time", "metadata", "synthetic", "ignored", "snapshot")
+_FORK_TITLE = re.compile(r".* \(fork #\d+\)", re.DOTALL)
 _SILENT = ("step-start", "snapshot", "patch", "retry", "agent", "subtask")
 
 
@@ -54,8 +58,8 @@ def _link_of(records: Sequence[Any]) -> Link:
         child, call = first_text(at(at(part, "state"), "metadata"), "sessionId"), first_text(part, "callID")
         if child is not None and call is not None:
             started.setdefault(child, call)
-    history = history_of(records)
-    forked = is_fork(records)
+    history = _history_of(records)
+    forked = _is_fork(records)
     return Link(
         id=first_text(info, "id") or first_text(records[0], "sessionID"),
         parent=first_text(info, "parentID"),
@@ -87,7 +91,7 @@ class _Reading:
         self._reply = Parts()
 
     def export(self, fields: Fields, copies: int) -> None:
-        """Read an exported session but for its first messages, which were copied."""
+        """Read an exported session but for its first messages, which were _copied."""
         info = fields.object("info")
         self.session.id = info.name("id")
         parent = info.name("parentID")
@@ -277,13 +281,48 @@ def _is_event(record: Any) -> bool:
     )
 
 
+def _is_fork(records: Sequence[Any]) -> bool:
+    """Whether an export says that its session was forked.
+
+    A fork begins with copies of messages, which have IDs of their own, but the times and the parts of the others. Only
+    its title tells that it is one, and nothing where it comes from: that is the session with the same first message.
+    """
+    return _FORK_TITLE.fullmatch(first_text(at(records[0], "info"), "title") or "") is not None
+
+
+def _history_of(records: Sequence[Any]) -> str | None:
+    """A name for the history that the messages of an export begin with."""
+    return next((_digest(message) for message in _messages(records)), None)
+
+
+def _digests_of(records: Sequence[Any]) -> frozenset[str]:
+    """Digests of the messages of an export."""
+    return frozenset(map(_digest, _messages(records)))
+
+
+def _copied(records: Sequence[Any], origin: frozenset[str]) -> int:
+    """How many of the first messages were copied, by the digests of the session that they come from."""
+    messages = _messages(records)
+    return next((place for place, one in enumerate(messages) if _digest(one) not in origin), len(messages))
+
+
+def _messages(records: Sequence[Any]) -> list[JsonObject]:
+    return list(objects_in(at(records[0], "messages")))
+
+
+def _digest(message: JsonObject) -> str:
+    info = at(message, "info")
+    parts = [[at(part, name) for name in ("type", "callID", "text")] for part in objects_in(message.get("parts"))]
+    return digest(orjson.dumps([at(info, "role"), at(at(info, "time"), "created"), parts]).decode())
+
+
 _FORMAT = LinkedFormat(
     name=NAME,
     is_own=lambda record: _is_export(record) or _is_event(record),
     units_of=_units_of,
     link_of=_link_of,
     session_of=_session_of,
-    digests_of=digests_of,
-    copied=copied,
+    digests_of=_digests_of,
+    copied=_copied,
 )
 detect, read = _FORMAT.detects, _FORMAT.read

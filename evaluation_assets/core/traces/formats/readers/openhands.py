@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
 from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
@@ -170,9 +170,7 @@ class _Run:
             if id(event) not in self._answered:
                 with self._unmapped.reading(event, "events[].") as fields:
                     self._add(event, fields)
-        if self._transcript.steps_written == 0:
-            raise UnusableRecord("no_trajectory_text", "no event is an agent action")
-        text, turns = self._transcript.finished()
+        text, turns = self._transcript.finished("no event is an agent action")
         task = task or (self._asked[0] if self._asked else "")
         task_id = task_id_of(task_id, task, text)
         answer = final_submission(text, turns) or final_message(turns)

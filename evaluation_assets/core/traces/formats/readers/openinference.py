@@ -17,7 +17,6 @@ from typing import Any
 from evaluation_assets.core.traces.formats.base import (
     DropFile,
     Record,
-    RecordWatch,
     Rejection,
     UnusableRecord,
     any_record,
@@ -89,7 +88,7 @@ def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
     own: set[str] = set()
     annotations = _Annotations()
     for file in files:
-        for record in read_records(replace(file, watch=RecordWatch())):  # the second pass counts the records
+        for record in read_records(file.unwatched):
             if isinstance(record, Rejection):
                 continue
             if _is_annotation(record.data):

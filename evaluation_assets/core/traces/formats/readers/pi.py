@@ -1,14 +1,17 @@
 """Sessions of Pi, the coding agent: a log whose entries form a tree; the branch with the last entry is current."""
 
-from collections.abc import Sequence
+import posixpath
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection
 from evaluation_assets.core.traces.formats.branches import path_to
-from evaluation_assets.core.traces.formats.coding.pi_forks import own_records
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, add_time, content_text
+from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.messages.chat import first_line
+from evaluation_assets.core.traces.formats.times import chronological
 from evaluation_assets.core.traces.formats.transcript import Asked, Result, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
@@ -18,6 +21,9 @@ from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, 
 NAME = "pi"
 DESCRIPTION = "Pi coding agent sessions, of the current branch; the tokens of other branches count"
 DETECTION = "lines with a header of type session that has a cwd, or messages of the role toolResult or bashExecution"
+
+_EntryKey = tuple[str | None, str | None]
+"""ID and time of an entry, which a fork has from the session it was forked from."""
 
 _SUMMARIES = ("compaction", "branch_summary")
 _SILENT = ("thinking_level_change", "label", "custom", "context_transform", "ephemeral")
@@ -174,6 +180,35 @@ def _uses(session: CodingSession, model: str | None) -> None:
         session.agent = replace(session.agent, model=model)
 
 
-_LOG = SessionLog(name=NAME, is_line=_is_line, session=_session, records=own_records)
-detect = _LOG.detects
-read = _LOG.read
+def _own_records(files: Sequence[DropFile], file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rejection]:
+    """The records of a session without those that it has of the session it was forked from, if that is in the drop."""
+    header = next((one.data for one in read_records(file.unwatched) if isinstance(one, Record)), None)
+    parent = first_text(header, "parentSession", "branchedFrom")
+    name = None if parent is None else parent.replace("\\", "/").rpartition("/")[2]
+    origin = next((one for one in files if one != file and posixpath.basename(one.source) == name), None)
+    copies = _entry_keys(origin) if origin is not None else frozenset[_EntryKey]()
+    if name is not None and origin is None and _has_older(file, first_text(header, "timestamp")):
+        unmapped.note("copied_history", name)
+    if not copies:
+        return read_records(file)
+    records = read_records(file.unwatched)
+    return file.watch.over(one for one in records if isinstance(one, Rejection) or _entry_key(one.data) not in copies)
+
+
+def _entry_keys(file: DropFile) -> frozenset[_EntryKey]:
+    found = (_entry_key(one.data) for one in read_records(file.unwatched) if isinstance(one, Record))
+    return frozenset(entry for entry in found if None not in entry)
+
+
+def _entry_key(line: Any) -> _EntryKey:
+    return first_text(line, "id"), first_text(line, "timestamp")
+
+
+def _has_older(file: DropFile, begun: str | None) -> bool:
+    """Whether entries are older than their session."""
+    times = (first_text(one.data, "timestamp") for one in read_records(file.unwatched) if isinstance(one, Record))
+    return any(chronological(time) < chronological(begun) for time in times if time is not None and begun is not None)
+
+
+_LOG = SessionLog(name=NAME, is_line=_is_line, session=_session, records=_own_records)
+detect, read = _LOG.detects, _LOG.read

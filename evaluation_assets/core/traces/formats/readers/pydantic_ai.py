@@ -5,7 +5,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.images import image_text, states_image
 from evaluation_assets.core.traces.formats.messages.chat import content_of, first_line
-from evaluation_assets.core.traces.formats.messages.lists import MessageShape
+from evaluation_assets.core.traces.formats.messages.lists import MessageShape, first_text_of
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, call_in, user_events
 from evaluation_assets.core.traces.formats.transcript import Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -114,10 +114,6 @@ def _system(_: Fields, messages: Sequence[Fields]) -> str | None:
     return "\n\n".join(dict.fromkeys(prompt for prompt in prompts if prompt and prompt.strip())) or None
 
 
-def _model(_: Fields, messages: Sequence[Fields]) -> str | None:
-    return next(filter(None, [message.text("model_name") for message in messages]), None)
-
-
 _SHAPE = MessageShape(
     name=NAME,
     is_message=_is_message,
@@ -126,6 +122,6 @@ _SHAPE = MessageShape(
     system=_system,
     messages_at=(("messages",), ("all_messages",), ("message_history",)),
     stopped=lambda message: message.text("finish_reason"),
-    model=_model,
+    model=lambda _, messages: first_text_of(messages, "model_name"),
 )
 detect, read = _SHAPE.detects, _SHAPE.read

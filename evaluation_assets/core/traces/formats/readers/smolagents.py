@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.chat import calls_of, content_of
-from evaluation_assets.core.traces.formats.messages.lists import MessageShape
+from evaluation_assets.core.traces.formats.messages.lists import MessageShape, first_text_of
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.usage import usage_of
@@ -105,7 +105,7 @@ def _is_named(call: Call, error: str) -> bool:
 
 
 def _system(_: Fields, steps: Sequence[Fields]) -> str | None:
-    return next(filter(None, [step.text("system_prompt") for step in steps]), None)
+    return first_text_of(steps, "system_prompt")
 
 
 _SHAPE = MessageShape(

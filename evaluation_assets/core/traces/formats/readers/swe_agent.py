@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile, zip_longest
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
 from evaluation_assets.core.traces.formats.patch_reports import PatchReport, each_tested_run
 from evaluation_assets.core.traces.formats.templates import filled_in
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of
@@ -41,12 +41,10 @@ _BROKEN = re.compile(r"exit_(?:api|environment_error|error)", re.IGNORECASE)
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per run; outcomes come from the test reports."""
-    return each_tested_run(
-        files, detect, NAME, lambda record, reports: trajectory_of(record, reports, unmapped), unmapped.stated
-    )
+    return each_tested_run(files, detect, NAME, trajectory_of, unmapped)
 
 
-def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: UnmappedFields) -> Trajectory:
+def trajectory_of(reports: Mapping[str, PatchReport], unmapped: UnmappedFields, record: Record) -> Trajectory:
     """Build the trajectory of one run.
 
     Raises:
@@ -64,9 +62,7 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
             transcript.asked(Asked(text=history.prompt))
         for step in fields.objects("trajectory"):
             _step(step, transcript, history)
-        if transcript.steps_written == 0:
-            raise UnusableRecord("no_trajectory_text", "'trajectory' has no steps")
-        text, turns = transcript.finished()
+        text, turns = transcript.finished("'trajectory' has no steps")
         setup, problem = config.object("agent"), config.object("problem_statement")
         model, templates = setup.object("model"), setup.object("templates")
         info = fields.object("info")

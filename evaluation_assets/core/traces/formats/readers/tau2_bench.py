@@ -21,7 +21,7 @@ from evaluation_assets.core.traces.formats.files.records import read_items, read
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.chat import calls_of, content_of, first_line, result_of, said_of
-from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
+from evaluation_assets.core.traces.formats.messages.tool_definitions import described_tool, tools_of
 from evaluation_assets.core.traces.formats.readers.tau_bench import succeeded
 from evaluation_assets.core.traces.formats.tau2_reviews import review_labels
 from evaluation_assets.core.traces.formats.tau2_voice import messages_of, session_usage, with_cost
@@ -305,10 +305,7 @@ def _tools(environment: Fields) -> tuple[Tool, ...] | None:
         signature = signatures.object(name)
         signature.set_aside("name", "returns", "raises", "examples", "info")
         parameters = signature.value("params", "parameters")
-        description = signature.text("short_desc", "doc", "description") or ""
-        found.append(
-            Tool(name=name, description=description, parameters=parameters if isinstance(parameters, dict) else None)
-        )
+        found.append(described_tool(name, signature.text("short_desc", "doc", "description"), parameters))
     return tuple(found)
 
 

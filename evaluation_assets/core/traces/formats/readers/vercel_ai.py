@@ -11,7 +11,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.images import image_text, states_image
 from evaluation_assets.core.traces.formats.messages.ai_sdk_steps import REPEATED, goes_on_with, is_step, unwrapped
 from evaluation_assets.core.traces.formats.messages.chat import content_of, first_line
-from evaluation_assets.core.traces.formats.messages.lists import MessageShape
+from evaluation_assets.core.traces.formats.messages.lists import MessageShape, first_text_of
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, user_events
 from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -231,8 +231,7 @@ def _system(request: Fields, messages: Sequence[Fields]) -> str | None:
 
 
 def _model(fields: Fields, messages: Sequence[Fields]) -> str | None:
-    holders = (fields, *reversed(messages))
-    return next(filter(None, [holder.object("response").text("modelId") for holder in holders]), None)
+    return first_text_of([holder.object("response") for holder in (fields, *reversed(messages))], "modelId")
 
 
 _SHAPE = MessageShape(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
+from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
 from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -59,9 +59,7 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
         if question is not None and not (messages and messages[0].kind == "user"):
             transcript.asked(Asked(text=question))
         steps = _write(messages, transcript)
-        if transcript.steps_written == 0:
-            raise UnusableRecord("no_trajectory_text", "'history' has no agent message")
-        text, turns = transcript.finished()
+        text, turns = transcript.finished("'history' has no agent message")
         described = {names.agent(name): text for name, text in prompts.items() if isinstance(text, str)}
         task = question or asked or ""
         task_id = task_id_of(fields.recorded_id("question_ID", "question_id", "task_id", "id"), task, text)

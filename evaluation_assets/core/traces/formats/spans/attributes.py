@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evaluation_assets.core.traces.formats.pauses import error_of_run
-from evaluation_assets.core.traces.formats.spans.crew_tasks import is_of_crew, task_in
 from evaluation_assets.core.traces.formats.spans.langchain_dumps import agent_in, tool_message_in
 from evaluation_assets.core.traces.formats.spans.messages import (
     Message,
@@ -263,8 +262,8 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
     asked = next((message.text for message in reversed(given) if message.role == "user" and message.text), None)
     answered = next((message.text.strip() for message in reversed(said) if message.text.strip()), None)
     question = _value(fields, "input.value", "traceloop.entity.input", "mlflow.spanInputs")
-    if is_of_crew(span):
-        question, (asked, answered) = None, task_in(span)
+    if _is_of_crew(span):
+        question, (asked, answered) = None, _crew_task_in(span)
     name = _text(fields, "gen_ai.agent.name", "agent_name", "agent.name", "traceloop.entity.name", "graph.node.id")
     return AgentRun(
         name=name or re.sub(r"^invoke_agent\s+|\.(?:run|invoke|kickoff)$", "", span.name) or "agent",
@@ -375,3 +374,14 @@ def _decoded(attributes: JsonObject) -> JsonObject:
 def _vercel(fields: Fields) -> JsonObject | None:
     text, calls = _value(fields, "ai.response.text"), decoded(_value(fields, "ai.response.toolCalls"))
     return None if text is None and calls is None else {"role": "assistant", "content": text, "tool_calls": calls}
+
+
+def _is_of_crew(span: Span) -> bool:
+    """Whether a span is the work of a crew's agent. Its input has the agent and its tools, but not the task."""
+    return "crew_key" in span.attributes and "task_id" in span.attributes
+
+
+def _crew_task_in(span: Span) -> tuple[str | None, str | None]:
+    """The task and the answer in the output of such a span. An agent that failed has no output."""
+    output = object_in(decoded(span.attributes.get("output.value")))
+    return first_text(output, "description"), first_text(output, "raw")

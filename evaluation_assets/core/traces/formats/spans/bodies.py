@@ -5,15 +5,13 @@ OpenAI (chat and Responses), Anthropic, Gemini, Bedrock and LangChain bodies bec
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
-
-Note = Callable[[str], object]
-"""Called with the kind of each item that is not understood."""
 
 _REQUEST = ("messages", "contents", "input", "inputs", "prompt")
 _REPLY = ("choices", "candidates", "generations", "output", "outputs", "messages", "message", "content")
@@ -25,18 +23,18 @@ _PROMPT_FIRST = re.compile(r"(?:system|developer): ")
 _DEEPEST = 5
 
 
-def request_messages(value: Any, note: Note) -> list[JsonObject]:
+def request_messages(value: Any, unmapped: UnmappedFields) -> list[JsonObject]:
     """The messages of a request, its system prompt first."""
     body = decoded(value)
     prompt = next((found for key in _SYSTEM if (found := at(body, key))), None)
     system = [{"role": "system", "content": prompt}] if prompt else []
-    found = _spoken(body) if isinstance(body, str) else _messages(body, _REQUEST, "user", note)
+    found = _spoken(body) if isinstance(body, str) else _messages(body, _REQUEST, "user", unmapped)
     return [*system, *_with_results(found)]
 
 
-def reply_messages(value: Any, note: Note) -> list[JsonObject]:
+def reply_messages(value: Any, unmapped: UnmappedFields) -> list[JsonObject]:
     """The messages of a reply."""
-    return list(_messages(decoded(value), _REPLY, "assistant", note))
+    return list(_messages(decoded(value), _REPLY, "assistant", unmapped))
 
 
 def tool_definitions(value: Any) -> list[Any]:
@@ -48,7 +46,7 @@ def _spoken(text: str) -> Iterator[JsonObject]:
     """The messages in a text that begins with a system prompt and has a speaker before each: `user: Hello`."""
     starts = [*_SPEAKER.finditer(text)]
     if not _PROMPT_FIRST.match(text) or "user" not in {start[1] for start in starts}:
-        yield from _messages(text, (), "user", lambda _: None)
+        yield from _messages(text, (), "user", UnmappedFields())
         return
     for start, end in pairwise((*(start.start() for start in starts), len(text))):
         role, _, said = text[start:end].partition(": ")
@@ -68,25 +66,27 @@ def _with_results(messages: Iterable[JsonObject]) -> Iterator[JsonObject]:
         yield message
 
 
-def _messages(value: Any, keys: tuple[str, ...], role: str, note: Note, depth: int = 0) -> Iterator[JsonObject]:
+def _messages(
+    value: Any, keys: tuple[str, ...], role: str, unmapped: UnmappedFields, depth: int = 0
+) -> Iterator[JsonObject]:
     """The messages in a body: a text, a message, a list of them, or an object around one of these."""
     if isinstance(value, str):
         if value.strip():
             yield {"role": role, "content": value}
     elif isinstance(value, list) and depth < _DEEPEST:
         for item in value:
-            yield from _messages(item, keys, role, note, depth + 1)
+            yield from _messages(item, keys, role, unmapped, depth + 1)
     elif isinstance(value, dict):
-        item = _item(value, role, note)
+        item = _item(value, role, unmapped)
         if item is not None:
             yield from item
             return
         inner = next((found for key in keys if (found := value.get(key))), None)
         if inner is not None and depth < _DEEPEST:
-            yield from _messages(inner, keys, role, note, depth + 1)
+            yield from _messages(inner, keys, role, unmapped, depth + 1)
 
 
-def _item(value: JsonObject, role: str, note: Note) -> list[JsonObject] | None:
+def _item(value: JsonObject, role: str, unmapped: UnmappedFields) -> list[JsonObject] | None:
     """A message, or an item of the Responses API as messages; `None` if it is an object around messages."""
     kind = first_text(value, "type")
     if kind == "function_call" or kind == "custom_tool_call":
@@ -109,13 +109,13 @@ def _item(value: JsonObject, role: str, note: Note) -> list[JsonObject] | None:
         inner = value["data"] if isinstance(value.get("data"), dict) else value
         return [{**inner, "role": _ROLES[kind]}]
     if isinstance(value.get("message"), dict):
-        return _item({"role": role, **value["message"]}, role, note)
+        return _item({"role": role, **value["message"]}, role, unmapped)
     if isinstance(value.get("parts"), list):  # Gemini
         return [{"role": role, **value}]
     if kind == "text" and isinstance(value.get("text"), str):
         return [{"role": role, "content": value["text"]}]
     if kind is not None and kind.endswith("_call"):
-        note(kind)
+        unmapped.note("unknown_part", kind)
         return []
     return None
 

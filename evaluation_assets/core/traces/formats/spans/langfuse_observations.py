@@ -4,7 +4,6 @@ from typing import Any
 
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.spans.attributes import kind_of
-from evaluation_assets.core.traces.formats.spans.bodies import Note
 from evaluation_assets.core.traces.formats.spans.langchain_dumps import USER_MESSAGES, is_tool_message, user_messages_in
 from evaluation_assets.core.traces.formats.spans.stored import attributes_of, usage_attributes
 from evaluation_assets.core.traces.formats.spans.tree import Span
@@ -31,7 +30,7 @@ def observation_attributes(
     title: str,
     given: Any,
     said: Any,
-    note: Note,
+    unmapped: UnmappedFields,
     *,
     model: str | None,
     usage: JsonObject,
@@ -47,16 +46,8 @@ def observation_attributes(
     if known == "other" and kind == "SPAN" and is_tool_message(said):
         kind = "TOOL"
     body, tools = _without_tools(decoded(given))
-    found = attributes_of(
-        kind if known == "other" else _TYPES[known],
-        title,
-        body,
-        decoded(said),
-        note,
-        model=model,
-        tools=tools,
-        usage=usage,
-    )
+    shown = kind if known == "other" else _TYPES[known]
+    found = attributes_of(shown, title, body, decoded(said), unmapped, model=model, tools=tools, usage=usage)
     if kind in ("SPAN", "CHAIN") and (said_by_user := user_messages_in(given)):
         found[USER_MESSAGES] = said_by_user
     if known == "other":
@@ -99,7 +90,7 @@ def read_sdk_attributes(span: Span, unmapped: UnmappedFields) -> None:
         span.name,
         own.pop("input", None),
         own.pop("output", None),
-        lambda what: unmapped.note("unknown_part", what),
+        unmapped,
         model=model if isinstance(model, str) else None,
         usage=langfuse_usage(decoded(own.pop("usage_details", None)), at(costs, "total"), unmapped.stated),
     )

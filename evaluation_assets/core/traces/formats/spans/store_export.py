@@ -92,24 +92,18 @@ class StoreExport:
             spool.add(_span(stored, stored.id, stored.trace_id, unmapped), record.source, record.line)
 
 
-def _span(stored: StoredSpan, name: str, trace_id: str, unmapped: UnmappedFields) -> Span:
+def _span(stored: StoredSpan, span_id: str, trace_id: str, unmapped: UnmappedFields) -> Span:
     start, end = stored.start_s, stored.end_s
+    kind, name, tools = stored.kind, stored.name, stored.tools
     attributes = attributes_of(
-        stored.kind,
-        stored.name,
-        stored.given,
-        stored.said,
-        lambda what: unmapped.note("unknown_part", what),
-        model=stored.model,
-        tools=stored.tools,
-        usage=stored.usage,
+        kind, name, stored.given, stored.said, unmapped, model=stored.model, tools=tools, usage=stored.usage
     )
     session = {} if stored.session is None else {"session.id": stored.session}
     return Span(
-        id=name,
+        id=span_id,
         trace_id=trace_id,
         parent_id=stored.parent_id,
-        name=stored.name,
+        name=name,
         start_s=start,
         duration_ms=None if start is None or end is None or end < start else (end - start) * 1000,
         error=stored.error,

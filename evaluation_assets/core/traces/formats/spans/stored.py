@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from evaluation_assets.core.traces.formats.spans.bodies import Note, reply_messages, request_messages, tool_definitions
+from evaluation_assets.core.traces.formats.spans.bodies import reply_messages, request_messages, tool_definitions
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -25,7 +26,7 @@ def attributes_of(
     name: str,
     given: Any,
     said: Any,
-    note: Note,
+    unmapped: UnmappedFields,
     *,
     model: str | None = None,
     tools: Any = None,
@@ -40,8 +41,8 @@ def attributes_of(
     if known == "LLM":
         offered = tools or tool_definitions(given)
         attributes |= {
-            "gen_ai.input.messages": request_messages(given, note),
-            "gen_ai.output.messages": reply_messages(said, note),
+            "gen_ai.input.messages": request_messages(given, unmapped),
+            "gen_ai.output.messages": reply_messages(said, unmapped),
             "gen_ai.request.model": model or first_text(decoded(given), "model"),
             "gen_ai.tool.definitions": list_in(decoded(offered)),
         }
