@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import cached_property
 
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
@@ -25,17 +26,15 @@ from evaluation_assets.core.traces.token_usage import TokenUsage
 _SOME = TokenUsage(input_tokens=1_000_000, output_tokens=1_000_000)
 
 
+@dataclass(frozen=True)
 class PaidEvaluation:
     """An evaluation that may cost something. `suite` is what its drops are evaluated against, `select` its assets."""
 
-    def __init__(
-        self, home: Installation, panel: Panel, settings: Settings, suite: str | None, select: str | None = None
-    ) -> None:
-        self._home = home
-        self._panel = panel
-        self._settings = settings
-        self._suite = suite
-        self._select = select
+    home: Installation
+    panel: Panel
+    settings: Settings
+    suite: str | None
+    select: str | None = None
 
     @cached_property
     def is_free(self) -> bool:
@@ -49,7 +48,7 @@ class PaidEvaluation:
     @property
     def lacks_keys(self) -> bool:
         """Whether every judge needs a key and none has it."""
-        return lacks_keys(self._panel)
+        return lacks_keys(self.panel)
 
     def check_keys(self, drops: Sequence[Drop]) -> None:
         """Check that some judge can be asked, or that the ledger has all replies, before anything of it runs.
@@ -60,8 +59,8 @@ class PaidEvaluation:
         """
         if not self.lacks_keys or not self._selects_verdicts():
             return
-        judges = judges_of(self._panel, self._home.ledger_url)
-        check_keys(self._panel, sum(sum(calls.new.values()) for calls in self._calls(drops, judges)))
+        judges = judges_of(self.panel, self.home.ledger_url)
+        check_keys(self.panel, sum(sum(calls.new.values()) for calls in self._calls(drops, judges)))
 
     def quotes(self, drops: Sequence[Drop], step: Callable[[], object] = lambda: None) -> dict[str, Quote]:
         """The quote of each judge that costs something, over these drops. Drops that cannot be read cost nothing.
@@ -73,25 +72,25 @@ class PaidEvaluation:
     def _calls(
         self, drops: Sequence[Drop], judges: Sequence[Judge], step: Callable[[], object] = lambda: None
     ) -> list[Calls]:
-        home = self._home
+        home = self.home
         rubrics, types, canaries = (
             load_rubrics(home.rubrics),
             load_tool_types(home.tool_types),
-            settings_of(home, self._panel).canaries,
+            settings_of(home, self.panel).canaries,
         )
         plans: list[Plan] = []
         for drop in drops:
             try:
-                plans.append(plan(drop, self._settings, rubrics, types, judges, canaries, suite=self._suite, step=step))
+                plans.append(plan(drop, self.settings, rubrics, types, judges, canaries, suite=self.suite, step=step))
             except (InvalidDrop, UnreadableDrop):
                 continue  # the evaluation says so, and spends nothing on it
         return total_of(plans)
 
     @cached_property
     def _priced(self) -> list[Judge]:
-        if all(judge.provider in WITHOUT_MODEL for judge in self._panel.judges):
+        if all(judge.provider in WITHOUT_MODEL for judge in self.panel.judges):
             return []
-        judges = judges_of(self._panel, self._home.ledger_url)
+        judges = judges_of(self.panel, self.home.ledger_url)
         return [judge for judge in judges if _can_cost(judge)]
 
     def check_budget(self, budget_usd: float | None, budget_calls: int | None) -> None:
@@ -102,15 +101,15 @@ class PaidEvaluation:
             InvalidSelection: `select` names no asset of an evaluation.
         """
         if self._selects_verdicts():
-            check_budget(self._panel, self._priced, budget_usd, budget_calls)
+            check_budget(self.panel, self._priced, budget_usd, budget_calls)
 
     def _selects_verdicts(self) -> bool:
-        if self._select is None:
+        if self.select is None:
             return True
         from evaluation_assets.definitions import build_definitions  # noqa: PLC0415
         from evaluation_assets.runs.selection import assets_of  # noqa: PLC0415
 
-        chosen = assets_of(build_definitions(self._home, self._panel), self._select, with_files=False)
+        chosen = assets_of(build_definitions(self.home, self.panel), self.select, with_files=False)
         return any(key.path[0].endswith("_verdicts") for key in chosen)
 
 

@@ -3,9 +3,9 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 from evaluation_assets.core.judging.defects import Defects
 from evaluation_assets.core.judging.score_map import with_map
@@ -81,6 +81,25 @@ class Judge(Protocol):
         Never raises because a model or an endpoint failed: that is a `failed` verdict.
         """
         ...
+
+
+class AlwaysOpen:
+    """A judge that needs no connections, or has them."""
+
+    @asynccontextmanager
+    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Self]:
+        """The judge."""
+        yield self
+
+
+class OpenedJudge(AlwaysOpen):
+    """A judge at work, which is called what its description is."""
+
+    def __init__(self, description: Judge) -> None:
+        self.name, self.provider, self.model = description.name, description.provider, description.model
+        self.version, self.chains_in_flight = description.version, description.chains_in_flight
+        self.samples, self.key_variable = description.samples, description.key_variable
+        self.selection = description.selection
 
 
 class Gate(Protocol):

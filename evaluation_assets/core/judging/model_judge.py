@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluation_assets.core.judging.densities import Densities
 from evaluation_assets.core.judging.forms import Form
-from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.judge import Judge, Judgement, OpenedJudge
 from evaluation_assets.core.judging.prompts import WRITTEN, Rendered, render, repair_turns
 from evaluation_assets.core.judging.questions import PendingVerdict, goes_into_a_batch
 from evaluation_assets.core.judging.quotes import question_bytes
@@ -158,47 +158,31 @@ class ModelJudge:
         raise RuntimeError("a model judge judges inside `opened` only")
 
 
-class _SilentJudge:
+class _SilentJudge(OpenedJudge):
     """A model judge without a ledger: it asks nothing, and every verdict says why."""
 
     def __init__(self, description: ModelJudge, why: Stopped) -> None:
-        self.name, self.provider, self.model = description.name, description.provider, description.model
-        self.version, self.chains_in_flight = description.version, description.chains_in_flight
-        self.samples, self.key_variable = description.samples, description.key_variable
-        self.selection = description.selection
+        super().__init__(description)
         self._why = why
-
-    @asynccontextmanager
-    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
-        """It is open already."""
-        yield self
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """No verdict."""
         return Verdict(outcome="not_run", error_kind=self._why.kind, error=str(self._why))
 
 
-class OpenJudge:
+class OpenJudge(OpenedJudge):
     """A model judge at work."""
 
     def __init__(self, description: ModelJudge, client: Client, secret: str, batches: Batches | None = None) -> None:
+        super().__init__(description)
         own = description.settings
         self.settings = own
-        self.name, self.provider, self.model = own.name, own.provider, own.model
-        self.version, self.chains_in_flight = description.version, description.chains_in_flight
-        self.samples, self.key_variable = description.samples, description.key_variable
-        self.selection = description.selection
         self.client = client
         most = 2 * description.chains_in_flight
         self._rendering = shared_rendering(secret, own.max_input_tokens, description.redaction, description.form, most)
         self._form = self._rendering.form
         self._batches = batches
         self.densities = Densities()
-
-    @asynccontextmanager
-    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
-        """It is open already."""
-        yield self
 
     def shown(self, subject: Subject) -> ShownText:
         """How the texts of a subject are shown to the model.
@@ -378,21 +362,31 @@ def with_variable(said: str, key_variable: str | None) -> str:
     return said if key_variable is None else said.replace(THE_KEY, key_variable)
 
 
-_LIMITS = {"max_tokens", "max_completion_tokens"}
-
-
-def _verdict(cost: Cost, rendered: Rendered, outcome: Any, kind: FailureKind | None, message: str | None) -> Verdict:
-    return Verdict(
-        outcome=outcome,
-        error_kind=kind,
-        error=message,
+def with_cost(verdict: Verdict, cost: Cost) -> Verdict:
+    """The verdict with what its questions took and cost."""
+    return replace(
+        verdict,
         usage=cost.usage,
         latency_ms=cost.latency_ms or None,
         attempts=cost.attempts,
         from_ledger=bool(cost.keys) and cost.all_from_ledger,
-        share_seen=rendered.share_seen if cost.keys else None,
-        prompt_length=rendered.length if cost.keys else None,
         ledger_key=cost.keys[-1] if cost.keys else None,
         served_model=cost.served_model,
         notes=cost.notes,
+    )
+
+
+_LIMITS = {"max_tokens", "max_completion_tokens"}
+
+
+def _verdict(cost: Cost, rendered: Rendered, outcome: Any, kind: FailureKind | None, message: str | None) -> Verdict:
+    return with_cost(
+        Verdict(
+            outcome=outcome,
+            error_kind=kind,
+            error=message,
+            share_seen=rendered.share_seen if cost.keys else None,
+            prompt_length=rendered.length if cost.keys else None,
+        ),
+        cost,
     )

@@ -55,8 +55,6 @@ def group_chain(group: str, title: str, tool: str | None, evidence: Sequence[str
         name="trajectory",
         rubric=NAMING,
         trajectory=findings,
-        clips=(),
-        focus=(),
         chain_rubrics=(NAMING,),
         heading=f"Findings of the kind: {title}.",
         contents=tuple(map(whole, texts)),

@@ -48,8 +48,6 @@ def pair_chain(first: Trajectory, second: Trajectory) -> Chain:
         name="trajectory",
         rubric=COMPARISON,
         trajectory=both,
-        clips=(),
-        focus=(),
         chain_rubrics=(COMPARISON,),
         heading="Two runs of the task.",
         contents=(whole(first.text), whole(second.text)),

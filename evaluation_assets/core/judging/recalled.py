@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import Iterable
 
+from evaluation_assets.core.judging.dry_run import stopped_client
 from evaluation_assets.core.judging.judge import judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge
 from evaluation_assets.core.judging.questions import PendingVerdict
 from evaluation_assets.core.judging.subjects import Chain
-from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.client import Client
-from evaluation_assets.core.models.errors import Stopped
 from evaluation_assets.core.models.ledger import Entry
 from evaluation_assets.core.models.messages import Request
 
@@ -27,19 +26,11 @@ def recalled_requests(judge: ModelJudge, chains: Iterable[Chain]) -> dict[str, R
 
 
 async def _recalled(judge: ModelJudge, chains: Iterable[Chain]) -> dict[str, Request]:
-    ledger = judge.open_ledger()
-    try:
-        stopped = Stopped("budget", "prompts are made again without calling a model")
-        client = Client(judge.settings, None, ledger, judge.pricing, "recall", Budget(), stopped)
+    with stopped_client(judge) as (client, ledger):
         recalling = _Recalling(judge, client, ledger.secret())
-        try:
-            async for _ in judge_chains(recalling, judge.selection.chains(iter(chains))):
-                pass
-        finally:
-            client.close()
+        async for _ in judge_chains(recalling, judge.selection.chains(iter(chains))):
+            pass
         return recalling.requests
-    finally:
-        ledger.close()
 
 
 class _Recalling(OpenJudge):

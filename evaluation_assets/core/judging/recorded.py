@@ -1,19 +1,17 @@
 """A judge with verdicts that were recorded in the trajectories by another system or a person."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.judge import AlwaysOpen, Judgement
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, recorded_verdicts
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedJudge:
+class RecordedJudge(AlwaysOpen):
     """Gives recorded verdicts of the judge `model`. Scores count for the criteria that the rubric has.
 
     A subject it said nothing about, or on which it gave none of the rubric's scores, is `abstained`.
@@ -27,11 +25,6 @@ class RecordedJudge:
     samples: int = 1
     key_variable: None = None
     selection: Selection = EVERYTHING
-
-    @asynccontextmanager
-    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
-        """What is recorded needs no connection and costs nothing."""
-        yield self
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The recorded verdict on a subject."""

@@ -88,8 +88,8 @@ class Subject:
     name: str
     rubric: Rubric
     trajectory: Trajectory
-    clips: Sequence[Clip]
-    focus: Sequence[Clip]
+    clips: Sequence[Clip] = ()
+    focus: Sequence[Clip] = ()
     chain_rubrics: Sequence[Rubric] = ()
     own: OwnScores = field(default_factory=OwnScores)
     later: int = 0

@@ -34,27 +34,19 @@ class JudgedTable:
     facts: Facts = field(default_factory=Facts)
 
 
+@dataclass(frozen=True, slots=True)
 class PanelRun:
     """One level of one drop: every judge over all chains, at the same time.
 
     A judge with a gate waits, trajectory by trajectory, for the judges of the stages before it.
     """
 
-    def __init__(
-        self,
-        table: Table,
-        drop: str,
-        run: str,
-        budget: Budget,
-        log: Callable[[str], object],
-        gates: Mapping[str, StageGate] | None = None,
-    ) -> None:
-        self._table = table
-        self._drop = drop
-        self._run = run
-        self._budget = budget
-        self._log = log
-        self._gates = gates or {}
+    table: Table
+    drop: str
+    run: str
+    budget: Budget
+    log: Callable[[str], object]
+    gates: Mapping[str, StageGate] = field(default_factory=dict)
 
     async def judge(self, judges: Sequence[Judge], chains: Chains) -> AsyncIterator[JudgedTable]:
         """The verdicts of each judge; whichever is done first comes first."""
@@ -65,24 +57,24 @@ class PanelRun:
             async for done in as_completed(self._judge_all(judge, chains(judge), total) for judge in judges):
                 outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(done.tally.outcomes.items()))
                 said = f"{counted(done.tally.outcomes.total(), 'verdict')}: {outcomes or 'nothing to judge'}"
-                self._log(f"{done.judge.name}: {said}")
+                self.log(f"{done.judge.name}: {said}")
                 yield done
 
     async def _judge_all(self, judge: Judge, chains: Iterator[Chain], total: int | None) -> JudgedTable:
-        spool, tally = Spool(self._table), Tally()
-        level = self._table.name.removesuffix("_verdicts")
-        judged = Judged(level, judge.name, None if total is None else total * judge.samples, self._log)
-        gate = self._gates.get(judge.name)
+        spool, tally = Spool(self.table), Tally()
+        level = self.table.name.removesuffix("_verdicts")
+        judged = Judged(level, judge.name, None if total is None else total * judge.samples, self.log)
+        gate = self.gates.get(judge.name)
         with nullcontext() if gate is None else gate:
-            async with judge.opened(self._run, self._budget) as ready:
+            async with judge.opened(self.run, self.budget) as ready:
                 async for judgements in judge_chains(ready, chains, judged.add, gate or OPEN):
                     for judgement in judgements:
                         tally.redacted.update(judgement.verdict.redacted)
-                        for row in verdict_rows(self._drop, judge, judgement):
+                        for row in verdict_rows(self.drop, judge, judgement):
                             tally.add(row)
                             spool.add(row)
         if gate is not None and gate.count_spared:
-            self._log(f"{judge.name}: not asked about {gate.count_spared} subjects that an earlier stage accepted")
+            self.log(f"{judge.name}: not asked about {gate.count_spared} subjects that an earlier stage accepted")
         judged.end()
         cascade = "" if gate is None or not gate.waits else gate.fingerprint
         return JudgedTable(judge, spool, tally, noted_facts(cascade, tally))

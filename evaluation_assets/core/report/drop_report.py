@@ -101,12 +101,11 @@ def _failed_checks(
     own: DropTables, judges: Sequence[Judge], gate: GateOutcome | None, settings: Settings
 ) -> list[BlockingCheck]:
     """What the checks on the report will find once it is written, so that the report says why the run fails."""
-    levels = (own.clip_verdicts, own.category_verdicts, own.trajectory_verdicts, own.session_verdicts)
     tables = CheckedTables(
         judges=judges,
         clips=own.clips,
         clip_scores=own.clip_scores,
-        verdicts={judge.name: [level[judge.name] for level in levels] for judge in judges},
+        verdicts={judge.name: [level[judge.name] for level in own.verdicts.values()] for judge in judges},
         tool_use_results=own.tool_use_results,
         constraint_results=own.constraint_results,
     )

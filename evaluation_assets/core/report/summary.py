@@ -71,6 +71,16 @@ class DropTables(MeasuredTables):
     images: Stored | None = None
 
     @property
+    def verdicts(self) -> dict[str, Mapping[str, Stored]]:
+        """The verdict tables on the drop by judge, by level."""
+        return {
+            "clip": self.clip_verdicts,
+            "category": self.category_verdicts,
+            "trajectory": self.trajectory_verdicts,
+            "session": self.session_verdicts,
+        }
+
+    @property
     def are_readable(self) -> bool:
         """Whether the footer of each file can be read; a file that is cut off has none."""
         found = [getattr(self, each.name) for each in fields(self)]
@@ -150,16 +160,7 @@ def summarise(
         rate("passed", _by_task(tables.tool_use_results, "case_id", "passed")),
         criterion_rate(zip(tasks, correctness, strict=True), total, settings),
     ]
-    panel = panel_summary(
-        tables.preprocessed,
-        {
-            "clip": tables.clip_verdicts,
-            "category": tables.category_verdicts,
-            "trajectory": tables.trajectory_verdicts,
-            "session": tables.session_verdicts,
-        },
-        labels_of(labels or {}, outcomes),
-    )
+    panel = panel_summary(tables.preprocessed, tables.verdicts, labels_of(labels or {}, outcomes))
     process = process_summary(tables.process_scores, tables.raw)
     shown = headline(
         rates, described, by_rules_only=is_by_rules_only(comparability), process=process, settings=settings, gate=gate
@@ -289,14 +290,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
     replies: set[str] = set()
     redacted: Counter[str] = Counter()
     paid = ["input_tokens", "output_tokens", "cost_usd"]
-    levels = {
-        "clip": tables.clip_verdicts,
-        "category": tables.category_verdicts,
-        "trajectory": tables.trajectory_verdicts,
-        "session": tables.session_verdicts,
-        "canary": tables.canary_verdicts,
-    }
-    for level, by_judge in levels.items():
+    for level, by_judge in {**tables.verdicts, "canary": tables.canary_verdicts}.items():
         if judge not in by_judge:
             continue
         of_drop = level != "canary"  # canary clips cost money, but are not part of the drop

@@ -1,5 +1,6 @@
 """Failure patterns: classes of issues with evidence and a recommendation; figures by tool."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -76,91 +77,57 @@ RECOMMENDATIONS: Mapping[FailureClass, str] = {
 _CLASS_OF: Mapping[str, FailureClass] = {kind: name for name, kinds in CLASSES.items() for kind in kinds}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class FailurePattern:
     """One class of issues over a suite.
 
-    `runs` and `failed_runs` count runs with such an issue. `cases`, `tools` and `parameters` are named once, most
-    frequent first; `examples` are details of issues with the case they come from.
+    `runs` and `failed_runs` count runs with such an issue. `cases`, `tools` and `parameters` are counted by name;
+    `examples` are details of issues with the case they come from.
     """
 
     failure_class: FailureClass
-    kinds: Mapping[str, int]
-    issues: int
-    hard_issues: int
-    runs: int
-    failed_runs: int
-    cases: tuple[str, ...]
-    tools: tuple[str, ...]
-    parameters: tuple[str, ...]
-    examples: tuple[str, ...]
-    recommendation: str
-
-
-@dataclass(slots=True)
-class _Found:
-    kinds: dict[str, int] = field(default_factory=dict)
-    hard: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    hard_issues: int = 0
     runs: int = 0
     failed_runs: int = 0
-    cases: dict[str, int] = field(default_factory=dict)
-    tools: dict[str, int] = field(default_factory=dict)
-    parameters: dict[str, int] = field(default_factory=dict)
+    cases: Counter[str] = field(default_factory=Counter)
+    tools: Counter[str] = field(default_factory=Counter)
+    parameters: Counter[str] = field(default_factory=Counter)
     examples: list[str] = field(default_factory=list)
 
 
 def failure_patterns(results: Iterable[Row]) -> list[FailurePattern]:
     """The classes of issues that occur in rows of `tool_use_results`; those in most failed runs first."""
-    found: dict[FailureClass, _Found] = {}
+    found: dict[FailureClass, FailurePattern] = {}
     for row in results:
         seen: set[FailureClass] = set()
         for issue in row["issues"]:
             name = _CLASS_OF[issue["kind"]]
-            own = found.setdefault(name, _Found())
-            _count(own.kinds, issue["kind"])
-            _count(own.tools, issue["tool"])
-            own.hard += issue["hard"]
+            own = found.setdefault(name, FailurePattern(name))
+            own.kinds[issue["kind"]] += 1
+            own.hard_issues += issue["hard"]
+            if issue["tool"] is not None:
+                own.tools[issue["tool"]] += 1
             if issue["parameter"] is not None:
-                _count(own.parameters, f"{issue['tool']}.{issue['parameter']}")
+                own.parameters[f"{issue['tool']}.{issue['parameter']}"] += 1
             if name not in seen:
                 seen.add(name)
                 own.runs += 1
                 own.failed_runs += row["passed"] is False
-                _count(own.cases, row["case_id"])
+                own.cases[row["case_id"]] += 1
                 if len(own.examples) < MOST_EXAMPLES:
                     own.examples.append(f"{row['case_id']}: {_example(issue)}")
-    patterns = [_pattern(name, own) for name, own in found.items()]
     order = list(CLASSES)
-    return sorted(patterns, key=lambda each: (-each.failed_runs, -each.runs, order.index(each.failure_class)))
+    return sorted(found.values(), key=lambda each: (-each.failed_runs, -each.runs, order.index(each.failure_class)))
 
 
 def _example(issue: Row) -> str:
     return f"{issue['parameter']} {issue['detail']}" if issue["parameter"] else issue["detail"]
 
 
-def _pattern(name: FailureClass, found: _Found) -> FailurePattern:
-    return FailurePattern(
-        failure_class=name,
-        kinds=dict(sorted(found.kinds.items())),
-        issues=sum(found.kinds.values()),
-        hard_issues=found.hard,
-        runs=found.runs,
-        failed_runs=found.failed_runs,
-        cases=_most_frequent(found.cases),
-        tools=_most_frequent(found.tools),
-        parameters=_most_frequent(found.parameters),
-        examples=tuple(found.examples),
-        recommendation=RECOMMENDATIONS[name],
-    )
-
-
-def _count(counts: dict[str, int], name: str | None) -> None:
-    if name is not None:
-        counts[name] = counts.get(name, 0) + 1
-
-
-def _most_frequent(counts: Mapping[str, int]) -> tuple[str, ...]:
-    return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
+def most_frequent(counts: Mapping[str, int]) -> list[str]:
+    """The names, most frequent first."""
+    return sorted(counts, key=lambda name: (-counts[name], name))
 
 
 class ToolTotals(Frozen):

@@ -6,7 +6,7 @@ from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.tables import TOOL_USE_RESULTS
 from evaluation_assets.core.suites.case_results import CaseResult
 from evaluation_assets.core.suites.comparison import shown
-from evaluation_assets.core.suites.failure_patterns import FailurePattern
+from evaluation_assets.core.suites.failure_patterns import RECOMMENDATIONS, FailurePattern, most_frequent
 from evaluation_assets.core.suites.suite import Case
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
@@ -79,14 +79,14 @@ def failure_pattern_row(drop: str, suite: str, pattern: FailurePattern) -> Row:
         "drop": drop,
         "suite": suite,
         "failure_class": pattern.failure_class,
-        "kinds": pattern.kinds,
-        "n_issues": pattern.issues,
+        "kinds": dict(sorted(pattern.kinds.items())),
+        "n_issues": pattern.kinds.total(),
         "n_hard_issues": pattern.hard_issues,
         "n_runs": pattern.runs,
         "n_failed_runs": pattern.failed_runs,
-        "case_ids": list(pattern.cases),
-        "tool_names": list(pattern.tools),
-        "parameter_names": list(pattern.parameters),
-        "examples": list(pattern.examples),
-        "recommendation": pattern.recommendation,
+        "case_ids": most_frequent(pattern.cases),
+        "tool_names": most_frequent(pattern.tools),
+        "parameter_names": most_frequent(pattern.parameters),
+        "examples": pattern.examples,
+        "recommendation": RECOMMENDATIONS[pattern.failure_class],
     }

@@ -12,8 +12,8 @@ from evaluation_assets.core.judging.evaluators.metrics import Metric, metric_of
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator, installed_version
 from evaluation_assets.core.judging.evaluators.reasons import NoScore
 from evaluation_assets.core.judging.evaluators.settings import EvaluatorSettings
-from evaluation_assets.core.judging.judge import Judge, Judgement
-from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge, with_variable
+from evaluation_assets.core.judging.judge import Judge, Judgement, OpenedJudge
+from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge, with_cost, with_variable
 from evaluation_assets.core.judging.own.checks import InvalidResult, scores_of
 from evaluation_assets.core.judging.replies import InvalidReply
 from evaluation_assets.core.judging.selection import Selection
@@ -94,24 +94,16 @@ class EvaluatorJudge:
         raise RuntimeError("an evaluator judges inside `opened` only")
 
 
-class OpenEvaluator:
+class OpenEvaluator(OpenedJudge):
     """An evaluator at work. `metric` is the reason where there is none."""
 
     def __init__(self, description: EvaluatorJudge, metric: Metric | str, model: Judge | None) -> None:
-        self.name, self.provider, self.model = description.name, description.provider, description.model
-        self.version, self.chains_in_flight = description.version, description.chains_in_flight
-        self.samples, self.key_variable = description.samples, description.key_variable
-        self.selection = description.selection
+        super().__init__(description)
         self._timeout_s = description.timeout_s
         self._evaluator = description.evaluator.name
         self._criterion = description.evaluator.criterion_name
         self._metric = metric
         self._model = model
-
-    @asynccontextmanager
-    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
-        """It is open already."""
-        yield self
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The verdict on a subject; whatever goes wrong is in it."""
@@ -196,17 +188,11 @@ def _verdict(
     kind: FailureKind | None = None,
     error: str | None = None,
 ) -> Verdict:
-    return Verdict(
+    verdict = Verdict(
         outcome=outcome,
         scores=scores,
         reasoning=reasoning,
         error_kind=kind,
         error=error,
-        usage=cost.usage,
-        latency_ms=cost.latency_ms or None,
-        attempts=cost.attempts,
-        from_ledger=bool(cost.keys) and cost.all_from_ledger,
-        ledger_key=cost.keys[-1] if cost.keys else None,
-        served_model=cost.served_model,
-        notes=cost.notes,
     )
+    return with_cost(verdict, cost)

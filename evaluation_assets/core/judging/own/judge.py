@@ -3,18 +3,16 @@
 import asyncio
 import time
 import traceback
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation_assets.core.judging.defects import without_secrets
-from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.judge import AlwaysOpen, Judgement
 from evaluation_assets.core.judging.own.checks import InvalidResult, scores_of, settings_of
 from evaluation_assets.core.judging.own.view import view_of
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
-from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.system.daemon_threads import called
 from evaluation_assets.core.system.own_code import OwnFunction
 from evaluation_assets.core.traces.trajectories.identity import digest
@@ -30,7 +28,7 @@ LONGEST_REASON = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class OwnJudge:
+class OwnJudge(AlwaysOpen):
     """Calls a check with a view of every subject.
 
     Asynchronous checks run concurrently in the event loop, others in threads. A check that raises, takes longer than
@@ -55,11 +53,6 @@ class OwnJudge:
     def version(self) -> str:
         """Changes with the file of the function."""
         return digest(VIEW_VERSION, self.own.name, self.own.digest)
-
-    @asynccontextmanager
-    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
-        """A function needs no connection."""
-        yield self
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The verdict on a subject."""

@@ -1,10 +1,9 @@
 """The embedded judge: a deterministic baseline for every rubric."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.judge import AlwaysOpen, Judgement
 from evaluation_assets.core.judging.rubrics.model import SESSION_LEVELS
 from evaluation_assets.core.judging.rules.criteria import find
 from evaluation_assets.core.judging.rules.evidence import Evidence
@@ -13,7 +12,6 @@ from evaluation_assets.core.judging.rules.sessions import find_in_session
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sections.sessions.similarity import LexicalSimilarity
 
@@ -22,7 +20,7 @@ RULES_VERSION = "8"
 
 
 @dataclass
-class RulesJudge:
+class RulesJudge(AlwaysOpen):
     """Scores what can be seen, and leaves open what cannot.
 
     Half and whole points are given as the evidence allows; a verdict without any scored criterion is `abstained`.
@@ -40,11 +38,6 @@ class RulesJudge:
     def __post_init__(self) -> None:
         self._evidence: Evidence | None = None
         self._session: SessionEvidence | None = None
-
-    @asynccontextmanager
-    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
-        """Rules need no connection and cost nothing."""
-        yield self
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The verdict on a subject; its reasoning lists the evidence for each criterion."""

@@ -9,8 +9,9 @@ from typing import Any
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored, grouped
 from evaluation_assets.core.report.scores.distributions import Statistic, statistic
-from evaluation_assets.core.sections.sessions.analysis import PANEL, AgentScores, Conversation, SessionAnalysis
+from evaluation_assets.core.sections.sessions.analysis import PANEL, AgentScores, SessionAnalysis
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
+from evaluation_assets.core.sections.sessions.session_scores import Conversation
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.nullable import sum_of
 

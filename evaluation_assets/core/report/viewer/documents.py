@@ -50,12 +50,7 @@ def documents(tables: DropTables, groups: DropGroups | None = None) -> Iterator[
     facts = run_facts(tables, groups)
     images = None if tables.images is None else ImagesInOrder(tables.images)
     claims = Aligned(tables.claims.rows(["trajectory_id", "clip_index", "verdict", "claim"]))
-    levels = {
-        "clip": _by_judge(tables.clip_verdicts),
-        "category": _by_judge(tables.category_verdicts),
-        "trajectory": _by_judge(tables.trajectory_verdicts),
-        "session": _by_judge(tables.session_verdicts),
-    }
+    levels = {level: _by_judge(by_judge) for level, by_judge in tables.verdicts.items()}
     for trajectory, clips in with_clips(tables.preprocessed, tables.clips):
         about = next((each for each in facts if each.trajectory_id == trajectory.id), RunFacts(trajectory.id))
         violations = about.violations

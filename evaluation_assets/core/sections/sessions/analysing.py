@@ -8,7 +8,6 @@ from evaluation_assets.core.sections.sessions import session_scores, tool_chain
 from evaluation_assets.core.sections.sessions.analysis import (
     PANEL,
     AgentScores,
-    Conversation,
     Course,
     ErrorRecord,
     HandoffEdge,
@@ -18,7 +17,6 @@ from evaluation_assets.core.sections.sessions.analysis import (
     Recommendation,
     RepeatedWork,
     SessionAnalysis,
-    Sum,
     ToolChain,
     TurnResult,
     WastedCall,
@@ -68,10 +66,10 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     whole = means.get("session", {})
     coordination = {name: whole[name] for name in COORDINATION if name in whole} if seen.has_several_agents else {}
     coordinated = mean_of(list(coordination.values()))
-    conversation = mean_of([session_scores.turn_score(found) for found in detections])
+    conversation_score = mean_of([session_scores.turn_score(found) for found in detections])
     tool_use, reasoning = mean_of([part.tool_use for part in parts]), mean_of([part.reasoning for part in parts])
     overall = session_scores.session_score(
-        conversation=conversation,
+        conversation=conversation_score,
         tool_use=tool_use,
         coordination=coordinated,
         reasoning=reasoning,
@@ -83,11 +81,13 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     agents = grouped((part.interaction.agent_id, part) for part in parts)
     of_turns = grouped((part.interaction.turn, part) for part in parts)
     of_agents = {agent: _means_of(own) for agent, own in agents.items()}
-    counted = session_scores.counts([found for found, there_is in zip(detections, answered, strict=True) if there_is])
+    conversation = session_scores.counts(
+        [found for found, there_is in zip(detections, answered, strict=True) if there_is]
+    )
     possible = sum(
         there_is and reaction is not None for there_is, reaction in zip(answered, seen.reactions, strict=True)
     )
-    recommendations = recommend(of_agents, seen.tool_chain, coordinated, counted, possible, issues)
+    recommendations = recommend(of_agents, seen.tool_chain, coordinated, conversation, possible, issues)
     flow = seen.flow
     return SessionAnalysis(
         overall_score=overall.value,
@@ -95,23 +95,14 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
         intent_drift_score=drift.score,
         per_agent_scores=_agents(of_agents, seen, issues, recommendations),
         turn_results=[_turn(seen, turn, found, of_turns.get(turn, []), drift) for turn, found in enumerate(detections)],
-        conversation=Conversation(
-            total_responses=counted.total,
-            good_responses=counted.good,
-            bad_responses=counted.bad,
-            ccm_detections=counted.ccm,
-            rdm_detections=counted.rdm,
-            hallucination_detections=counted.hallucination,
-            llm_judge_detections=counted.llm_judge,
-            not_judged=counted.not_judged,
-        ),
+        conversation=conversation,
         session_id=trajectory.id,
         task=trajectory.task,
         judges=list(judges),
         measure=seen.measure.name,
         task_completion=completed,
         recorded_success=trajectory.success,
-        conversation_score=conversation,
+        conversation_score=conversation_score,
         tool_use_score=tool_use,
         reasoning_score=reasoning,
         overall_parts=list(overall.parts),
@@ -121,8 +112,8 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
         handoffs=_edges(seen),
         unreached_agents=list(flow.unreached),
         total_latency_ms=_total_latency(trajectory, flow.latency_ms),
-        tool_latency_ms=Sum.of(flow.tool_latency_ms),
-        total_cost=Sum.of(flow.cost_usd),
+        tool_latency_ms=flow.tool_latency_ms,
+        total_cost=flow.cost_usd,
         tool_chain=_tool_chain(seen),
         attribution=attribution_of(seen, means) if succeeded is False else None,
         issues=issues,
@@ -216,7 +207,7 @@ def _turn(seen: SessionEvidence, turn: int, found: Detection, own: Sequence[_Par
         evidence=quoted(following) if shows else None,
         similarity=None if reaction is None else reaction.similarity,
         drift=_turn_drift(seen, turn, drift),
-        latency_ms=Sum.of(total(latency_ms(part.interaction) for part in own)),
+        latency_ms=total(latency_ms(part.interaction) for part in own),
     )
 
 
@@ -276,8 +267,8 @@ def _agent(
         tool_calls=own.calls,
         failed_calls=own.failed_calls,
         tool_chain=chain.contributed,
-        latency_ms=Sum.of(own.latency_ms),
-        cost_usd=Sum.of(own.cost_usd),
+        latency_ms=own.latency_ms,
+        cost_usd=own.cost_usd,
     )
 
 
@@ -354,6 +345,6 @@ def _edges(seen: SessionEvidence) -> list[HandoffEdge]:
     return found
 
 
-def _total_latency(trajectory: Trajectory, parts: Total) -> Sum:
+def _total_latency(trajectory: Trajectory, parts: Total) -> Total:
     recorded = trajectory.duration_s
-    return Sum.of(parts if recorded is None else replace(parts, value=recorded * 1000, n_known=parts.n_total))
+    return parts if recorded is None else replace(parts, value=recorded * 1000, n_known=parts.n_total)

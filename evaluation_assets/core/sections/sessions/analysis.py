@@ -3,12 +3,11 @@
 Turns count from 0 in fields and from 1 in messages. Scores are 0..1; `None` is missing, never 0.
 """
 
-from typing import Self
-
+from evaluation_assets.core.sections.sessions.decisive import DecisiveStep
 from evaluation_assets.core.sections.sessions.flow import Total
 from evaluation_assets.core.sections.sessions.intent_drift import DriftType
 from evaluation_assets.core.sections.sessions.progress import Signal
-from evaluation_assets.core.sections.sessions.session_scores import DetectionType
+from evaluation_assets.core.sections.sessions.session_scores import Conversation, DetectionType
 from evaluation_assets.core.sections.sessions.tool_chain import Waste
 from evaluation_assets.core.sections.sessions.tool_validation import Severity
 from evaluation_assets.core.system.frozen import Frozen
@@ -40,19 +39,6 @@ class Recommendation(Frozen):
     turns: list[int]
 
 
-class Sum(Frozen):
-    """A sum over the `n_known` of `n_total` parts with a known value."""
-
-    value: float | None
-    n_known: int
-    n_total: int
-
-    @classmethod
-    def of(cls, total: Total) -> Self:
-        """The sum of a part of the flow."""
-        return cls(value=total.value, n_known=total.n_known, n_total=total.n_total)
-
-
 class AgentScores(Frozen):
     """Scores of one agent. `parts` names the components of the overall score.
 
@@ -71,8 +57,8 @@ class AgentScores(Frozen):
     tool_calls: int
     failed_calls: int
     tool_chain: float | None
-    latency_ms: Sum
-    cost_usd: Sum
+    latency_ms: Total
+    cost_usd: Total
 
 
 class InteractionResult(Frozen):
@@ -109,23 +95,7 @@ class TurnResult(Frozen):
     evidence: str | None
     similarity: float | None
     drift: float | None
-    latency_ms: Sum
-
-
-class Conversation(Frozen):
-    """Responses by detection: total = good + bad + not judged, and bad is the sum of the detections.
-
-    A turn without an acting agent, such as the user's goodbye, has no response.
-    """
-
-    total_responses: int
-    good_responses: int
-    bad_responses: int
-    ccm_detections: int
-    rdm_detections: int
-    hallucination_detections: int
-    llm_judge_detections: int
-    not_judged: int
+    latency_ms: Total
 
 
 class HandoffEdge(Frozen):
@@ -147,23 +117,6 @@ class SuspectStep(Frozen):
     step: int
     probability: float
     evidence: list[str]
-
-
-class DecisiveStep(Frozen):
-    """The step that most likely decided the failure, and the agent, each with its probability; these may disagree.
-
-    `step_agent_id` acted in the step. `accuracy` is how often such an agent, and such a step, was right in sessions
-    that were left out.
-    """
-
-    agent_id: str
-    agent_probability: float
-    step_agent_id: str
-    turn_index: int
-    interaction: int
-    step: int
-    probability: float
-    accuracy: dict[str, float]
 
 
 class FailureAttribution(Frozen):
@@ -280,9 +233,9 @@ class SessionAnalysis(Frozen):
     tool_chain: ToolChain
     handoffs: list[HandoffEdge]
     unreached_agents: list[str]
-    total_latency_ms: Sum
-    tool_latency_ms: Sum
-    total_cost: Sum
+    total_latency_ms: Total
+    tool_latency_ms: Total
+    total_cost: Total
     attribution: FailureAttribution | None
     issues: list[Issue]
     recommendations: list[Recommendation]

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from evaluation_assets.core.sections.sessions import attribution, decisive
-from evaluation_assets.core.sections.sessions.analysis import DecisiveStep, FailureAttribution, SuspectStep
+from evaluation_assets.core.sections.sessions import attribution
+from evaluation_assets.core.sections.sessions.analysis import FailureAttribution, SuspectStep
+from evaluation_assets.core.sections.sessions.decisive import decisive_step
 from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
-from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 PanelMeans = Mapping[str, Mapping[str, float]]
 """Mean judged score by criterion, for each subject (`session`, `turn/0`, `turn/0/interaction/1`)."""
@@ -47,19 +47,5 @@ def attribution_of(seen: SessionEvidence, means: PanelMeans) -> FailureAttributi
             "last_agent": dict(attribution.last_agent(seen.trajectory)),
             "random": dict(attribution.random_agent(seen.trajectory)),
         },
-        decisive=_decisive(seen.trajectory),
-    )
-
-
-def _decisive(trajectory: Trajectory) -> DecisiveStep | None:
-    found = decisive.decisive_step(trajectory)
-    return found and DecisiveStep(
-        agent_id=found.agent_id,
-        agent_probability=found.agent_probability,
-        step_agent_id=found.interaction.agent_id,
-        turn_index=found.interaction.turn,
-        interaction=found.interaction.position,
-        step=found.step,
-        probability=found.probability,
-        accuracy=dict(decisive.decisive_weights().accuracy),
+        decisive=decisive_step(seen.trajectory),
     )

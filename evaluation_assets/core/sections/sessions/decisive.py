@@ -6,7 +6,6 @@ sessions like those: of orchestrated sessions, constants say as much.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import fsum, log1p
 
@@ -15,6 +14,7 @@ import scipy
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, interactions_of
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
@@ -50,18 +50,21 @@ class DecisiveWeights(BaseModel):
     weights: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisiveStep:
-    """The step that most likely decided the failure, and the agent; these may disagree.
+class DecisiveStep(Frozen):
+    """The step that most likely decided the failure, and the agent, each with its probability; these may disagree.
 
-    An agent's probability is that of all of its steps. `step` is the position in the interaction.
+    An agent's probability is that of all of its steps. `step_agent_id` acted in the step. `accuracy` is how often such
+    an agent, and such a step, was right in sessions that were left out.
     """
 
     agent_id: str
     agent_probability: float
-    interaction: SessionInteraction
+    step_agent_id: str
+    turn_index: int
+    interaction: int
     step: int
     probability: float
+    accuracy: dict[str, float]
 
 
 @cache
@@ -85,12 +88,16 @@ def decisive_step(trajectory: Trajectory) -> DecisiveStep | None:
     shares = {agent: fsum(own) for agent, own in agents.items()}
     agent = max(shares, key=lambda name: shares[name])
     top = max(range(len(places)), key=lambda number: probabilities[number])
+    part, step = places[top]
     return DecisiveStep(
         agent_id=agent,
         agent_probability=min(shares[agent], 1.0),
-        interaction=places[top][0],
-        step=places[top][1],
+        step_agent_id=part.agent_id,
+        turn_index=part.turn,
+        interaction=part.position,
+        step=step,
         probability=probabilities[top],
+        accuracy=dict(fitted.accuracy),
     )
 
 

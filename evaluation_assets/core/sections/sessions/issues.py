@@ -210,16 +210,14 @@ def _drift_issues(seen: SessionEvidence, drift: Drift, source: str | None) -> li
 def _issue(
     kind: str, severity: Severity, part: SessionInteraction, step: int | None, message: str, evidence: str
 ) -> Issue:
-    return Issue.model_validate(
-        {
-            "kind": kind,
-            "severity": severity,
-            "agent_id": part.agent_id,
-            "turn_index": part.turn,
-            "interaction": part.position,
-            "step": step,
-            "message": message,
-            "evidence": quoted(evidence) or "",
-            "found_by": "rules",
-        }
+    return Issue(
+        kind=kind,
+        severity=severity,
+        agent_id=part.agent_id,
+        turn_index=part.turn,
+        interaction=part.position,
+        step=step,
+        message=message,
+        evidence=quoted(evidence) or "",
+        found_by="rules",
     )

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from evaluation_assets.core.sections.sessions.analysis import Issue, Recommendation
 from evaluation_assets.core.sections.sessions.interactions import grouped
-from evaluation_assets.core.sections.sessions.session_scores import LOW, ConversationCounts, is_frequent
+from evaluation_assets.core.sections.sessions.session_scores import LOW, Conversation, is_frequent
 from evaluation_assets.core.sections.sessions.tool_chain import ToolChain
 
 _PARAMETERS = ("hallucinated_parameter", "missing_parameter", "invalid_parameter")
@@ -31,7 +31,7 @@ def recommend(
     agents: Mapping[str, Averages],
     chain: ToolChain,
     coordination: float | None,
-    counts: ConversationCounts,
+    counts: Conversation,
     could_react: int,
     issues: Sequence[Issue],
 ) -> list[Recommendation]:
@@ -53,8 +53,8 @@ def recommend(
             )
         )
     for kind, detected, message in (
-        ("rdm", counts.rdm, "Users are frequently correcting responses - improve accuracy"),
-        ("ccm", counts.ccm, "Users are re-asking questions - improve response completeness"),
+        ("rdm", counts.rdm_detections, "Users are frequently correcting responses - improve accuracy"),
+        ("ccm", counts.ccm_detections, "Users are re-asking questions - improve response completeness"),
     ):
         if is_frequent(detected, could_react):
             why = f"{detected} of {could_react} answers that have a next user message"

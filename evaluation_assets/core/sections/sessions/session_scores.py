@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Literal
 
+from evaluation_assets.core.system.frozen import Frozen
+
 DetectionType = Literal["rdm", "ccm", "hallucination", "llm_judge", "none"]
 
 SESSION_WEIGHTS: Mapping[str, float] = {
@@ -52,18 +54,20 @@ class Detection:
     confidence: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationCounts:
-    """Responses by detection: `total = good + bad + not judged`, and `bad` is the sum of the detections."""
+class Conversation(Frozen):
+    """Responses by detection: total = good + bad + not judged, and bad is the sum of the detections.
 
-    total: int
-    good: int
-    bad: int
+    A turn without an acting agent, such as the user's goodbye, has no response.
+    """
+
+    total_responses: int
+    good_responses: int
+    bad_responses: int
+    ccm_detections: int
+    rdm_detections: int
+    hallucination_detections: int
+    llm_judge_detections: int
     not_judged: int
-    rdm: int
-    ccm: int
-    hallucination: int
-    llm_judge: int
 
 
 def weighted(parts: Mapping[str, float | None], weights: Mapping[str, float]) -> Weighted:
@@ -131,18 +135,18 @@ def turn_score(found: Detection) -> float | None:
     return None if found.is_bad is None else float(not found.is_bad)
 
 
-def counts(found: Sequence[Detection]) -> ConversationCounts:
+def counts(found: Sequence[Detection]) -> Conversation:
     """Count the responses by detection."""
     types = [detected.type for detected in found if detected.is_bad]
-    return ConversationCounts(
-        total=len(found),
-        good=sum(detected.is_bad is False for detected in found),
-        bad=len(types),
+    return Conversation(
+        total_responses=len(found),
+        good_responses=sum(detected.is_bad is False for detected in found),
+        bad_responses=len(types),
+        ccm_detections=types.count("ccm"),
+        rdm_detections=types.count("rdm"),
+        hallucination_detections=types.count("hallucination"),
+        llm_judge_detections=types.count("llm_judge"),
         not_judged=sum(detected.is_bad is None for detected in found),
-        rdm=types.count("rdm"),
-        ccm=types.count("ccm"),
-        hallucination=types.count("hallucination"),
-        llm_judge=types.count("llm_judge"),
     )
 
 

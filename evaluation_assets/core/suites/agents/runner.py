@@ -198,96 +198,86 @@ def _has_price(endpoint: EndpointSettings) -> bool:
     return endpoint_of(endpoint)[2].cost(TokenUsage(input_tokens=1, output_tokens=1)) is not None
 
 
+@dataclass(slots=True)
 class _Run:
     """All attempts of one agent."""
 
-    def __init__(
-        self,
-        agent: AgentSettings,
-        suite: Suite,
-        functions: Sequence[FunctionTool],
-        client: Client | None,
-        user_client: Client | None,
-        journal: Journal,
-        tally: RunTally,
-        trials: int,
-        say: Say,
-    ) -> None:
-        self._agent = agent
-        self._suite = suite
-        self._functions = functions
-        self._asker = client
-        self._user_asker = user_client
-        self._journal = journal
-        self._tally = tally
-        self._trials = trials
-        self._say = say
-        self._mask = Mask(value for server in agent.tools.mcp for value in server.passed)
+    agent: AgentSettings
+    suite: Suite
+    functions: Sequence[FunctionTool]
+    client: Client | None
+    user_client: Client | None
+    journal: Journal
+    tally: RunTally
+    trials: int
+    say: Say
+    mask: Mask = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.mask = Mask(value for server in self.agent.tools.mcp for value in server.passed)
 
     async def attempt_all(self, keys: Sequence[AttemptKey]) -> None:
         """Run the attempts concurrently. Once the budget is spent, no new attempt starts and running ones end."""
-        cases = {case.id: case for case in self._suite.cases}
-        slots = asyncio.Semaphore(self._agent.max_concurrency)
+        cases = {case.id: case for case in self.suite.cases}
+        slots = asyncio.Semaphore(self.agent.max_concurrency)
 
         async def attempted(key: AttemptKey) -> None:
             async with slots:
-                if self._tally.stopped is None:
+                if self.tally.stopped is None:
                     await self._attempt(key, cases[key[0]])
 
         await asyncio.gather(*(attempted(key) for key in keys))
 
     async def _attempt(self, key: AttemptKey, case: Case) -> None:
-        attempt, toolbox = begun(case, key[1], self._agent), None
-        if self._agent.is_own:
-            await attempt_by(self._agent, attempt)
+        attempt, toolbox = begun(case, key[1], self.agent), None
+        if self.agent.is_own:
+            await attempt_by(self.agent, attempt)
             self._finish(key, attempt, None)
             return
         try:
-            async with connected(self._agent.tools.mcp, mask=self._mask) as remote:
-                limits = self._agent.limits
-                mocks = mock_tools(self._suite, case) if self._agent.tools.mock else ()
+            async with connected(self.agent.tools.mcp, mask=self.mask) as remote:
+                limits = self.agent.limits
+                mocks = mock_tools(self.suite, case) if self.agent.tools.mock else ()
                 toolbox = Toolbox(
-                    [*self._functions, *remote, *mocks],
+                    [*self.functions, *remote, *mocks],
                     timeout_s=limits.tool_timeout_s,
                     max_result_characters=limits.max_result_characters,
-                    mask=self._mask,
+                    mask=self.mask,
                 )
                 conversation = Conversation(
-                    self._agent,
+                    self.agent,
                     toolbox,
-                    lambda request: self._ask(self._asker, request, key),
-                    known_results=self._journal.results(key),
-                    keep=lambda step, outcomes: self._journal.keep(key, step, outcomes),
+                    lambda request: self._ask(self.client, request, key),
+                    known_results=self.journal.results(key),
+                    keep=lambda step, outcomes: self.journal.keep(key, step, outcomes),
                     user=self._user_of(key),
                 )
                 await conversation.attempt(attempt)
         except Stopped as problem:
-            self._tally.stopped = problem
+            self.tally.stopped = problem
             return
         except InvalidTool as problem:
             attempt.error = str(problem)
         except Exception as problem:  # noqa: BLE001  (a bug in one attempt must not end the others)
-            attempt.ended, attempt.error = "failed", self._mask(f"{type(problem).__name__}: {problem}")[:500]
+            attempt.ended, attempt.error = "failed", self.mask(f"{type(problem).__name__}: {problem}")[:500]
         self._finish(key, attempt, toolbox)
 
     def _finish(self, key: AttemptKey, attempt: Attempt, toolbox: Toolbox | None) -> None:
         """Store an attempt that ended."""
-        self._journal.finish(key, trajectory_of(attempt, self._agent, toolbox, self._trials))
-        self._tally.ended[attempt.ended] += 1
+        self.journal.finish(key, trajectory_of(attempt, self.agent, toolbox, self.trials))
+        self.tally.ended[attempt.ended] += 1
         about = f"{attempt.ended}, {attempt.steps} steps, {attempt.calls} calls, {attempt.seconds:.1f} s"
-        self._say(
-            f"{self._agent.name}: {self._tally.finished}/{self._tally.attempts} {attempt.case.id} #{key[1]}: {about}"
-        )
+        self.say(f"{self.agent.name}: {self.tally.finished}/{self.tally.attempts} {attempt.case.id} #{key[1]}: {about}")
 
     def _user_of(self, key: AttemptKey) -> UserModel | None:
-        if self._suite.user_model is None:
+        if self.suite.user_model is None:
             return None
-        return UserModel(self._suite.user_model, lambda request: self._ask(self._user_asker, request, key))
+        return UserModel(self.suite.user_model, lambda request: self._ask(self.user_client, request, key))
 
     async def _ask(self, asker: Client | None, request: Request, key: AttemptKey) -> Answered:
         assert asker is not None, "a function or a command asks no model through the client"
         # The agent's name is part of the key, so that two agents with equal settings get independent replies.
-        sample = f"{self._agent.name}:{self._journal.series}:{key[1]}"
+        sample = f"{self.agent.name}:{self.journal.series}:{key[1]}"
         cost = Cost()
         try:
             answered = await asker.ask(_asked(request, sample), request, _newest, cost)
@@ -297,10 +287,10 @@ class _Run:
                 raise Stopped(problem.kind, str(problem)) from None
             raise
         finally:
-            if not cost.all_from_ledger and cost.usage.cost_usd is not None and self._tally.paid_usd is not None:
-                self._tally.paid_usd += cost.usage.cost_usd
-        self._tally.model_calls += 1
-        self._tally.from_ledger += answered.from_ledger
+            if not cost.all_from_ledger and cost.usage.cost_usd is not None and self.tally.paid_usd is not None:
+                self.tally.paid_usd += cost.usage.cost_usd
+        self.tally.model_calls += 1
+        self.tally.from_ledger += answered.from_ledger
         return answered
 
 

@@ -40,8 +40,8 @@ def test_probabilities_are_shares_of_a_step_and_an_agent_that_exist(said: list[t
     elif found is not None:
         assert found.agent_id in {agent for agent, _ in said}
         assert 0 < found.probability <= 1
-        assert found.probability <= found.agent_probability + 1e-9 or found.interaction.agent_id != found.agent_id
-        assert found.step < len(found.interaction.steps)
+        assert found.probability <= found.agent_probability + 1e-9 or found.step_agent_id != found.agent_id
+        assert found.step < len(run.turns[found.turn_index].interactions[found.interaction].steps)
 
 
 def test_every_trait_has_a_weight_and_the_weights_beat_constants() -> None:
@@ -62,7 +62,7 @@ def test_a_failed_call_with_figures_is_more_suspicious_than_thanks() -> None:
     )
     found = decisive_step(run)
     assert found is not None
-    assert found.agent_id == found.interaction.agent_id == "Coder"
+    assert found.agent_id == found.step_agent_id == "Coder"
 
 
 @pytest.mark.parametrize(

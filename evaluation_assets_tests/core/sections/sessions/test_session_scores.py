@@ -96,8 +96,16 @@ def test_counts_have_a_bucket_for_everything_and_add_up() -> None:
         Detection(None, "none", None),
     ]
     counted = counts(found)
-    assert counted.total == counted.good + counted.bad + counted.not_judged == 6
-    assert counted.bad == counted.rdm + counted.ccm + counted.hallucination + counted.llm_judge == 4
+    assert counted.total_responses == counted.good_responses + counted.bad_responses + counted.not_judged == 6
+    assert counted.bad_responses == sum(
+        (
+            counted.rdm_detections,
+            counted.ccm_detections,
+            counted.hallucination_detections,
+            counted.llm_judge_detections,
+        )
+    )
+    assert counted.bad_responses == 4
     assert [turn_score(each) for each in found] == [0, 0, 0, 0, 1, None]
 
 
