@@ -1,7 +1,7 @@
 """The log of Dagster's services without what helps nobody: ticks that say the same, frames of explained failures."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _TICK = re.compile(r"Checking for new runs for sensor: ")
@@ -12,12 +12,15 @@ _EXPLAINED = "dagster._core.definitions.events.Failure: "
 _FRAMES = "Stack Trace:"
 
 
-def news(lines: Iterable[str]) -> Iterator[str]:
-    """The lines in order; of sensors that do nothing, a line when their reason changes."""
+def news(lines: Iterable[str], is_stopped: Callable[[], bool] = lambda: False) -> Iterator[str]:
+    """The lines in order; of sensors that do nothing, a line when their reason changes.
+
+    Once the services are stopped, only lines with a time: those that are still starting end with where they were.
+    """
     reasons: dict[str, str] = {}
     for line in _without_frames(lines):
         text = _COLOURS.sub("", line)
-        if _TICK.search(text):
+        if _TICK.search(text) or (is_stopped() and not _TIMED.match(text)):
             continue
         if skipped := _SKIPPED.search(text):
             sensor, reason = skipped.groups()

@@ -131,15 +131,13 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
     ui_url = f"http://{_name_of(host)}:{port}"
     threading.Thread(target=keep_alive, args=(servers[0].pid, stopping, _tell), daemon=True).start()
     threading.Thread(target=load_changed, args=(home, ui_url, stopping, _tell), daemon=True).start()
-    died = _pass_on(servers[0])
+    died = _pass_on(servers[0], stopping)
     status = servers[0].wait()
-    if not stopping.is_set():  # Dagster exits with 0 if one of its services dies
-        echo(
-            f"evaluation-assets: {died or 'the UI'} died, and all services were stopped; the log above shows why",
-            err=True,
-        )
-        status = status or 1
-    return status
+    if stopping.is_set():  # services that are still starting exit with anything
+        _tell("stopped")
+        return 0
+    _tell(f"{died or 'the UI'} died, and all services were stopped; the log above shows why")
+    return status or 1  # Dagster exits with 0 if one of its services dies
 
 
 def _tell(message: str) -> None:
@@ -157,10 +155,10 @@ def _is_taken(host: str, port: int) -> bool:
     return False
 
 
-def _pass_on(server: subprocess.Popen[str]) -> str | None:
+def _pass_on(server: subprocess.Popen[str], stopping: threading.Event) -> str | None:
     """Copy what is new in the services' logs to stderr; return the name of a service that the log reports as died."""
     died = None
-    for line in news(server.stdout or ()):
+    for line in news(server.stdout or (), stopping.is_set):
         sys.stderr.write(line)
         if found := re.search(r"(dagster-\w+) process shut down unexpectedly", line):
             died = found[1]

@@ -34,3 +34,8 @@ def test_a_failure_that_says_what_to_do_is_printed_once_and_without_frames() -> 
 def test_frames_of_any_other_failure_are_printed() -> None:
     failure = ["\n", "ZeroDivisionError: division by zero\n", *_FRAMES]
     assert list(news([_STEP, *failure, _RUN])) == [_STEP, *failure, _RUN]
+
+
+def test_of_services_that_are_stopped_while_they_start_no_traceback_is_printed() -> None:
+    interrupted = [_ERROR, '  File "definitions.py", line 1\n', "KeyboardInterrupt\n", "\n", "Aborted!\n"]
+    assert list(news([*interrupted, _RUN], lambda: True)) == [_RUN]

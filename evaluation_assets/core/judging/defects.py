@@ -1,15 +1,15 @@
 """Exceptions inside a judge: each is a failed verdict that says what went wrong, and its traceback is logged."""
 
-import logging
 import os
 import re
 import traceback
 
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.system.logs import log_of
 from evaluation_assets.core.text.masking import MASKED, Mask, environment_mask
 from evaluation_assets.core.text.well_formed import well_formed
 
-_log = logging.getLogger(__name__)
+_log = log_of(__name__)
 
 _LONGEST = 500
 """Characters of a message in a verdict: an exception may quote a whole trajectory."""

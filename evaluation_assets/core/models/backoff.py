@@ -1,14 +1,14 @@
 """Pauses between the attempts at one question."""
 
-import logging
 import random
 
 from evaluation_assets.core.models.errors import ProviderError
 from evaluation_assets.core.models.timeouts import Timeouts
+from evaluation_assets.core.system.logs import log_of
 
 _LONGEST_S = 30.0
 
-_log = logging.getLogger(__name__)
+_log = log_of(__name__)
 
 
 class Backoff:

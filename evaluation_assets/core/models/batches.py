@@ -1,7 +1,6 @@
 """Ask in batches: half the price, answered within a day, and resumed by the next process if this one is killed."""
 
 import asyncio
-import logging
 from collections import defaultdict
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -19,6 +18,7 @@ from evaluation_assets.core.models.messages import Reply, Request
 from evaluation_assets.core.models.providers.base import BatchGone, BatchProvider, Provider, unread_item
 from evaluation_assets.core.models.settings import ModelSettings
 from evaluation_assets.core.models.usage import believed
+from evaluation_assets.core.system.logs import log_of
 from evaluation_assets.core.traces.prices import Pricing, batch_price
 
 MOST_IN_A_BATCH = 1000
@@ -37,7 +37,7 @@ _ATTEMPTS = 5
 _POLL_S = 0.25
 _SAY_EVERY_S = 600.0
 
-_log = logging.getLogger(__name__)
+_log = log_of(__name__)
 
 
 @dataclass(slots=True)

@@ -1,7 +1,6 @@
 """The client for language models: look up the ledger, wait for a slot, claim, send, retry, pay, store, return."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -25,11 +24,12 @@ from evaluation_assets.core.models.timeouts import Deadline
 from evaluation_assets.core.models.unsaved import Unsaved
 from evaluation_assets.core.models.usage import believed
 from evaluation_assets.core.system.cancellation import finished
+from evaluation_assets.core.system.logs import log_of
 from evaluation_assets.core.traces.prices import Pricing
 
 _POLL_S = 0.25
 
-_log = logging.getLogger(__name__)
+_log = log_of(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ of the database, the only one that all workers share. SQLite by default, or Post
 
 import hashlib
 import json
-import logging
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from evaluation_assets.core.models.ledger_tables import METADATA, REPLIES, SETTI
 from evaluation_assets.core.models.messages import Reply
 from evaluation_assets.core.models.stored_replies import packed, unpacked
 from evaluation_assets.core.system.chunks import chunks
+from evaluation_assets.core.system.logs import log_of
 from evaluation_assets.core.system.processes import Process
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ _NOW = {
 }
 """Seconds since 1970 by the clock of the database."""
 
-_log = logging.getLogger(__name__)
+_log = log_of(__name__)
 
 _FIELDS = ("key", "number", "run", "cost_usd", "latency_ms", "attempts", "reply")
 _ENTRIES = f"SELECT {', '.join(_FIELDS)} FROM replies WHERE key = :key ORDER BY number DESC"  # noqa: S608

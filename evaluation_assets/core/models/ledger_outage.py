@@ -1,16 +1,16 @@
 """Waiting for the database server of the ledger while it is started again."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 
 from evaluation_assets.core.models.errors import LedgerAway
 from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets.core.models.timeouts import Deadline
+from evaluation_assets.core.system.logs import log_of
 
 RETRY_S = 1.0
 
-_log = logging.getLogger(__name__)
+_log = log_of(__name__)
 
 
 async def opened_when_it_answers(open_ledger: Callable[[], Ledger], seconds: float) -> Ledger:

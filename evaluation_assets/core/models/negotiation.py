@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -18,6 +17,7 @@ from evaluation_assets.core.models.json_text import dumped
 from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets.core.models.messages import Request
 from evaluation_assets.core.models.settings import ModelSettings
+from evaluation_assets.core.system.logs import log_of
 
 REMEMBERED_S = 7 * 24 * 3600.0
 """A server may be updated, or another model be served under the same name: after a week it is found out again."""
@@ -29,7 +29,7 @@ T = TypeVar("T")
 _Locks = WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Lock]]
 _LOCKS: _Locks = WeakKeyDictionary()
 
-_log = logging.getLogger(__name__)
+_log = log_of(__name__)
 
 
 class Negotiation:

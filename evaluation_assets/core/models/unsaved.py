@@ -1,7 +1,6 @@
 """Paid replies that could not be committed, until the ledger can be written again."""
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import Callable
 
@@ -10,8 +9,9 @@ from evaluation_assets.core.models.ledger import Entry, Ledger
 from evaluation_assets.core.models.ledger_connection import Work
 from evaluation_assets.core.models.ledger_outage import RETRY_S
 from evaluation_assets.core.models.timeouts import Deadline
+from evaluation_assets.core.system.logs import log_of
 
-_log = logging.getLogger(__name__)
+_log = log_of(__name__)
 
 
 class Unsaved:

@@ -1,6 +1,5 @@
 """Canary verdicts: what every model judge says about clips that never change, when its verdicts are paid for."""
 
-import logging
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -17,9 +16,10 @@ from evaluation_assets.core.lake.tables import CANARY_VERDICTS
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.verdicts import JudgedTable
 from evaluation_assets.core.system.cancellation import as_completed
+from evaluation_assets.core.system.logs import log_of
 from evaluation_assets.core.traces.trajectories.trajectory_rows import Row
 
-_log = logging.getLogger(__name__)
+_log = log_of(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """What a judge does when its endpoint, its ledger or another worker is in the way."""
 
 import asyncio
+import errno
 import json
 import logging
 import multiprocessing
@@ -15,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -316,6 +318,26 @@ def test_with_a_full_disk_no_paid_answer_is_lost_and_no_other_is_paid_for(
     used = [verdict for verdict in found if verdict.outcome in GOOD]
     assert len(used) == answered < 120, "each answer that was paid for is a verdict"
     assert "no more requests are sent until it can be written" in caplog.text
+
+
+def test_a_judge_ends_where_nothing_can_be_logged_either(small_disk: Path) -> None:
+    """As in a run of Dagster whose storage and logs are on the same disk: its handlers raise."""
+    url = f"sqlite:///{small_disk / 'ledger.sqlite'}"
+    failing = logging.Handler()
+    failing.emit = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+    log = logging.getLogger("evaluation_assets")
+
+    async def run(server: ModelServer) -> list[Verdict]:
+        judge = judge_at(server.openai_url, url, timeouts={"ledger_s": 0.5})
+        asyncio.get_running_loop().call_later(0.5, fill, small_disk)
+        return await asyncio.wait_for(verdicts(judge, chains(60)), 60)
+
+    log.addHandler(failing)
+    try:
+        with model_server(latency=0.2) as server:
+            assert outcomes(asyncio.run(run(server)))["not_run", "ledger"] > 0
+    finally:
+        log.removeHandler(failing)
 
 
 def test_when_there_is_space_again_the_judge_goes_on_and_nothing_is_paid_twice(small_disk: Path) -> None:
