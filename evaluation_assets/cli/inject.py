@@ -8,7 +8,7 @@ from typing import Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.asking import agreed, answered
+from evaluation_assets.cli.asking import agreed, answered, exit_if_stopped
 from evaluation_assets.cli.one_judge import judge_named
 from evaluation_assets.cli.options import OutputFile, Spending, WholeRange, text_or_json, with_judges, with_spending
 from evaluation_assets.cli.output import echo, echo_json, refuse, warn
@@ -126,6 +126,7 @@ def inject(
         echo(*injection_lines(found, noticed))
     if format_name == "json":
         echo_json(report)
+    exit_if_stopped(budget, "; runs that were not asked about count in no share. Replies are kept: re-run to resume")
 
 
 def _chosen(panel: Panel, names: Sequence[str]) -> Panel:

@@ -79,6 +79,9 @@ def test_a_model_is_priced_before_it_is_asked(tmp_path: Path, server: ModelServe
     assert status == 2
     assert "--yes" in told
     assert server.requests() == []
+    status, _, told = inject(tmp_path, *given, "--budget-calls", 3)
+    assert status == 3
+    assert "runs that were not asked about count in no share" in told
     status, told, _ = inject(tmp_path, *given, "--yes")
     assert status == 0
     assert len(server.requests()) == 4, "one for each run and each copy"

@@ -68,7 +68,7 @@ def _add(session: CodingSession, fields: Fields, thoughts: list[str], unmapped: 
         thoughts.append("\n".join(summary) or content_text(fields))
         fields.rest()
     elif kind == "assistant":
-        session.agent = replace(session.agent, model=session.agent.model or fields.text("model_id"))
+        session.ran_on(fields.text("model_id"))
         fields.set_aside("model_fingerprint", "reasoning_effort")
         calls = [call_in(call, "name", "arguments", "id") for call in fields.objects("tool_calls")]
         _said(session, thoughts, content_text(fields).strip(), calls)
