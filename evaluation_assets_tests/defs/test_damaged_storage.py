@@ -82,7 +82,8 @@ def test_damaged_tables_are_named_and_made_again_from_what_is_paid(
         content = bytearray(path.read_bytes())
         damage(content)
         path.write_bytes(content)
-    reading = command("explain", "d", home=home)
+    explain = ("explain", "d", before[0]["trajectory_id"])
+    reading = command(*explain, home=home)
     assert reading.returncode == 2
     (line,) = reading.stderr.splitlines()
     named = next(path for path in tables if str(path) in line)
@@ -92,7 +93,7 @@ def test_damaged_tables_are_named_and_made_again_from_what_is_paid(
     assert command(*evaluate, home=home).returncode == 0
     assert len(server.requests(bodies=False)) == asked, "verdicts are made of what is paid"
     assert list(scores.rows()) == before
-    assert command("explain", "d", home=home).returncode == 0
+    assert command(*explain, home=home).returncode == 0
 
 
 # A ledger in an SQLite file
