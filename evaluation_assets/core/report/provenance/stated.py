@@ -55,16 +55,18 @@ def address(*parts: str | int) -> str:
 
 def stated_figures(report: Mapping[str, Any]) -> Iterator[Figure]:
     """The figures of a drop in the JSON of its report, in its order."""
-    for place, value in numbers_of(report).items():
-        if (found := formula_of(place)) is not None:
-            yield Figure(place, value, *found)
+    return _with_formulas(numbers_of(report))
 
 
-def scores_of(trajectory: str, rows: Mapping[str, float | None]) -> Iterator[Figure]:
+def scores_of(trajectory: str, scores: Mapping[str, float | None]) -> Iterator[Figure]:
     """The scores of one trajectory, by criterion and `overall`."""
-    for criterion, value in rows.items():
-        at = ("overall",) if criterion == "overall" else ("scores", criterion)
-        place = address("trajectory", trajectory, *at)
+    at = address("trajectory", trajectory)
+    places = {name: name if name == "overall" else address("scores", name) for name in scores}
+    return _with_formulas({f"{at}/{places[name]}": score for name, score in scores.items()})
+
+
+def _with_formulas(numbers: Mapping[str, Value]) -> Iterator[Figure]:
+    for place, value in numbers.items():
         if (found := formula_of(place)) is not None:
             yield Figure(place, value, *found)
 
