@@ -9,6 +9,7 @@ from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Stream, batched
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.report.drop_report import drop_report
+from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.sinks.annotations import collect_labels
 from evaluation_assets.core.report.sinks.delivered import delivered
 from evaluation_assets.core.report.sinks.delivering import Consignment, Tally
@@ -17,7 +18,6 @@ from evaluation_assets.core.report.sinks.http import SendError
 from evaluation_assets.core.report.sinks.opening import MissingKey, is_annotated, open_annotated
 from evaluation_assets.core.report.sinks.settings import ScoreSinkSettings, SinkSettings
 from evaluation_assets.core.report.sinks.sink import DropOutcome
-from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.names import COLLECTED_LABELS, DELIVERED, DELIVERIES

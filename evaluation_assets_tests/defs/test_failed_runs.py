@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from evaluation_assets.core.judging.panel import Panel, judges_of
-from evaluation_assets.core.report.summary import DropTables
+from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.viewer.documents import documents
 from evaluation_assets_tests.conftest import Workspace
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.models.redaction.redactor import Redactor
 from evaluation_assets.core.models.redaction.settings import Redaction
-from evaluation_assets.core.report.summary import DropTables
+from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 _JSON = ("trajectory", "analysis")

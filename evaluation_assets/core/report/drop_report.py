@@ -26,6 +26,7 @@ from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.pipeline.drop_groups import DropGroups, drop_groups
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.report.covered_tables import cover_of, covered
+from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.failure_groups.failure_group_report import failure_groups_summary
 from evaluation_assets.core.report.files import write_page, write_report
 from evaluation_assets.core.report.gate.score_history import drop_before, trends
@@ -33,7 +34,7 @@ from evaluation_assets.core.report.paths import ReportFiles
 from evaluation_assets.core.report.provenance.replies import replies_of
 from evaluation_assets.core.report.report import BlockingCheck, DropReport
 from evaluation_assets.core.report.sessions.session_report import agent_ranks
-from evaluation_assets.core.report.summary import DropTables, summarise
+from evaluation_assets.core.report.summary import summarise
 from evaluation_assets.core.report.viewer.documents import documents
 from evaluation_assets.core.report.viewer.page import OtherRun
 from evaluation_assets.core.review.judge_cards import disqualified_judges

@@ -8,12 +8,12 @@ from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish_bytes, published
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
+from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.paths import JUDGE_FILES, ReportFiles, report_files
 from evaluation_assets.core.report.provenance.replies import RepliesTo
 from evaluation_assets.core.report.render import as_html, as_json, as_markdown
 from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.report.results import result_records
-from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.report.viewer.documents import documents
 from evaluation_assets.core.report.viewer.page import DATA_FOLDER, OtherRun, pack, with_viewer
 

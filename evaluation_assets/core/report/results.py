@@ -11,8 +11,8 @@ from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.intake.preprocessing.rules import repetition
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
+from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.provenance.replies import RepliesTo
-from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.scoring.panel_scores import mean_over_clips, tool_averages
 from evaluation_assets.core.traces.formats.tags import read_structure
 from evaluation_assets.core.traces.trajectories.identity import digest, file_name

@@ -25,7 +25,7 @@ from evaluation_assets.core.pipeline.parts import divide
 from evaluation_assets.core.pipeline.planning import PRESETS, plan
 from evaluation_assets.core.pipeline.reading import ReadDrop
 from evaluation_assets.core.report.covered_tables import covered
-from evaluation_assets.core.report.summary import DropTables
+from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.viewer.documents import documents
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.identity import digest

@@ -18,8 +18,9 @@ from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
 from evaluation_assets.core.lake.tables import TABLES
+from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.results import result_records
-from evaluation_assets.core.report.summary import DropTables, summarise
+from evaluation_assets.core.report.summary import summarise
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.traces.trajectories.trajectory_rows import trajectory_row
 from evaluation_assets_tests.core.making import answer, call, result, trajectory

@@ -1,19 +1,17 @@
 """The clips of a report: summaries of tool types and of clip criteria, and the worst clips with their verdicts."""
 
-from array import array
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isnan, nan
 from statistics import fmean
 from typing import Protocol
 
 from evaluation_assets.core.judging.selection import Selections
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
-from evaluation_assets.core.report.report import ClipSummary, ClipVerdict, Place, ToolSummary
-from evaluation_assets.core.report.scores.distributions import Statistic, statistic
+from evaluation_assets.core.report.report import ClipSummary, ClipVerdict, ToolSummary
 from evaluation_assets.core.report.scores.lowest import Lowest
+from evaluation_assets.core.report.scores.values import Values
 from evaluation_assets.core.text.excerpts import without_middle
 
 WORST_CLIPS = 20
@@ -35,31 +33,6 @@ class ClipTables(Protocol):
     def clip_verdicts(self) -> Mapping[str, Stored]: ...
     @property
     def selections(self) -> Selections: ...
-
-
-@dataclass(slots=True)
-class Values:
-    """Scores that may be missing (NaN), the task of each, and the place of the lowest."""
-
-    values: "array[float]" = field(default_factory=lambda: array("d"))
-    tasks: list[str] = field(default_factory=list)
-    least: tuple[float, str, int | None] | None = None
-
-    def add(self, value: float | None, task: str, trajectory_id: str, clip_index: int | None = None) -> None:
-        self.values.append(nan if value is None else value)
-        self.tasks.append(task)
-        if value is not None and (self.least is None or value < self.least[0]):
-            self.least = (value, trajectory_id, clip_index)
-
-    @property
-    def lowest(self) -> Place | None:
-        """The subject with the lowest score, the first of several."""
-        return None if self.least is None else Place(trajectory_id=self.least[1], clip_index=self.least[2])
-
-    @property
-    def statistic(self) -> Statistic:
-        """The scores described, over their tasks."""
-        return statistic([None if isnan(value) else value for value in self.values], self.tasks)
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from evaluation_assets.core.intake.image_rows import ImagesInOrder
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
-from evaluation_assets.core.report.summary import DropTables
+from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.viewer.run_facts import RunFacts, run_facts
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.findings.claim_counts import DETECTORS, claims_of

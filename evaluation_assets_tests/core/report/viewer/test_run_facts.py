@@ -10,7 +10,7 @@ import pytest
 from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.pipeline.failure_groups import EvaluatedRuns, FindingsOfRuns
-from evaluation_assets.core.report.summary import DropTables
+from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.viewer.run_facts import RunFacts, run_facts
 from evaluation_assets.core.sections.failure_groups.grouping import UNEXPLAINED, GroupKey, assigned
 from evaluation_assets.core.sections.failure_groups.trends import DropCount

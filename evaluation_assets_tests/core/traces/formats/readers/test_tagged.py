@@ -34,8 +34,8 @@ from evaluation_assets.core.lake.tables import (
     TRAJECTORY_SCORES,
     Table,
 )
+from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.results import embed, result_records
-from evaluation_assets.core.report.summary import DropTables
 from evaluation_assets.core.traces.formats.base import Record, Rejection, Sample
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.readers import canonical

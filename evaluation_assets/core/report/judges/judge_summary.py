@@ -1,0 +1,62 @@
+"""One judge of a report: the outcomes of its questions, why answers are missing, and what they cost."""
+
+from array import array
+from collections import Counter
+from math import fsum
+from statistics import fmean
+
+from evaluation_assets.core.intake.facts import VerdictFacts
+from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
+from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.report.drop_tables import DropTables
+from evaluation_assets.core.report.report import JudgeSummary
+
+
+def judge_summary(judge: str, tables: DropTables) -> JudgeSummary:
+    """Sum up the verdicts of one judge, at all levels and on canary clips."""
+    outcomes: dict[str, Counter[str]] = {}
+    answers = Answers()
+    identity: Row = {"provider": "", "model": ""}
+    sums: dict[str, array[float]] = {}
+    unpriced = uncounted = 0
+    replies: set[str] = set()
+    redacted: Counter[str] = Counter()
+    paid = ["input_tokens", "output_tokens", "cost_usd"]
+    for level, by_judge in {**tables.verdicts, "canary": tables.canary_verdicts}.items():
+        if judge not in by_judge:
+            continue
+        of_drop = level != "canary"  # canary clips cost money, but are not part of the drop
+        redacted.update(VerdictFacts.of(by_judge[judge]).redacted)
+        counts = outcomes.setdefault(level, Counter())
+        for row in by_judge[judge].rows(["provider", "model", "ledger_key", "share_seen", *COLUMNS, *paid]):
+            identity = row
+            counts[row["outcome"]] += 1
+            if of_drop:
+                answers.add(row)
+            unpriced += row["cost_usd"] is None and row["outcome"] != "not_run"
+            uncounted += row["input_tokens"] is None and row["outcome"] != "not_run"
+            # One reply gives several verdicts where the same question is asked again.
+            is_new = row["ledger_key"] is None or row["ledger_key"] not in replies
+            replies.add(row["ledger_key"] or "")
+            for column in [*(paid if is_new else ()), *(["share_seen"] if of_drop else ())]:
+                if row[column] is not None:
+                    sums.setdefault(column, array("d")).append(row[column])
+    errors: Counter[str] = Counter()
+    for (kind, _), count in answers.errors.items():
+        errors[kind] += count
+    tokens = {column: int(sum(sums[column])) if column in sums else None for column in paid[:2]}
+    return JudgeSummary(
+        judge=judge,
+        provider=identity["provider"],
+        model=identity["model"],
+        outcomes={level: dict(sorted(counts.items())) for level, counts in outcomes.items()},
+        share_seen=fmean(sums["share_seen"]) if "share_seen" in sums else None,
+        input_tokens=tokens["input_tokens"],
+        output_tokens=tokens["output_tokens"],
+        cost_usd=fsum(sums["cost_usd"]) if "cost_usd" in sums else None,
+        unpriced_verdicts=unpriced,
+        uncounted_verdicts=uncounted,
+        errors=dict(sorted(errors.items())),
+        shortfall=answers.shortfall(judge),
+        redacted=dict(sorted(redacted.items())),
+    )
