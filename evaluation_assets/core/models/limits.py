@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from evaluation_assets.core.models.learned_rate import LearnedRate, RateInMemory, RateStore
 from evaluation_assets.core.models.pace import WINDOW_S, Pace, SharedPace
+from evaluation_assets.core.models.usual_refusals import UsualRefusals
 
 _SILENCE_S = 0.1
 """Refusals come at once: what has not been refused by then was taken."""
@@ -40,6 +41,8 @@ class AdaptiveLimit:
 
     The rate is kept in a store. Processes that share one slow down once at a refusal, count together what is taken, and
     divide the rate among them; one that begins later begins with it.
+
+    Refusals that come at any pace (`UsualRefusals`) do not slow it down.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class AdaptiveLimit:
         self._pace: SharedPace | None = None
         self._latency: float | None = None
         self._refused_at: float | None = None
+        self._usual = UsualRefusals()
         self._counted_from = 0.0
         self._unreported = 0
         self._patience = 1
@@ -153,6 +157,8 @@ class AdaptiveLimit:
             self._refused_at = now
             self._spread()
         elif started > self._refused_at:  # else it was under way when the client slowed down, and says nothing new
+            if self._usual.refused():
+                return
             self._refused_at = now
             if self._pace is not None and self._latency is not None and not self._others_slowed_down():
                 self._slow_down(self._pace.per_second, self._latency, now)
@@ -169,7 +175,13 @@ class AdaptiveLimit:
             return
         if rate.taken >= _ENOUGH:
             taken_a_second = rate.taken / rate.seconds
-            self._learn((taken_a_second + min(pace, 2 * taken_a_second)) / 2, is_measured=True)
+            if self._usual.is_to_be_tried(rate.per_second):
+                self._learn(taken_a_second / 2, is_measured=True)
+                self._usual.try_half(taken_a_second)
+                return
+            taken_a_second /= 1 - self._usual.share
+            estimate = (taken_a_second + min(pace, 2 * taken_a_second)) / 2
+            self._learn(estimate * self._usual.correction, is_measured=True)
         elif not rate.is_measured and rate.per_second > 1 / latency:
             self._learn(max(rate.per_second / 2, 1 / latency), is_measured=False)
         else:
@@ -200,6 +212,7 @@ class AdaptiveLimit:
             now = asyncio.get_running_loop().time()
             self._refused_at, self._counted_from = now, now - rate.seconds
             self._unreported, self._patience = 0, 1
+            self._usual.changed()
         self._rate = rate
         if self._pace is None:
             self._pace = SharedPace(rate.per_second, self._reserve)
@@ -256,7 +269,12 @@ class AdaptiveLimit:
         if self.tokens is not None:
             self.tokens.take(tokens, now)
         if self._pace is not None and self._rate is not None:
-            self._pace.per_second = self._rate.per_second * self._growth(self._rate)
+            growth = self._growth(self._rate)
+            if self._usual.is_tried:
+                growth = min(1.0, growth)
+            self._pace.per_second = self._rate.per_second * growth
+            if (led_to := self._usual.started(is_faster=self._rate.is_measured and growth > 1)) is not None:
+                self._learn(led_to, is_measured=True)
             self._pace.take(1, now)
 
     def _growth(self, rate: LearnedRate) -> float:
