@@ -135,11 +135,11 @@ def compared(home: Installation, drop: str, against: EvaluatedDrop | str | Path 
     """Compare a drop with another one, or with a baseline, which is named as in `StoredResult.gate`."""
     with as_unusable():
         settings = load_settings(home.gate_file)
-        found = _baseline(home, drop, against)
+        baseline = _baseline(home, drop, against)
         metrics = metrics_of(home, drop)
         disqualified = disqualified_judges(home, settings.review)
         bridges = bridges_of(home, metrics.suite)
-        outcome = gate_metrics(found, metrics, settings.gate, disqualified, bridges)
+        outcome = gate_metrics(baseline, metrics, settings.gate, disqualified, bridges)
     if outcome is None:
         raise UnknownName(
             f"there is no baseline for {drop}. Name a drop or a file with baseline=..., or promote one: "
@@ -149,7 +149,7 @@ def compared(home: Installation, drop: str, against: EvaluatedDrop | str | Path 
         outcome=outcome,
         blocks=outcome.verdict in settings.gate.blocks or bool(outcome.judges_changed),
         report=report_files(home.reports(drop), drop).html,
-        changes=tuple(_changes(found, metrics)),
+        changes=tuple(_changes(baseline, metrics)),
     )
 
 
@@ -162,8 +162,8 @@ def _baseline(home: Installation, drop: str, against: EvaluatedDrop | str | Path
         file = UPath(against)
     else:
         file = baseline_file(home.baselines, against)
-    if (found := read_baseline(file)) is not None:
-        return found
+    if (baseline := read_baseline(file)) is not None:
+        return baseline
     evaluated = home.drops_with("task_metrics")
     if against in evaluated:
         return as_baseline([metrics_of(home, str(against))])

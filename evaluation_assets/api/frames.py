@@ -50,8 +50,8 @@ def rows_of(drop: str, stored: Iterable[Stored], table: Table, columns: Sequence
     if _DROP not in table.schema.names:
         raise UnknownName(f"the rows of {table.name} are about several drops; read it from the home, without a drop")
     names = table.schema.names if columns is None else list(columns)
-    found = frame_of(stored, table, list(dict.fromkeys([*names, _DROP])))
-    return found.loc[found[_DROP] == drop, names].reset_index(drop=True)
+    frame = frame_of(stored, table, list(dict.fromkeys([*names, _DROP])))
+    return frame.loc[frame[_DROP] == drop, names].reset_index(drop=True)
 
 
 def labelled_frame(tables: Iterable[tuple[str, pa.Table]], label: str) -> pd.DataFrame:

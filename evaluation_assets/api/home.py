@@ -135,8 +135,8 @@ class StoredResult:
         from evaluation_assets.api.frames import arrow_of, labelled_frame, table_named  # noqa: PLC0415  (pandas)
 
         tables = {level: table_named(name) for level, name in _LEVELS.items()}
-        found = ((level, arrow_of(self.home.stored(table, self.drop), table)) for level, table in tables.items())
-        return labelled_frame(found, "level")
+        by_level = ((level, arrow_of(self.home.stored(table, self.drop), table)) for level, table in tables.items())
+        return labelled_frame(by_level, "level")
 
     @property
     def scores(self) -> "pd.DataFrame":
@@ -237,10 +237,12 @@ def load_home(home: str | Path | None = None) -> Home:
     Raises:
         UnknownName: there is no home folder.
     """
-    found = installation_at(home)
-    if not found.root.exists():
-        raise UnknownName(f"there is no home folder at {found.root}; evaluate a file first, or name another path")
-    return Home(found)
+    installation = installation_at(home)
+    if not installation.root.exists():
+        raise UnknownName(
+            f"there is no home folder at {installation.root}; evaluate a file first, or name another path"
+        )
+    return Home(installation)
 
 
 def installation_at(home: str | Path | None) -> Installation:
@@ -251,7 +253,7 @@ def installation_at(home: str | Path | None) -> Installation:
     """
     lake = os.environ.get("EVALUATION_LAKE_URL")
     with as_unusable():
-        found = Installation.from_environment() if home is None else Installation.at(str(home), lake)
-        if (problem := found.problem) is not None:
+        installation = Installation.from_environment() if home is None else Installation.at(str(home), lake)
+        if (problem := installation.problem) is not None:
             raise UnusableHome(problem)
-    return found
+    return installation

@@ -100,30 +100,30 @@ def inject(
     """
     operators = [OPERATORS[name] for name in names] or list(OPERATORS.values())
     chosen = _chosen(panel, judge_names)
-    found = pairs_of(chosen_runs(_runs(home, source), most, seed), operators, seed)
-    if not found.pairs:
-        refuse(f"{source}: nothing can be planted into {counted(found.runs, 'run')}{_first_reason(found)}")
+    pairs = pairs_of(chosen_runs(_runs(home, source), most, seed), operators, seed)
+    if not pairs.pairs:
+        refuse(f"{source}: nothing can be planted into {counted(pairs.runs, 'run')}{_first_reason(pairs)}")
     if output is not None:
-        _write(output, found)
+        _write(output, pairs)
     rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
-    ask = partial(judge_pairs, found=found, rubrics=rubrics, types=types)
-    judges, budget = agreed(home, chosen, spending, ask, _planted(found))
+    ask = partial(judge_pairs, pairs=pairs, rubrics=rubrics, types=types)
+    judges, budget = agreed(home, chosen, spending, ask, _planted(pairs))
     report: list[dict[str, Any]] = []
     if format_name == "text":
-        echo(f"{source}: {counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}")
+        echo(f"{source}: {counted(pairs.runs, 'run')}, {counted(len(pairs.pairs), 'changed copy')}")
 
     def measured() -> Iterator[tuple[dict[str, str], list[tuple[Operator, Noticed]]]]:
         for judge in judges:
-            yield {"by": "judge", "judge": judge.name}, answered(judge, ask, budget, len(found.trajectories()))
-        for by, noticed in by_findings(found).items():
+            yield {"by": "judge", "judge": judge.name}, answered(judge, ask, budget, len(pairs.trajectories()))
+        for by, noticed in by_findings(pairs).items():
             yield {"by": by}, noticed
 
     for by, noticed in measured():
         if format_name == "json":
-            report.append({**by, "runs": found.runs, "operators": figures(found, noticed)})
+            report.append({**by, "runs": pairs.runs, "operators": figures(pairs, noticed)})
             continue
         echo("", f"judge {by['judge']}" if "judge" in by else by["by"].replace("_", " "))
-        echo(*injection_lines(found, noticed))
+        echo(*injection_lines(pairs, noticed))
     if format_name == "json":
         echo_json(report)
     exit_if_stopped(budget, "; runs that were not asked about count in no share. Replies are kept: re-run to resume")

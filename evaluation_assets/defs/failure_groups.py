@@ -65,16 +65,16 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
     """Group what went wrong, and the runs that failed without a finding; read the states from groups.yaml."""
     damaged: list[str] = []
     before = made_from(home.home)
-    found = read_runs(home.home, damaged.append)
+    all_runs = read_runs(home.home, damaged.append)
     with home.home.edits(home.home.groups_file):
         states = read_states(home.home.groups_file)
-        if resolved_by_hand := with_drops(found, states):
+        if resolved_by_hand := with_drops(all_runs, states):
             write_states(home.home.groups_file, resolved_by_hand)
-    rows = group_rows(found, states | resolved_by_hand)
+    rows = group_rows(all_runs, states | resolved_by_hand)
     members, counted = tables.GROUPED_FINDINGS, tables.FAILURE_GROUPS
     yield dg.MaterializeResult(
         asset_key=[*home.key_prefix, members.name],
-        value=Stream(members, batched(member_rows(found), members), lambda: damaged_tables(damaged)),
+        value=Stream(members, batched(member_rows(all_runs), members), lambda: damaged_tables(damaged)),
     )
     yield dg.MaterializeResult(
         asset_key=[*home.key_prefix, counted.name],
@@ -87,7 +87,7 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
                 **damaged_tables(damaged),
             },
             # Groups without the runs of a damaged file are made again, and the file is named again.
-            group_facts(found.drops, "" if damaged else before).footer,
+            group_facts(all_runs.drops, "" if damaged else before).footer,
         ),
         check_results=[
             check_result(no_reopened_failures(states, rows), NO_REOPENED_FAILURES),

@@ -69,8 +69,8 @@ def findings(judges: Sequence[Judge]) -> Stage:
         judged = by_judge(home.home, drop.key, tables.TRAJECTORY_VERDICTS, checking)
         key = dg.AssetKey(tables.FINDINGS.name)
         with Spool(tables.PROCESS_SCORES) as scores, Spool(tables.CLAIMS) as claims:
-            found = drop_findings(drop.key, *sources, scores=scores, claims=claims, judged=judged)
-            yield dg.MaterializeResult(asset_key=key, value=found)
+            rows = drop_findings(drop.key, *sources, scores=scores, claims=claims, judged=judged)
+            yield dg.MaterializeResult(asset_key=key, value=rows)
             for set_aside in (scores, claims):
                 table = set_aside.table
                 yield dg.MaterializeResult(asset_key=table.name, value=Stream(table, set_aside.batches()))

@@ -26,8 +26,8 @@ _AT_ONCE = 500
 
 def latest_metadata(instance: dg.DagsterInstance, asset: dg.AssetKey, drop: str) -> Mapping[str, Any] | None:
     """The metadata of a drop's last materialisation of an asset; `None` when there was none."""
-    found = _latest(instance, asset, drop)
-    return None if found is None else _metadata(found)
+    latest = _latest(instance, asset, drop)
+    return None if latest is None else _metadata(latest)
 
 
 def run_config_of(instance: dg.DagsterInstance, drop: str, prefix: _Prefix = ()) -> dict[str, Any]:
@@ -52,8 +52,8 @@ def stale(
 
 def evaluated(instance: dg.DagsterInstance, drop: str, prefix: _Prefix = ()) -> Evaluated | None:
     """A drop's last report; `None` when there was none."""
-    found = _latest(instance, prefixed(REPORT, prefix), drop)
-    return None if found is None else Evaluated(str(_metadata(found).get("content")), found.run_id)
+    latest = _latest(instance, prefixed(REPORT, prefix), drop)
+    return None if latest is None else Evaluated(str(_metadata(latest).get("content")), latest.run_id)
 
 
 def _latest(instance: dg.DagsterInstance, asset: dg.AssetKey, drop: str) -> dg.EventLogRecord | None:

@@ -89,10 +89,10 @@ def review_queue(
             trajectories = covered_trajectories(trajectories, redaction)
         told = reasons_in_tables(constraints, cases, findings, outcomes, process, settings.pass_score)
         undecided = cascading.undecided(home.home, drop.key)
-        found = queue_rows(drop.key, trajectories, scores.rows(), settings, told, undecided)
+        rows = queue_rows(drop.key, trajectories, scores.rows(), settings, told, undecided)
         reasons: Counter[str] = Counter()
         with in_order(trajectories.count) as ordered:
-            for row in found:
+            for row in rows:
                 reasons[row["reason"]] += 1
                 ordered.add(row)
             path = write_queue(home.home.reports(drop.key), ordered, home.home.report_address(drop.key))
@@ -123,12 +123,12 @@ def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
     )
     def labels(home: HomeResource):  # Dagster refuses an annotation beside check_specs
         """Read the files in `labels/`; lines that are none are reported and skipped."""
-        found = list(read_labels(home.home.labels))
+        read = list(read_labels(home.home.labels))
         table = tables.LABELS
-        rows = [asdict(each) for each in found if isinstance(each, Label)]
+        rows = [asdict(each) for each in read if isinstance(each, Label)]
         runs = judged_labels.runs_of(home.home, sorted({row["drop"] for row in rows}))
         return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table)), check_results=[check_result(readable(found, runs), READABLE)]
+            value=Stream(table, batched(rows, table)), check_results=[check_result(readable(read, runs), READABLE)]
         )
 
     return labels

@@ -54,14 +54,14 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
             yield dg.SkipReason(f"too little is left of ${of_day:g} for the day (UTC), or a run may still spend it")
             return
         drops = scan(home.home.drops).drops.values()
-        found = list(islice(stale(context.instance, drops, evaluation_key, home.key_prefix), limit))
-        if not found:
+        waiting = list(islice(stale(context.instance, drops, evaluation_key, home.key_prefix), limit))
+        if not waiting:
             yield dg.SkipReason("no drop is stale")
-        add_partitions(context.instance, DROPS, [drop.key for drop in found])
-        most = DROPS_PER_RUN if len(found) > _RUNS_OF_ONE else 1
+        add_partitions(context.instance, DROPS, [drop.key for drop in waiting])
+        most = DROPS_PER_RUN if len(waiting) > _RUNS_OF_ONE else 1
         groups = {
             drop.key: (step_config(context.instance, drop.key, home.key_prefix), tuple(run_tags(drop).items()))
-            for drop in found
+            for drop in waiting
         }
         runs = batches(groups, drops_per_run(list(past_evaluations(context.instance)), most))
         budget = None if left is None else left / max(1, len(runs))

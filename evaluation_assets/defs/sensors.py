@@ -49,8 +49,8 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
 
     With a limit for the day there is one run at a time, with what is left of it as its budget.
     """
-    found = scan(home.home.drops)
-    for problem in found.problems:
+    scanned = scan(home.home.drops)
+    for problem in scanned.problems:
         context.log.warning(problem)
     instance = context.instance
     memory = SeenDrops(instance)
@@ -60,7 +60,7 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
     if limit is not None:
         ask_tomorrow(instance, memory, now := datetime.now(UTC), home.key_prefix)
         left = left_usd(instance, home.home, limit, now)
-    seen = memory.read(found.drops)
+    seen = memory.read(scanned.drops)
     known = instance.get_dynamic_partitions(DROPS.name or "")
     if removed := {key for key, each in seen.items() if each.scored_stamp}.difference(known):
         add_partitions(instance, DROPS, removed)
@@ -71,14 +71,14 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
     if left is not None:
         room = runs = 1 if left and not asked else 0
     look = look_at(
-        found.drops,
+        scanned.drops,
         seen,
         Limits(new=runs * size, waiting=room * size),
         time.time(),
         lambda drop: evaluated(instance, drop, home.key_prefix),
     )
     requests, later = _requests(
-        found.drops, look, size, runs, left, lambda drop: step_config(instance, drop, home.key_prefix)
+        scanned.drops, look, size, runs, left, lambda drop: step_config(instance, drop, home.key_prefix)
     )
     look = look.leaving(seen, later)
     memory.write(look.to_remember)
@@ -91,7 +91,7 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         until = f"the next day (UTC): too little is left of ${limit:g}" if left == 0 else "runs to end"
         waiting = f"; {look.waiting} wait for {until}" if look.waiting else ""
         lost = f"; {explained(lost)}" if lost else ""
-        return dg.SkipReason(f"{counted(len(found.drops), 'drop')}, none ready to run{unsettled}{waiting}{lost}")
+        return dg.SkipReason(f"{counted(len(scanned.drops), 'drop')}, none ready to run{unsettled}{waiting}{lost}")
     add_partitions(instance, DROPS, list(look.to_run))
     return dg.SensorResult(run_requests=requests, cursor=cursor)
 

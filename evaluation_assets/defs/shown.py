@@ -47,9 +47,9 @@ def _prefix_of(keys: Mapping[dg.AssetKey, dg.AssetKey]) -> Sequence[str]:
             )
         prefixes.add(tuple(prefix))
     if len(prefixes) > 1:
-        found = ", ".join(sorted("/".join(prefix) or "none" for prefix in prefixes))
+        listed = ", ".join(sorted("/".join(prefix) or "none" for prefix in prefixes))
         raise dg.DagsterInvalidDefinitionError(
-            f"all assets need the same `key_prefix`; there are different ones: {found}"
+            f"all assets need the same `key_prefix`; there are different ones: {listed}"
         )
     return prefixes.pop()
 

@@ -126,8 +126,8 @@ class DropRecords:
         if key not in self._latest:
             of_drops = key in self._context.assets_def.specs_by_key
             wanted = dg.AssetRecordsFilter(asset_key=key, asset_partitions=[self._drop] if of_drops else None)
-            found = self._context.instance.fetch_materializations(wanted, limit=1).records
-            self._latest[key] = found[0] if found else None
+            records = self._context.instance.fetch_materializations(wanted, limit=1).records
+            self._latest[key] = records[0] if records else None
         return self._latest[key]
 
 
@@ -141,5 +141,5 @@ def _tags(record: dg.EventLogRecord) -> Mapping[str, str]:
 
 
 def _version(record: dg.EventLogRecord | None) -> dg.DataVersion:
-    found = None if record is None else extract_data_version_from_entry(record.event_log_entry)
-    return found or DEFAULT_DATA_VERSION
+    version = None if record is None else extract_data_version_from_entry(record.event_log_entry)
+    return version or DEFAULT_DATA_VERSION

@@ -25,10 +25,10 @@ class DropsDone:
 def drops_done(instance: dg.DagsterInstance, run_id: str) -> DropsDone:
     """What a run had done when it was last heard of; nothing for a run of one drop."""
     key = _key(run_id)
-    found = instance.daemon_cursor_storage.get_cursor_values({key}).get(key)
-    if found is None:
+    value = instance.daemon_cursor_storage.get_cursor_values({key}).get(key)
+    if value is None:
         return DropsDone()
-    data = json.loads(found)
+    data = json.loads(value)
     return DropsDone(tuple(data["finished"]), data["current"])
 
 

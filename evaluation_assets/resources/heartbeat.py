@@ -34,10 +34,10 @@ class Heartbeat:
 def heartbeat_of(instance: dg.DagsterInstance, run_id: str) -> Heartbeat | None:
     """The last heartbeat of a run; `None` when it has not begun to work."""
     key = _key(run_id)
-    found = instance.daemon_cursor_storage.get_cursor_values({key}).get(key)
-    if found is None:
+    value = instance.daemon_cursor_storage.get_cursor_values({key}).get(key)
+    if value is None:
         return None
-    data = json.loads(found)
+    data = json.loads(value)
     return Heartbeat(Process.from_dict(data["process"]), data["beat"])
 
 
@@ -91,8 +91,8 @@ def beating_runs(instance: dg.DagsterInstance) -> list[str]:
         return []
     column = KeyValueStoreTable.c.key
     with storage.connect() as connection:
-        found = connection.execute(sa.select(column).where(column.startswith(_PREFIX, autoescape=True))).scalars()
-        return [key.removeprefix(_PREFIX) for key in found]
+        keys = connection.execute(sa.select(column).where(column.startswith(_PREFIX, autoescape=True))).scalars()
+        return [key.removeprefix(_PREFIX) for key in keys]
 
 
 def forget_heartbeats(instance: dg.DagsterInstance, runs: Sequence[str]) -> None:

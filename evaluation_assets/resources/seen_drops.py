@@ -33,7 +33,7 @@ class SeenDrops:
                 self._storage.set_cursor_values({name: values[name] for name in names})
 
     def _values(self, names: Iterable[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         for some in chunks(sorted(names), _CHUNK):
-            found |= self._storage.get_cursor_values(set(some))
-        return found
+            values |= self._storage.get_cursor_values(set(some))
+        return values

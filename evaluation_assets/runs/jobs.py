@@ -218,13 +218,13 @@ def run_job(
 
 def _metadata(result: dg.ExecuteInProcessResult) -> dict[str, dict[str, Any]]:
     """The metadata of each materialised asset."""
-    found: dict[str, dict[str, Any]] = {}
+    by_asset: dict[str, dict[str, Any]] = {}
     for event in result.get_asset_materialization_events():
         materialization = event.step_materialization_data.materialization
-        found[materialization.asset_key.to_user_string()] = {
+        by_asset[materialization.asset_key.to_user_string()] = {
             name: value.value for name, value in materialization.metadata.items()
         }
-    return found
+    return by_asset
 
 
 @contextmanager

@@ -152,7 +152,7 @@ def _has_key(variable: str | None) -> bool:
 
 def unknown_prices(panel: Panel, judges: Sequence[Judge]) -> list[str]:
     """The judges, and the model of embeddings, whose price nobody knows, as messages name them."""
-    found = [
+    unknown = [
         f"judge {judge.name} ({judge.model})"
         for judge in judges
         if judge.provider not in WITHOUT_MODEL
@@ -164,8 +164,8 @@ def unknown_prices(panel: Panel, judges: Sequence[Judge]) -> list[str]:
         from evaluation_assets.core.sections.sessions.embedding_similarity import pricing_of  # noqa: PLC0415
 
         if pricing_of(embeddings).cost(_SOME) is None:
-            found.append(f"the embeddings ({embeddings.model})")
-    return found
+            unknown.append(f"the embeddings ({embeddings.model})")
+    return unknown
 
 
 def missing_keys(

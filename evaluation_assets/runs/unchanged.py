@@ -135,14 +135,14 @@ def _settings_files(root: Path) -> Iterator[Path]:
 
 def _stamps(files: Iterable[Path]) -> dict[str, list[int] | None]:
     """Size and times of files, `None` for one that is gone. No program can set the time of the last change."""
-    found: dict[str, list[int] | None] = {}
+    stamps: dict[str, list[int] | None] = {}
     for file in files:
         try:
             about = file.stat()
-            found[str(file)] = [about.st_size, about.st_mtime_ns, about.st_ctime_ns]
+            stamps[str(file)] = [about.st_size, about.st_mtime_ns, about.st_ctime_ns]
         except OSError:
-            found[str(file)] = None
-    return found
+            stamps[str(file)] = None
+    return stamps
 
 
 def _is_complete(outcome: RunOutcome, content: str) -> bool:

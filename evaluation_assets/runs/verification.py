@@ -168,9 +168,11 @@ def _providers(panel: Panel) -> Verified:
     )
     if len(providers) >= _LEAST_PROVIDERS:
         return Verified("providers", "ok", f"{len(providers)} providers of models: {', '.join(providers)}")
-    found = f"only {providers[0]}" if providers else "no model"
+    providers_text = f"only {providers[0]}" if providers else "no model"
     return Verified(
-        "providers", "warning", f"{found} judges; a panel needs models of two providers to show what is one's own bias"
+        "providers",
+        "warning",
+        f"{providers_text} judges; a panel needs models of two providers to show what is one's own bias",
     )
 
 

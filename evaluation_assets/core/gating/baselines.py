@@ -289,15 +289,15 @@ def read_baseline(file: UPath) -> Baseline | None:
     if not file.exists():
         return None
     try:
-        found = Baseline.model_validate_json(file.read_text("utf-8-sig"), strict=True)
-        for name, metric in found.metrics.items():
+        baseline = Baseline.model_validate_json(file.read_text("utf-8-sig"), strict=True)
+        for name, metric in baseline.metrics.items():
             for value in (metric.mean, *metric.values.values()):
                 check_value(name, value)
     except ValidationError as problem:
         raise InvalidBaseline(f"{file} is not a valid baseline: {faults_of(problem)[0]}") from problem
     except ValueError as problem:
         raise InvalidBaseline(f"{file} is not a valid baseline: {problem}") from problem
-    return found
+    return baseline
 
 
 def read_figures(file: UPath) -> dict[str, float] | None:

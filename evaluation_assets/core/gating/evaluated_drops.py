@@ -72,8 +72,8 @@ def baseline_for(home: Installation, drop: str, suite: str | None) -> Baseline |
     Raises:
         InvalidBaseline: its file cannot be read.
     """
-    found = baseline_of(home, suite or drop)
-    return found if suite or found is None or drop in [run.drop for run in found.runs] else None
+    baseline = baseline_of(home, suite or drop)
+    return baseline if suite or baseline is None or drop in [run.drop for run in baseline.runs] else None
 
 
 def why_no_baseline(home: Installation, drop: str, suite: str | None) -> str:

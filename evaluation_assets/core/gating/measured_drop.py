@@ -101,9 +101,11 @@ class MeasuredDrop:
         # Session analyses average the whole panel, so their scores are unknown if a judge is excluded.
         of_sessions = {} if self.kept_out else session_metrics(tables.session_analyses)
         cases = case_metrics(tables.tool_use_results)
-        found = findings_by_kind(tables.findings)
+        findings = findings_by_kind(tables.findings)
         scores = self._scores()
-        yield from metric_rows(self._drop, tables.preprocessed, scores, cases, of_sessions, self._participants, found)
+        yield from metric_rows(
+            self._drop, tables.preprocessed, scores, cases, of_sessions, self._participants, findings
+        )
 
     def facts(self) -> MetricsFacts:
         """Facts about the drop that are stored with the metrics; available after all rows were read."""
@@ -117,8 +119,8 @@ class MeasuredDrop:
             sidecar=raw.sidecar,
             comparability=self._comparability(),
             kept_out=self.kept_out,
-            canaries={judge: canary_scores(found) for judge, found in canaries.items()},
-            canaries_asked={judge: canaries_asked(found) for judge, found in canaries.items()},
+            canaries={judge: canary_scores(table) for judge, table in canaries.items()},
+            canaries_asked={judge: canaries_asked(table) for judge, table in canaries.items()},
             participants=self._participants.agreed(),
             detectors=FindingsFacts.of(self._tables.findings).detectors,
         )

@@ -88,14 +88,14 @@ def trials_of(drops: Iterable[DropMetrics], metric: str) -> dict[str, Trials]:
         NotRepeated: drops know the same task in different words.
     """
     words: dict[str, str] = {}
-    found: dict[str, Trials] = {}
+    by_task: dict[str, Trials] = {}
     for drop in drops:
         for task, value in drop.metrics.get(metric, {}).items():
             if words.setdefault(task, drop.tasks[task]) != drop.tasks[task]:
                 raise NotRepeated(f"task {task!r} has another prompt in {drop.drop}. Give drops of the same tasks")
-            before = found.get(task, Trials(0, 0))
-            found[task] = Trials(before.n + value.trials, before.passed + round(value.value * value.trials))
-    return found
+            before = by_task.get(task, Trials(0, 0))
+            by_task[task] = Trials(before.n + value.trials, before.passed + round(value.value * value.trials))
+    return by_task
 
 
 def outcome_of(drops: Iterable[DropMetrics]) -> str | None:

@@ -156,8 +156,8 @@ def _detectable_loss(changed: float, tasks: int, alpha: float, power: float) -> 
     while high - low > 1e-4:
         middle = (low + high) / 2
         share = min(1.0, 2 * gains + middle)
-        found = float(_binomial(tasks, share) @ _beyond(z, tasks, (share + middle) / (2 * share)))
-        low, high = (low, middle) if found >= power else (middle, high)
+        reached = float(_binomial(tasks, share) @ _beyond(z, tasks, (share + middle) / (2 * share)))
+        low, high = (low, middle) if reached >= power else (middle, high)
     return high
 
 

@@ -76,12 +76,12 @@ def _add(agents: dict[str, _Agent], task_id: str, analysis: SessionAnalysis) -> 
 
 def _estimate(name: str, by_task: dict[str, list[float]]) -> Row:
     """Mean over tasks with its 95% interval."""
-    found = estimate_of(name, [fmean(values) for values in by_task.values()]) if by_task else None
+    estimate = estimate_of(name, [fmean(values) for values in by_task.values()]) if by_task else None
     return {
-        f"{name}_mean": found and found.mean,
-        f"{name}_low": found and found.low,
-        f"{name}_high": found and found.high,
-        f"{name}_tasks": found.n if found else 0,
+        f"{name}_mean": estimate and estimate.mean,
+        f"{name}_low": estimate and estimate.low,
+        f"{name}_high": estimate and estimate.high,
+        f"{name}_tasks": estimate.n if estimate else 0,
     }
 
 
@@ -93,15 +93,15 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
     """
     key = rows[-1]["comparability_key"] if rows else None
     alike = [row for row in rows if row["comparability_key"] == key]
-    found: list[Row] = []
+    ranked_rows: list[Row] = []
     for agent_id in sorted({row["agent_id"] for row in alike}):
         own = sorted((row for row in alike if row["agent_id"] == agent_id), key=_order)
         scores = [row["overall_mean"] for row in own if row["overall_mean"] is not None]
         for row in own:
             mean = row["overall_mean"]
             rank = None if mean is None else 1 + scores.index(mean)
-            found.append({**row, "rank": rank, "n_ranked": len(scores)})
-    return found
+            ranked_rows.append({**row, "rank": rank, "n_ranked": len(scores)})
+    return ranked_rows
 
 
 def _order(row: Row) -> tuple[float, str]:
@@ -129,7 +129,7 @@ def rank_rows(home: Installation) -> Iterator[Row]:
 
 def _by_suite(home: Installation) -> dict[str, list[Row]]:
     """Rows of `session_agents` by suite. Each table is read once; drops without a suite are skipped."""
-    found: dict[str, list[Row]] = {}
+    by_suite: dict[str, list[Row]] = {}
 
     def read(drop: str) -> list[Row]:
         evaluated_at(home, drop)  # fail here if its file is damaged: it is read later
@@ -138,8 +138,8 @@ def _by_suite(home: Installation) -> dict[str, list[Row]]:
     for rows in of_each_drop(home, "session_agents", read, logging.getLogger(__name__).warning):
         for row in rows:
             if row["suite"] is not None:
-                found.setdefault(row["suite"], []).append(row)
-    return found
+                by_suite.setdefault(row["suite"], []).append(row)
+    return by_suite
 
 
 def _ranked_in_time(home: Installation, rows: Sequence[Row]) -> list[Row]:

@@ -90,9 +90,9 @@ class DropMetrics:
 
     def metric(self, name: str) -> Mapping[str, TaskValue]:
         """A metric by task. Where a kind of findings was searched for and not found, it is 0 for all tasks."""
-        found = self.metrics.get(name, {})
-        if found or not self.detectors or not name.startswith(FINDING):
-            return found
+        by_task = self.metrics.get(name, {})
+        if by_task or not self.detectors or not name.startswith(FINDING):
+            return by_task
         return dict.fromkeys(self.tasks, TaskValue(0.0, 0.0, 0.0))
 
 
@@ -129,18 +129,18 @@ def metric_rows(
     for row in trajectories.rows(["trajectory_id", "task_id", "task", "success", "duration_s", "trajectory"]):
         task = tasks.setdefault(row["task_id"], _Task(digest(row["task"])[:12]))
         task.trials += 1
-        found: dict[str, float | None] = {
+        of_run: dict[str, float | None] = {
             score["criterion"]: score["adjusted_mean"] for score in by_trajectory.at(row["trajectory_id"])
         }
-        found |= sessions.get(row["trajectory_id"], {})
-        found[SUCCESS] = row["success"]
-        found |= cases.get(row["trajectory_id"], {})
+        of_run |= sessions.get(row["trajectory_id"], {})
+        of_run[SUCCESS] = row["success"]
+        of_run |= cases.get(row["trajectory_id"], {})
         header = header_of(row)
         participants.add(header.agents)
-        found[COST] = _above_zero(None if header.usage is None else header.usage.cost_usd)
-        found[LATENCY] = _above_zero(row["duration_s"])
-        found |= {f"{FINDING}{kind}": row["trajectory_id"] in runs for kind, runs in findings.items()}
-        for metric, value in found.items():
+        of_run[COST] = _above_zero(None if header.usage is None else header.usage.cost_usd)
+        of_run[LATENCY] = _above_zero(row["duration_s"])
+        of_run |= {f"{FINDING}{kind}": row["trajectory_id"] in runs for kind, runs in findings.items()}
+        for metric, value in of_run.items():
             if value is not None:
                 metrics[metric] = None
                 task.values.setdefault(metric, []).append(float(value))
@@ -172,20 +172,20 @@ def case_metrics(results: Stored) -> dict[str, dict[str, float | None]]:
 
 def findings_by_kind(findings: Stored) -> dict[str, set[str]]:
     """The trajectories with a finding of each kind, from `findings`."""
-    found: dict[str, set[str]] = {}
+    by_kind: dict[str, set[str]] = {}
     for row in findings.rows(["trajectory_id", "kind"]):
-        found.setdefault(row["kind"], set()).add(row["trajectory_id"])
-    return found
+        by_kind.setdefault(row["kind"], set()).add(row["trajectory_id"])
+    return by_kind
 
 
 def estimate_of(metric: str, values: Sequence[float]) -> Estimate:
     """Mean over tasks with its 95% interval, which is clipped to the range of the metric."""
-    found = mean_of_tasks(values)
+    interval = mean_of_tasks(values)
     most = float("inf") if metric in RELATIVE else 1.0
     return replace(
-        found,
-        low=None if found.low is None else max(found.low, 0.0),
-        high=None if found.high is None else min(found.high, most),
+        interval,
+        low=None if interval.low is None else max(interval.low, 0.0),
+        high=None if interval.high is None else min(interval.high, most),
     )
 
 

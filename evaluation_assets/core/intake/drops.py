@@ -129,10 +129,10 @@ def find(root: UPath, key: str) -> Drop:
     Raises:
         InvalidDrop: there is none, or its name is taken twice.
     """
-    found = _drops(files_below(root, None if key == root.name else key), root)
-    if key not in found.drops:
-        raise InvalidDrop(" ".join([f"no drop {key!r} in {root}.", *found.problems]))
-    return found.drops[key]
+    drops = _drops(files_below(root, None if key == root.name else key), root)
+    if key not in drops.drops:
+        raise InvalidDrop(" ".join([f"no drop {key!r} in {root}.", *drops.problems]))
+    return drops.drops[key]
 
 
 def _drops(listing: Listing, root: UPath) -> Scan:
@@ -170,11 +170,11 @@ def _drops(listing: Listing, root: UPath) -> Scan:
     drops = {
         key: Drop(key, tuple(paths), root, sidecar_of.get(key), marks=listing.marks) for key, paths in members.items()
     }
-    found = {key: _included(drop) for key, drop in sorted(drops.items())}
+    included = {key: _included(drop) for key, drop in sorted(drops.items())}
     problems += [
-        f"{key}: `include` in its {DIRECTORY_SIDECAR} matches no file" for key in found if not found[key].files
+        f"{key}: `include` in its {DIRECTORY_SIDECAR} matches no file" for key in included if not included[key].files
     ]
-    return Scan({key: drop for key, drop in found.items() if drop.files}, tuple(problems))
+    return Scan({key: drop for key, drop in included.items() if drop.files}, tuple(problems))
 
 
 def one_file(path: UPath) -> Drop:

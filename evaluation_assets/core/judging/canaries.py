@@ -88,12 +88,12 @@ def occasion_of(verdicts: Iterable[Mapping[str, Any]]) -> str | None:
 
 def canary_scores(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[float]]:
     """By canary, the mean over criteria of each verdict that scored, from rows of `canary_verdicts`."""
-    found: dict[str, list[float]] = {}
+    by_clip: dict[str, list[float]] = {}
     for row in rows:
         scores = [score for score in dict(row["scores"] or {}).values() if score is not None]
         if scores:
-            found.setdefault(row["trajectory_id"], []).append(fmean(sorted(scores)))
-    return found
+            by_clip.setdefault(row["trajectory_id"], []).append(fmean(sorted(scores)))
+    return by_clip
 
 
 def canaries_asked(rows: Iterable[Mapping[str, Any]]) -> int:

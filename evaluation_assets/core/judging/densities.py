@@ -44,8 +44,8 @@ class Densities:
 
 def remembered_density(ledger: Ledger, provider: str, model: str, level: str) -> float | None:
     """Bytes per token in the last run that measured it at this level; `None` if none did."""
-    found = ledger.remembered(_name(provider, model, level))
-    return None if found is None else float(found)
+    density = ledger.remembered(_name(provider, model, level))
+    return None if density is None else float(density)
 
 
 def _name(provider: str, model: str, level: str) -> str:

@@ -39,11 +39,11 @@ class ModelUse:
     @classmethod
     def total(cls, every: Iterable[Self]) -> Self:
         """The use of all judges together."""
-        found = cls("all")
+        total = cls("all")
         for each in every:
             figures = asdict(each)
-            found.add(figures | {f"{name}_verdicts": figures[name] for name in ("uncounted", "unpriced")})
-        return found
+            total.add(figures | {f"{name}_verdicts": figures[name] for name in ("uncounted", "unpriced")})
+        return total
 
     @property
     def text(self) -> str:
@@ -72,11 +72,11 @@ class ModelUse:
 
 def model_use(metadata: Mapping[str, Mapping[str, Any]]) -> list[ModelUse]:
     """The use of each judge that is a model. `metadata` is by asset, such as `clip_verdicts/sonnet_clip_verdicts`."""
-    found: dict[str, ModelUse] = {}
+    by_judge: dict[str, ModelUse] = {}
     for judge, figures in _tables(metadata):
         if figures["calls"] or figures["from_ledger"]:
-            found.setdefault(judge, ModelUse(judge)).add(figures)
-    return list(found.values())
+            by_judge.setdefault(judge, ModelUse(judge)).add(figures)
+    return list(by_judge.values())
 
 
 def _tables(metadata: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -129,10 +129,10 @@ class JudgeSettings(EndpointSettings):
         """
         name = self.function or ""
         folder = None if self.folder is None else Path(self.folder)
-        found = own_function(name, folder) if ":" in name else plugin(JUDGES, name)
-        if (criterion := settings_of(found.function).criterion) in METRIC_NAMES:
+        function = own_function(name, folder) if ":" in name else plugin(JUDGES, name)
+        if (criterion := settings_of(function.function).criterion) in METRIC_NAMES:
             raise InvalidFunction(f"function {name!r}: a metric has the name {criterion}; give @judge a criterion")
-        return found
+        return function
 
     def check(self) -> None:
         """Judges without a model need no endpoint."""
@@ -344,9 +344,9 @@ def _found_from(judge: JudgeSettings, panel: UPath) -> JudgeSettings:
     if judge.function is None:
         return judge
     folder = Path(panel.path).parent / (judge.folder or ".")
-    found = judge.model_copy(update={"folder": str(folder.resolve())})
-    found.own_function()
-    return found
+    located = judge.model_copy(update={"folder": str(folder.resolve())})
+    located.own_function()
+    return located
 
 
 def panel_of(data: Any, source: str) -> Panel:

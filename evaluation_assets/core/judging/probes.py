@@ -111,12 +111,12 @@ class Attacked:
 
 def attacked(clips: Iterable[Trajectory], rubrics: Rubrics, types: ToolTypes) -> list[Attacked]:
     """Every clip, and beside it a copy for each probe that can change it. Each is a trajectory of one clip."""
-    found: list[Attacked] = []
+    attacks: list[Attacked] = []
     for clip in clips:
         rubric = rubrics.choose("clip", clips_of(clip, types)[0].tool_type)
-        found.append(Attacked(clip.id, None, clip))
+        attacks.append(Attacked(clip.id, None, clip))
         for name, change in PROBES.items():
             with suppress(NotApplicable):
                 changed = replace(change(clip, rubric), id=f"{clip.id}+{name}", task_id=f"{clip.task_id}+{name}")
-                found.append(Attacked(clip.id, name, changed))
-    return found
+                attacks.append(Attacked(clip.id, name, changed))
+    return attacks

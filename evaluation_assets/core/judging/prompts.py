@@ -245,16 +245,16 @@ def _marked_in(text: str, images: Sequence[Image]) -> list[Image]:
 
 def _sent_of(images: Sequence[Image], room: int) -> tuple[Image, ...]:
     """The last images, in the room for them. Providers do not read animations."""
-    found: list[Image] = []
+    sent: list[Image] = []
     size = 0
     for image in reversed(images):
         if image.media_type == "image/gif" or max(image.width, image.height) > _EDGE:
             continue
         size += len(image.data)
-        if len(found) == _MOST_IMAGES or size > _IMAGES_SIZE or most_image_tokens([*found, image]) > room:
+        if len(sent) == _MOST_IMAGES or size > _IMAGES_SIZE or most_image_tokens([*sent, image]) > room:
             break
-        found.append(image)
-    return tuple(reversed(found))
+        sent.append(image)
+    return tuple(reversed(sent))
 
 
 def verdict_text(judgement: Judgement) -> str:

@@ -93,7 +93,7 @@ def _wrong_clips(value: Any, clips: Sequence[int]) -> dict[int, str]:
     if not isinstance(value, list):
         raise InvalidReply("invalid_json", "wrong_pieces must be a list.")
     known = set(clips)
-    found: dict[int, str] = {}
+    by_clip: dict[int, str] = {}
     for entry in value:
         piece = entry.get("piece") if isinstance(entry, dict) else None
         problem = entry.get("problem") if isinstance(entry, dict) else None
@@ -102,8 +102,8 @@ def _wrong_clips(value: Any, clips: Sequence[int]) -> dict[int, str]:
         if piece - 1 not in known:
             continue  # a slip in a remark is not worth a second call
         said = " ".join(problem.split())
-        found[piece - 1] = f"{found[piece - 1]} {said}" if piece - 1 in found else said
-    return dict(sorted(found.items()))
+        by_clip[piece - 1] = f"{by_clip[piece - 1]} {said}" if piece - 1 in by_clip else said
+    return dict(sorted(by_clip.items()))
 
 
 def _scores(subject: Subject, rubric: Rubric) -> dict[str, Any]:

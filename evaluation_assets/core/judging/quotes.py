@@ -96,11 +96,11 @@ NOTHING = Quote(Amount(), 0.0, Amount())
 
 def in_total(quotes: Iterable[Quote]) -> Quote:
     """The sum of several quotes; an unknown price makes the sum unknown."""
-    found = list(quotes)
+    every_quote = list(quotes)
     return Quote(
-        expected=_sum([each.expected for each in found]),
-        uncached_usd=_total([each.uncached_usd for each in found]),
-        most=_sum([each.most for each in found]),
+        expected=_sum([each.expected for each in every_quote]),
+        uncached_usd=_total([each.uncached_usd for each in every_quote]),
+        most=_sum([each.most for each in every_quote]),
     )
 
 
@@ -123,7 +123,7 @@ class ReplyLengths:
             tokens, scored = entry.reply.usage.output_tokens, scored_criteria(entry.reply.text)
             if tokens is not None and scored:
                 self._by_criteria.setdefault(scored, []).append(tokens)
-        known = [tokens for found in self._by_criteria.values() for tokens in found]
+        known = [tokens for lengths in self._by_criteria.values() for tokens in lengths]
         self.typical = fmean(known) if known else None
 
     def expected(self, criteria: Collection[str]) -> int:

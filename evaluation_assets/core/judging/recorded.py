@@ -33,15 +33,15 @@ class RecordedJudge(AlwaysOpen):
         if not on_subject:
             return Verdict(outcome="abstained", reasoning=f"no verdict of {self.model} is recorded")
         # Another system may have seen two pieces where we see one: the verdict by the same rubric is meant.
-        found = max(on_subject, key=lambda verdict: sum(criterion in verdict.scores for criterion in criteria))
-        scores = {criterion: _share(found.scores.get(criterion)) for criterion in criteria}
+        closest = max(on_subject, key=lambda verdict: sum(criterion in verdict.scores for criterion in criteria))
+        scores = {criterion: _share(closest.scores.get(criterion)) for criterion in criteria}
         return Verdict(
             outcome="scored" if any(score is not None for score in scores.values()) else "abstained",
             scores=scores,
-            probabilities=found.probabilities
-            and {criterion: _share(found.probabilities.get(criterion)) for criterion in criteria},
-            summary=found.summary or found.verdict,
-            reasoning=found.reasoning,
+            probabilities=closest.probabilities
+            and {criterion: _share(closest.probabilities.get(criterion)) for criterion in criteria},
+            summary=closest.summary or closest.verdict,
+            reasoning=closest.reasoning,
         )
 
     def _is_on(self, verdict: RecordedVerdict, subject: Subject) -> bool:

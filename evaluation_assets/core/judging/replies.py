@@ -191,11 +191,11 @@ def evaluation_object(text: str) -> Mapping[str, Any]:
     """
     said = _after_thinking(text)
     for attempt in (said, _TRAILING_COMMA.sub("", said)):
-        found = list(_verdicts_in(attempt))
-        if any(other != found[0] for other in found[1:]):
+        objects = list(_verdicts_in(attempt))
+        if any(other != objects[0] for other in objects[1:]):
             raise InvalidReply("invalid_json", "it holds several evaluations that differ; give only the final one.")
-        if found:
-            return found[0]
+        if objects:
+            return objects[0]
     raise InvalidReply("invalid_json", "it is no JSON object with scores.")
 
 

@@ -50,10 +50,10 @@ def shared_rendering(secret: str, window: int, redaction: Redaction, form: Form,
     """
     known = _KNOWN.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
     manner = Manner(secret, window, redaction.fingerprint, type(form))
-    found = known.get(manner)
-    if found is None:
-        found = known[manner] = SharedRendering(secret, redaction, form, most)
-    return found
+    shared = known.get(manner)
+    if shared is None:
+        shared = known[manner] = SharedRendering(secret, redaction, form, most)
+    return shared
 
 
 class _MadeOnce:

@@ -49,10 +49,10 @@ class Answers:
     @classmethod
     def of(cls, verdicts: Iterable[Mapping[str, Any]]) -> "Answers":
         """Count rows of verdict tables."""
-        found = cls()
+        answers = cls()
         for row in verdicts:
-            found.add(row)
-        return found
+            answers.add(row)
+        return answers
 
     def add(self, verdict: Mapping[str, Any]) -> None:
         """Count one verdict."""

@@ -57,8 +57,8 @@ def session_chains(trajectories: Stored, rubrics: Rubrics) -> Iterator[Chain]:
 
 def illustrated(chains: Iterable[Chain], images: Stored) -> Iterator[Chain]:
     """The chains with the images of their trajectories, for a judge that is sent them."""
-    found = ImagesInOrder(images)
-    return (with_images(chain, found.at(chain.trajectory.id)) for chain in chains)
+    in_order = ImagesInOrder(images)
+    return (with_images(chain, in_order.at(chain.trajectory.id)) for chain in chains)
 
 
 def _own_scores(clip_verdicts: list[Row], category_verdicts: list[Row], rubrics: Rubrics) -> dict[int, OwnScores]:

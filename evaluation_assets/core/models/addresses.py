@@ -29,8 +29,8 @@ Address = Annotated[str, AfterValidator(_address)]
 def split_password(url: str) -> tuple[str, str | None]:
     """An address without user and password, and these as the value of an `Authorization` header."""
     parts = urlsplit(url)
-    user, found, host = parts.netloc.rpartition("@")
-    if not found:
+    user, at_sign, host = parts.netloc.rpartition("@")
+    if not at_sign:
         return url, None
     return urlunsplit(parts._replace(netloc=host)), f"Basic {b64encode(unquote(user).encode()).decode()}"
 

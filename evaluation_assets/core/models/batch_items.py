@@ -31,12 +31,12 @@ class BatchItems:
 
     def under_way(self, keys: Sequence[str]) -> Mapping[str, str]:
         """The batches of those questions that are in one."""
-        found: dict[str, str] = {}
+        batch_of: dict[str, str] = {}
         with self._ledger.transaction() as connection:
             for some in chunks(keys, _AT_ONCE):
                 asked = sa.select(BATCH_ITEMS).where(BATCH_ITEMS.c.key.in_(some))
-                found |= {row.key: row.batch for row in connection.execute(asked)}
-        return found
+                batch_of |= {row.key: row.batch for row in connection.execute(asked)}
+        return batch_of
 
     def of(self, batch: str) -> frozenset[str]:
         """The questions of a batch that are not answered yet."""

@@ -120,15 +120,15 @@ class EndpointVectors:
             raise NoVectors(str(problem)) from None
 
     def _of(self, texts: Sequence[str]) -> list[Vector]:
-        found = self._known(texts)
+        vectors = self._known(texts)
         deadline = time.monotonic() + _DEADLINE_S
-        while missing := [text for text in dict.fromkeys(texts) if text not in found]:
+        while missing := [text for text in dict.fromkeys(texts) if text not in vectors]:
             claimed = [text for text in missing[:AT_ONCE] if self._ledger.claim(self._key(text))]
             try:
-                found |= self._known(claimed or missing)  # another worker may have paid meanwhile
-                asked = [text for text in claimed if text not in found]
+                vectors |= self._known(claimed or missing)  # another worker may have paid meanwhile
+                asked = [text for text in claimed if text not in vectors]
                 if asked:
-                    found |= self._paid_for(asked)
+                    vectors |= self._paid_for(asked)
                 elif not claimed:
                     if time.monotonic() > deadline:
                         raise NoVectors("another worker claimed these texts and did not finish")
@@ -136,14 +136,14 @@ class EndpointVectors:
             finally:
                 for text in claimed:
                     self._ledger.release(self._key(text))
-        return [found[text] for text in texts]
+        return [vectors[text] for text in texts]
 
     def _known(self, texts: Sequence[str]) -> dict[str, Vector]:
         stored = {text: self._ledger.entries(self._key(text)) for text in dict.fromkeys(texts)}
-        found = {text: _unpacked(entries[0]) for text, entries in stored.items() if entries}
-        self.taken.texts += len(found)
-        self.taken.from_ledger += len(found)
-        return found
+        known = {text: _unpacked(entries[0]) for text, entries in stored.items() if entries}
+        self.taken.texts += len(known)
+        self.taken.from_ledger += len(known)
+        return known
 
     def _key(self, text: str) -> str:
         return question_key({"kind": "embedding", "endpoint": self._endpoint, "model": self._model, "text": text})
@@ -301,12 +301,12 @@ def _vectors(answer: Any, expected: int) -> list[Vector]:
     """
     try:
         listed = {item.index: np.asarray(item.embedding, np.float64) for item in answer.data}
-        found = [listed.pop(index) for index in range(expected)]
+        vectors = [listed.pop(index) for index in range(expected)]
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         raise NoVectors("the answer holds no embedding for each text") from None
-    if listed or any(vector.ndim != 1 or not _is_usable(vector) for vector in found):
+    if listed or any(vector.ndim != 1 or not _is_usable(vector) for vector in vectors):
         raise NoVectors("an embedding is not a list of numbers")
-    return [vector.astype(np.float32) for vector in found]
+    return [vector.astype(np.float32) for vector in vectors]
 
 
 def _is_usable(vector: NDArray[np.float64]) -> bool:

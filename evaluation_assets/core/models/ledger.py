@@ -178,14 +178,14 @@ class Ledger:
     def newest(self, keys: Collection[str]) -> dict[str, Reply]:
         """The newest reply to each of some questions. Those without one that is undamaged are left out."""
         columns = [REPLIES.c[name] for name in _FIELDS]
-        found: dict[str, Reply] = {}
+        replies: dict[str, Reply] = {}
         with told(self._url), self._engine.connect() as connection:
             for some in chunks(keys, _AT_A_TIME):
                 asked = sa.select(*columns).where(REPLIES.c.key.in_(some)).order_by(REPLIES.c.number)
                 for row in connection.execute(asked):
                     if (entry := _entry(*row)) is not None:
-                        found[row.key] = entry.reply
-        return found
+                        replies[row.key] = entry.reply
+        return replies
 
     def claim(self, key: str) -> bool:
         """Whether this worker may pay for a question now: nobody else does, or has stopped doing so.
@@ -321,8 +321,8 @@ class Ledger:
         self._engine.dispose()
 
 
-def _entries(found: Cursor) -> list[Entry]:
-    return [entry for row in found.fetchall() if (entry := _entry(*row)) is not None]
+def _entries(cursor: Cursor) -> list[Entry]:
+    return [entry for row in cursor.fetchall() if (entry := _entry(*row)) is not None]
 
 
 def _entry(

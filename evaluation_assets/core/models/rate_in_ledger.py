@@ -47,18 +47,18 @@ class RateInLedger:
 
     def known(self) -> LearnedRate | None:
         """The rate, if it was learned, and used in the last minute."""
-        found = self._run(_KNOWN)
-        return None if found is None else _rate(found)
+        row = self._run(_KNOWN)
+        return None if row is None else _rate(row)
 
     def learn(self, per_second: float, is_measured: bool, version: int) -> LearnedRate:
         """Change the rate, unless another process has changed it since this version."""
-        found = self._run(_LEARN, _KNOWN, per_second=per_second, is_measured=int(is_measured), version=version)
-        return LearnedRate(per_second, is_measured, version + 1, 0, 0.0) if found is None else _rate(found)
+        row = self._run(_LEARN, _KNOWN, per_second=per_second, is_measured=int(is_measured), version=version)
+        return LearnedRate(per_second, is_measured, version + 1, 0, 0.0) if row is None else _rate(row)
 
     def reserve(self, seconds: float, owed_s: float, taken: int, version: int) -> tuple[float, LearnedRate | None]:
         """Reserve the next free seconds. Without a ledger they begin now."""
-        found = self._run(_RESERVE, seconds=seconds, owed_s=owed_s, taken=taken, version=version)
-        return (seconds + max(0.0, owed_s), None) if found is None else (float(found[0]), _rate(found[1:]))
+        row = self._run(_RESERVE, seconds=seconds, owed_s=owed_s, taken=taken, version=version)
+        return (seconds + max(0.0, owed_s), None) if row is None else (float(row[0]), _rate(row[1:]))
 
     def _run(self, *statements: str, **values: object) -> Sequence[Any] | None:
         """The row that the last statement returns; `None` without one, or without a ledger."""

@@ -65,23 +65,23 @@ class CanaryRun:
         version = asked_version(judge, self._rubrics)
         noted, before = _kept(earlier, version)
         occasion = occasion_of(_provenance(own))
-        found = before
+        rows = before
         unheard = len(canary_scores(before)) < canaries_asked(before) / 2
         if unheard or (occasion is not None and occasion != noted.occasion):
             async with judge.opened(self._run, self._budget) as ready:
                 answers = await ask_canaries(ready, self._rubrics, self._run, self._repeats)
-            found = [verdict_row(self._drop, judge, judgement) for judgement in answers]
+            rows = [verdict_row(self._drop, judge, judgement) for judgement in answers]
             # Silence is no news: what was said when the other verdicts were paid for goes on counting.
-            silent = bool(found) and all(row["outcome"] == "not_run" for row in found)
+            silent = bool(rows) and all(row["outcome"] == "not_run" for row in rows)
             if silent and any(row["from_ledger"] for row in _provenance(own)):
-                found = before or found
+                rows = before or rows
         spool, tally = Spool(CANARY_VERDICTS), Tally()
-        for row in found:
+        for row in rows:
             spool.add(row)
-            tally.add(row | {"from_ledger": True} if found is before else row)  # kept rows are not paid again
-        at = noted.occasion if found is before else occasion or noted.occasion
+            tally.add(row | {"from_ledger": True} if rows is before else row)  # kept rows are not paid again
+        at = noted.occasion if rows is before else occasion or noted.occasion
         facts = CanaryFacts(occasion=at, asked_of=version)
-        return CanaryTable(judge, spool, tally, facts, asked=canaries_asked(found), scored=len(canary_scores(found)))
+        return CanaryTable(judge, spool, tally, facts, asked=canaries_asked(rows), scored=len(canary_scores(rows)))
 
 
 def _kept(earlier: Stored, version: str) -> tuple[CanaryFacts, list[Row]]:

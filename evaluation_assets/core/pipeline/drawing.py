@@ -96,8 +96,8 @@ def sources_of(home: Installation) -> dict[str, SourceSettings]:
     Raises:
         InvalidSources: as `load_sources`, or an `only` cannot be used.
     """
-    found = load_sources(home.sources_file)
-    for name, settings in found.items():
+    sources = load_sources(home.sources_file)
+    for name, settings in sources.items():
         if settings.only is not None:
             validated(settings.only, Only, f"{home.sources_file}: sources.{name}.only", InvalidSources)
-    return found
+    return sources

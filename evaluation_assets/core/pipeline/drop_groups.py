@@ -72,11 +72,11 @@ def drop_groups(
         without_damaged([FAILURE_GROUPS.name], lambda name: _read(home.whole_table(name), drop), damaged.append),
         _Earlier(),
     )
-    found = FindingsOfRuns(runs, home.table(drop, "findings"), home.table(drop, "raw_trajectories"))
+    of_runs = FindingsOfRuns(runs, home.table(drop, "findings"), home.table(drop, "raw_trajectories"))
     keys: list[GroupKey] = []
     unexplained: dict[str, GroupKey] = {}
     counts: Counter[GroupKey] = Counter()
-    for own in assigned(found, earlier.affected.keys(), calls_of(home, drop)):
+    for own in assigned(of_runs, earlier.affected.keys(), calls_of(home, drop)):
         keys += (key for _, key in own)
         counts.update({key for _, key in own})
         unexplained |= {each.trajectory_id: key for each, key in own if each.kind == UNEXPLAINED}

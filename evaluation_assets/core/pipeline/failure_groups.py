@@ -95,20 +95,20 @@ def _shared_tasks(last: EvaluatedRuns, earlier: Sequence[EvaluatedRuns]) -> set[
 
 def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
     """The findings and runs of all evaluated drops. A damaged file is reported and its drop skipped."""
-    found = AllRuns()
+    all_runs = AllRuns()
     everything = list(without_damaged(home.drops_with("findings"), lambda drop: read_drop(home, drop), damaged))
     for runs, findings, calls in sorted(everything, key=lambda each: (each[0].evaluated_at, each[0].drop)):
-        found.drops.append(runs)
-        found.occurrences += findings
-        found.calls.update(calls)
-    return found
+        all_runs.drops.append(runs)
+        all_runs.occurrences += findings
+        all_runs.calls.update(calls)
+    return all_runs
 
 
 def read_drop(home: Installation, drop: str) -> tuple[EvaluatedRuns, list[Occurrence], Counter[str]]:
     """The runs of a drop, its findings with the failed runs without any, and its calls by tool."""
     runs = evaluated_runs(home, drop)
-    found = FindingsOfRuns(runs, home.table(drop, "findings"), home.table(drop, "raw_trajectories"))
-    return runs, list(chain.from_iterable(found)), calls_of(home, drop)
+    of_runs = FindingsOfRuns(runs, home.table(drop, "findings"), home.table(drop, "raw_trajectories"))
+    return runs, list(chain.from_iterable(of_runs)), calls_of(home, drop)
 
 
 def calls_of(home: Installation, drop: str) -> Counter[str]:
@@ -168,9 +168,9 @@ def _unexplained(raw: Stored, runs: EvaluatedRuns, failed: set[str]) -> Iterator
             )
 
 
-def member_rows(found: AllRuns) -> Iterator[Row]:
+def member_rows(all_runs: AllRuns) -> Iterator[Row]:
     """Rows of `grouped_findings`, group by group."""
-    for key, members in found.groups.items():
+    for key, members in all_runs.groups.items():
         for each in members:
             yield {
                 "group_id": key.id,
@@ -187,15 +187,15 @@ def member_rows(found: AllRuns) -> Iterator[Row]:
             }
 
 
-def group_rows(found: AllRuns, states: Mapping[str, KeptState]) -> list[Row]:
+def group_rows(all_runs: AllRuns, states: Mapping[str, KeptState]) -> list[Row]:
     """Rows of `failure_groups`: the gravest first, of these those with the most affected runs."""
-    rows = [_row(key, members, found, states.get(key.id)) for key, members in found.groups.items()]
+    rows = [_row(key, members, all_runs, states.get(key.id)) for key, members in all_runs.groups.items()]
     return sorted(rows, key=lambda row: (SEVERITIES.index(row["severity"]), -row["n_runs"], row["group_id"]))
 
 
-def with_drops(found: AllRuns, states: Mapping[str, KeptState]) -> dict[str, KeptState]:
+def with_drops(all_runs: AllRuns, states: Mapping[str, KeptState]) -> dict[str, KeptState]:
     """Those states that are resolved and name no drops, with the drops that have the group by now."""
-    seen = {key.id: tuple(dict.fromkeys(each.drop for each in own)) for key, own in found.groups.items()}
+    seen = {key.id: tuple(dict.fromkeys(each.drop for each in own)) for key, own in all_runs.groups.items()}
     return {
         name: kept.model_copy(update={"drops": seen[name]})
         for name, kept in states.items()
@@ -203,8 +203,8 @@ def with_drops(found: AllRuns, states: Mapping[str, KeptState]) -> dict[str, Kep
     }
 
 
-def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: KeptState | None) -> Row:
-    drops = found.drops
+def _row(key: GroupKey, members: Sequence[Occurrence], all_runs: AllRuns, kept: KeptState | None) -> Row:
+    drops = all_runs.drops
     affected: dict[str, set[str]] = defaultdict(set)
     for each in members:
         affected[each.drop].add(each.trajectory_id)
@@ -216,9 +216,10 @@ def _row(key: GroupKey, members: Sequence[Occurrence], found: AllRuns, kept: Kep
             by_task[task].append(run in affected.get(drop.drop, ()))
     low, high = rate_interval(by_task.values())
     compared = [
-        drop.count(len(own & affected.get(drop.drop, set())))._replace(n_runs=len(own)) for drop, own in found.compared
+        drop.count(len(own & affected.get(drop.drop, set())))._replace(n_runs=len(own))
+        for drop, own in all_runs.compared
     ]
-    change, changed_in = change_in(compared, len(found.groups)) or (None, None)
+    change, changed_in = change_in(compared, len(all_runs.groups)) or (None, None)
     state = state_of(kept, affected, change)
     n_runs, n_all = sum(map(len, affected.values())), sum(map(len, by_task.values()))
     return {

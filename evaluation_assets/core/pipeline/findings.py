@@ -62,7 +62,7 @@ def drop_findings(
             detections, claimed = detected_and_claimed(trajectory, forms)
             for row in claim_rows(drop, trajectory, claimed):
                 claims.add(row)
-            found = findings_of(
+            findings = findings_of(
                 trajectory,
                 detections,
                 session_issues=_issues(analyses.at(trajectory.id)),
@@ -72,10 +72,10 @@ def drop_findings(
                 coding_work=work.at(trajectory.id),
                 contradicted=contradicted.get(trajectory.id, ()),
             )
-            counts.update(finding.kind for finding in found)
-            scored = process_score(trajectory, found, has_rules=bool(constrained))
+            counts.update(finding.kind for finding in findings)
+            scored = process_score(trajectory, findings, has_rules=bool(constrained))
             scores.add(process_score_row(drop, trajectory, scored))
-            yield from finding_rows(drop, trajectory, found)
+            yield from finding_rows(drop, trajectory, findings)
 
     return Stream(
         FINDINGS,
@@ -92,12 +92,12 @@ def call_forms(raw: Stored) -> CallForms:
 
 def _contradicted(judged: Mapping[str, Stored]) -> dict[str, list[JudgedClaim]]:
     """The claims that judges found contradicted, by trajectory."""
-    found: dict[str, list[JudgedClaim]] = {}
+    by_trajectory: dict[str, list[JudgedClaim]] = {}
     for judge, verdicts in judged.items():
         for claim in judged_claims(verdicts):
             if claim["verdict"] == "contradicted":
-                found.setdefault(claim["trajectory_id"], []).append((judge, claim["claim"], claim["quote"]))
-    return found
+                by_trajectory.setdefault(claim["trajectory_id"], []).append((judge, claim["claim"], claim["quote"]))
+    return by_trajectory
 
 
 def _issues(analyses: Sequence[Row]) -> list[JsonObject]:

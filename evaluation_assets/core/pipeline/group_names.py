@@ -19,11 +19,11 @@ Evidence = Mapping[str, Sequence[str]]
 
 def evidence_of(home: Installation, groups: Sequence[Row]) -> Evidence:
     """The first different texts of the findings of groups."""
-    found: dict[str, dict[str, None]] = {row["group_id"]: {} for row in groups}
+    by_group: dict[str, dict[str, None]] = {row["group_id"]: {} for row in groups}
     for row in home.whole_table("grouped_findings").rows(["group_id", "evidence"]):
-        if row["group_id"] in found:
-            found[row["group_id"]][row["evidence"]] = None
-    return {group: list(islice(texts, _EXAMPLES)) for group, texts in found.items()}
+        if row["group_id"] in by_group:
+            by_group[row["group_id"]][row["evidence"]] = None
+    return {group: list(islice(texts, _EXAMPLES)) for group, texts in by_group.items()}
 
 
 async def names_by(ready: Judge, step: Step, groups: Sequence[Row], evidence: Evidence) -> dict[str, str | NotNamed]:

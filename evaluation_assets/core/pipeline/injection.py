@@ -35,23 +35,23 @@ class Pairs:
 
     def trajectories(self) -> list[Trajectory]:
         """Every run, followed by its changed copies."""
-        found: dict[str, list[Trajectory]] = {}
+        by_run: dict[str, list[Trajectory]] = {}
         for pair in self.pairs:
-            found.setdefault(pair.original.id, [pair.original]).append(pair.changed)
-        return [trajectory for of_run in found.values() for trajectory in of_run]
+            by_run.setdefault(pair.original.id, [pair.original]).append(pair.changed)
+        return [trajectory for of_run in by_run.values() for trajectory in of_run]
 
 
 def pairs_of(runs: Iterable[Trajectory], operators: Sequence[Operator], seed: int) -> Pairs:
     """Apply all operators to all runs."""
-    found = Pairs(not_applicable={operator.name: Counter() for operator in operators})
+    pairs = Pairs(not_applicable={operator.name: Counter() for operator in operators})
     for run in runs:
-        found.runs += 1
+        pairs.runs += 1
         for operator in operators:
             try:
-                found.pairs.append(injected(run, operator, seed))
+                pairs.pairs.append(injected(run, operator, seed))
             except NotApplicable as reason:
-                found.not_applicable[operator.name][str(reason)] += 1
-    return found
+                pairs.not_applicable[operator.name][str(reason)] += 1
+    return pairs
 
 
 def chosen_runs(runs: Iterable[Trajectory], most: int, seed: int) -> list[Trajectory]:
@@ -74,13 +74,13 @@ class RunScore:
 
 
 async def judge_pairs(
-    ready: Judge, step: Step, found: Pairs, rubrics: Rubrics, types: ToolTypes
+    ready: Judge, step: Step, pairs: Pairs, rubrics: Rubrics, types: ToolTypes
 ) -> list[tuple[Operator, Noticed]]:
     """What an open judge makes of all pairs. It is asked about clips, or else about whole runs."""
-    chains = (_chain(ready.selection, trajectory, rubrics, types) for trajectory in found.trajectories())
+    chains = (_chain(ready.selection, trajectory, rubrics, types) for trajectory in pairs.trajectories())
     judged = judge_all(ready, chains, step)
     scores = {each[0].subject.trajectory.id: _score(each) async for each in judged if each}
-    return list(judged_pairs(found.pairs, scores))
+    return list(judged_pairs(pairs.pairs, scores))
 
 
 def asks_about_runs(selection: Selection) -> bool:
@@ -121,10 +121,10 @@ def judged_pairs(pairs: Sequence[Pair], scores: Mapping[str, RunScore]) -> Itera
         before, after = scores.get(pair.original.id), scores.get(pair.changed.id)
         if before is None or after is None or before.score is None or after.score is None:
             continue
-        found = None if pair.operator.is_control else _is_found(pair, before, after)
+        is_found = None if pair.operator.is_control else _is_found(pair, before, after)
         yield (
             pair.operator,
-            Noticed(cluster=pair.original.task_id, before=before.score, after=after.score, is_found=found),
+            Noticed(cluster=pair.original.task_id, before=before.score, after=after.score, is_found=is_found),
         )
 
 
@@ -182,7 +182,7 @@ def detected_pairs(pairs: Sequence[Pair], detect: Detect) -> Iterator[tuple[Oper
         kinds = pair.operator.kinds
         is_flagged = any(finding.kind in kinds for finding in after)
         was_flagged = any(finding.kind in kinds for finding in before)
-        found = any(finding.kind in kinds and _is_at(finding.place, pair.place) for finding in after)
+        is_found = any(finding.kind in kinds and _is_at(finding.place, pair.place) for finding in after)
         was_found = any(finding.kind in kinds and _is_at(finding.place, pair.origin) for finding in before)
         yield (
             pair.operator,
@@ -190,26 +190,26 @@ def detected_pairs(pairs: Sequence[Pair], detect: Detect) -> Iterator[tuple[Oper
                 cluster=task,
                 before=float(not was_flagged),
                 after=float(not is_flagged),
-                is_found=found and not was_found,
+                is_found=is_found and not was_found,
                 is_flagged=is_flagged,
             ),
         )
 
 
-def by_findings(found: Pairs) -> dict[str, list[tuple[Operator, Noticed]]]:
+def by_findings(pairs: Pairs) -> dict[str, list[tuple[Operator, Noticed]]]:
     """What `detectors` and the `process_score` make of all pairs, by the findings of detectors and of how runs ended.
 
     A changed copy is seen in the drop in the place of its run.
     """
-    originals = {pair.original.id: pair.original for pair in found.pairs}
+    originals = {pair.original.id: pair.original for pair in pairs.pairs}
     forms = CallForms.of(originals.values())
     findings = {run.id: findings_of(run, detected(run, forms)) for run in originals.values()}
-    for pair in found.pairs:
+    for pair in pairs.pairs:
         own = forms.with_replaced(pair.original, pair.changed)
         findings[pair.changed.id] = findings_of(pair.changed, detected(pair.changed, own))
     return {
-        "detectors": list(detected_pairs(found.pairs, lambda trajectory: findings[trajectory.id])),
-        "process_score": list(_scored_pairs(found.pairs, findings)),
+        "detectors": list(detected_pairs(pairs.pairs, lambda trajectory: findings[trajectory.id])),
+        "process_score": list(_scored_pairs(pairs.pairs, findings)),
     }
 
 
@@ -230,8 +230,8 @@ def _weight_at(place: Place, findings: Sequence[Finding]) -> float:
     return sum(weight(finding) for finding in findings if _is_at(finding.place, place))
 
 
-def _is_at(found: Place, planted: Place) -> bool:
+def _is_at(reported: Place, planted: Place) -> bool:
     """Whether a finding is where the fault is: in its turn, interaction and step as far as the fault is in one."""
     wanted = (planted.turn, planted.interaction, planted.step)
-    given = (found.turn, found.interaction, found.step)
+    given = (reported.turn, reported.interaction, reported.step)
     return all(want is None or want == have for want, have in zip(wanted, given, strict=True))

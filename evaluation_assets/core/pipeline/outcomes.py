@@ -90,10 +90,10 @@ def training_of(home: Installation, drop: str) -> Training:
         read += runs
     # A run may be dropped again once its outcome is known. A model that was fitted on it has nothing to say of it.
     unknown = _texts_without_outcome(home.table(drop, RAW_TRAJECTORIES.name))
-    found = [run for run in read if run.digest not in unknown]
-    left_out = len(read) - len(found)
-    del found[MOST_RUNS:]
-    traits, succeeded = [run.traits for run in found], [run.success is True for run in found]
+    usable = [run for run in read if run.digest not in unknown]
+    left_out = len(read) - len(usable)
+    del usable[MOST_RUNS:]
+    traits, succeeded = [run.traits for run in usable], [run.success is True for run in usable]
     if why := too_few(succeeded, [run.task_id for run in traits]):
         return Training(pool, [], None, why, left_out)
     model = fit(traits, succeeded)
@@ -114,7 +114,7 @@ def _pool(home: Installation, drop: str) -> tuple[str, list[str]]:
     others = [each for each in home.drops_with(RAW_TRAJECTORIES.name) if each != drop]
     others.sort(key=lambda each: (each.rpartition("/")[0] == folder, each), reverse=True)
     sidecars = without_damaged(others[: MOST_DROPS - 1], lambda each: (each, _sidecar(home, each)), _log.warning)
-    alike = [each for each, found in sidecars if (found.suite, found.agent)[: len(wanted)] == wanted]
+    alike = [each for each, sidecar in sidecars if (sidecar.suite, sidecar.agent)[: len(wanted)] == wanted]
     return f"agent {own.agent}" if own.suite is None else f"suite {own.suite}", [drop, *alike]
 
 
@@ -151,9 +151,9 @@ def _known(home: Installation, drop: str) -> Iterator[_Run]:
 
 
 def _runs(raw: Stored, findings: Stored, *, has_outcome: bool) -> Iterator[_Run]:
-    found = Aligned(findings.rows(["trajectory_id", "kind", "severity", "detector"]))
+    aligned = Aligned(findings.rows(["trajectory_id", "kind", "severity", "detector"]))
     for row in raw.rows(["trajectory_id", "success", *TREE_AND_TEXT]):
-        own = found.at(row["trajectory_id"])
+        own = aligned.at(row["trajectory_id"])
         if (row["success"] is not None) == has_outcome:
             about_run = [(each["kind"], each["severity"]) for each in own if each["detector"] not in ABOUT_OUTCOME]
             traits = traits_of(trajectory_of(row), about_run)

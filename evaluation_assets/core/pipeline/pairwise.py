@@ -88,10 +88,10 @@ def paired_runs(home: Installation, baseline: str, current: str) -> Pairing:
 def _by_task(home: Installation, drop: str) -> dict[str, tuple[str, list[str]]]:
     """The text of each task, and the IDs of its runs by trial."""
     rows = home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", "task_id", "trial", "task"])
-    found: dict[str, tuple[str, list[str]]] = {}
+    by_task: dict[str, tuple[str, list[str]]] = {}
     for row in sorted(rows, key=lambda row: (row["task_id"], row["trial"], row["trajectory_id"])):
-        found.setdefault(row["task_id"], (row["task"], []))[1].append(row["trajectory_id"])
-    return found
+        by_task.setdefault(row["task_id"], (row["task"], []))[1].append(row["trajectory_id"])
+    return by_task
 
 
 def both_orders(home: Installation, baseline: str, current: str, pairs: Sequence[RunPair]) -> Iterator[Chain]:

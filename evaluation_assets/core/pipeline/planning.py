@@ -194,7 +194,7 @@ class _Pass:
         return Calls(
             judge=ready.name,
             known={level: count for level, count in ready.known.items() if level in levels},
-            new={level: found.expected.calls for level, found in quotes.items()},
+            new={level: quote.expected.calls for level, quote in quotes.items()},
             quote=batched if self._is_batched else in_total(quotes.values()),
             batched=batched if self._has_batches and not self._is_batched else None,
             is_batched=self._is_batched,
@@ -270,20 +270,20 @@ def total_of(plans: Sequence[Plan]) -> list[Calls]:
     for each in plans:
         for calls in each.calls:
             by_judge.setdefault(calls.judge, []).append(calls)
-    return [_sum(found) for found in by_judge.values()]
+    return [_sum(quote) for quote in by_judge.values()]
 
 
 def _sum(calls: Sequence[Calls]) -> Calls:
     quotes: dict[str, list[Quote]] = {}
     for each in calls:
-        for level, found in each.by_level.items():
-            quotes.setdefault(level, []).append(found)
+        for level, quote in each.by_level.items():
+            quotes.setdefault(level, []).append(quote)
     return Calls(
         judge=calls[0].judge,
         known=sum((Counter(each.known) for each in calls), Counter()),
         new=sum((Counter(each.new) for each in calls), Counter()),
         quote=in_total(each.quote for each in calls),
-        by_level={level: in_total(found) for level, found in quotes.items()},
+        by_level={level: in_total(quote) for level, quote in quotes.items()},
         batched=None if calls[0].batched is None else in_total(each.batched for each in calls if each.batched),
         is_batched=calls[0].is_batched,
         first_calls_only=calls[0].first_calls_only,

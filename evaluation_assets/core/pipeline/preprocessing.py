@@ -46,7 +46,7 @@ class PreprocessedDrop:
 
 def figures(statistics: Statistics) -> dict[str, int | float]:
     """Statistics as numeric metadata, which the UI plots over drops."""
-    found: dict[str, int | float] = {
+    counts: dict[str, int | float] = {
         "records_total": statistics.total,
         "records_kept": statistics.kept,
         "removed_frequency": statistics.removed["frequency"],
@@ -58,5 +58,5 @@ def figures(statistics: Statistics) -> dict[str, int | float]:
         "retries": statistics.retries,
     }
     if statistics.kept_rate is not None:
-        found["kept_rate"] = statistics.kept_rate
-    return found
+        counts["kept_rate"] = statistics.kept_rate
+    return counts

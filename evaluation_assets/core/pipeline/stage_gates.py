@@ -101,7 +101,7 @@ class StageGate:
         if not self.waits:
             return frozenset()
         said = {judge: await statements.about(chain.trajectory.id) for judge, statements in self._before.items()}
-        found: set[str] = set()
+        spared: set[str] = set()
         for level in {subject.level for subject in chain.subjects}:
             subjects = [subject for subject in chain.subjects if subject.level == level]
             evidence = [
@@ -113,9 +113,9 @@ class StageGate:
                 for subject in subjects
             ]
             stages = accepting_stages(self._cascade, level, evidence)
-            found.update(subject.name for subject, stage in zip(subjects, stages, strict=True) if stage is not None)
-        self.count_spared += len(found)
-        return frozenset(found)
+            spared.update(subject.name for subject, stage in zip(subjects, stages, strict=True) if stage is not None)
+        self.count_spared += len(spared)
+        return frozenset(spared)
 
     def finished(self, chain: Chain, judgements: Sequence[Judgement]) -> None:
         """Tell the judges of later stages."""
@@ -159,9 +159,9 @@ def stored_statements(
 ) -> dict[str, Statements]:
     """What these judges said about a drop in earlier runs, from their verdict tables."""
     place = "clip_index" if table is CLIP_VERDICTS else "subject"
-    found: dict[str, Statements] = {}
+    by_judge: dict[str, Statements] = {}
     for judge in judges:
-        found[judge] = Statements()
+        by_judge[judge] = Statements()
         rows = home.table(drop, table.name, judge).rows(
             ["trajectory_id", place, "outcome", "scores", "probabilities", "distributions"]
         )
@@ -169,5 +169,5 @@ def stored_statements(
         given = (
             partial(stored_probabilities, pass_score=cascade.pass_score) if uses_probability else itemgetter("scores")
         )
-        found[judge].add_rows(rows, place, given)
-    return found
+        by_judge[judge].add_rows(rows, place, given)
+    return by_judge

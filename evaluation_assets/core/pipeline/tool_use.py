@@ -131,10 +131,10 @@ def patterns_of(drop: str, results: Stored) -> Stream:
     """`failure_patterns` of a drop: the classes of issues in `tool_use_results`."""
     table = FAILURE_PATTERNS
     suite = SuiteFacts.of(results).suite or ""
-    found = failure_patterns(results.rows(["case_id", "passed", "issues"]))
+    patterns = failure_patterns(results.rows(["case_id", "passed", "issues"]))
     return Stream(
         table,
-        batched((failure_pattern_row(drop, suite, pattern) for pattern in found), table),
-        lambda: {"suite": suite or "none", **{each.failure_class: each.runs for each in found}},
+        batched((failure_pattern_row(drop, suite, pattern) for pattern in patterns), table),
+        lambda: {"suite": suite or "none", **{each.failure_class: each.runs for each in patterns}},
         SuiteFacts(suite=suite or None).footer,
     )

@@ -91,11 +91,15 @@ def _shown(own: DropTables) -> set[str]:
 
 def _participants(own: DropTables) -> dict[str, str]:
     """Agent, version and model, as the report may show them; `agents` where trajectories have different ones."""
-    found = Participants()
+    participants = Participants()
     for row in own.preprocessed.rows(["trajectory"]):
-        found.add(header_of(row).agents)
-    agreed = found.agreed()
-    return agreed if "agent" in agreed or not found.names else {**agreed, "agents": first_of(found.names, _NAMED)}
+        participants.add(header_of(row).agents)
+    agreed = participants.agreed()
+    return (
+        agreed
+        if "agent" in agreed or not participants.names
+        else {**agreed, "agents": first_of(participants.names, _NAMED)}
+    )
 
 
 def _failed_checks(
@@ -113,9 +117,9 @@ def _failed_checks(
     findings = {check.name: check.find(tables) for check in BLOCKING_CHECKS}
     findings[REGRESSION_GATE] = regression_gate(gate, settings.gate)
     return [
-        BlockingCheck(name=name, description=found.description or "")
-        for name, found in findings.items()
-        if not found.passed and found.severity == "error"
+        BlockingCheck(name=name, description=finding.description or "")
+        for name, finding in findings.items()
+        if not finding.passed and finding.severity == "error"
     ]
 
 

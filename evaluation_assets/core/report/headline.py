@@ -214,22 +214,22 @@ def criterion_rate(scores: Iterable[tuple[str, float | None]], runs: int, settin
     return rate(measure, by_task, runs, settings)
 
 
-def _with_change(found: Rate, gate: GateOutcome | None) -> Rate:
-    change = _change(_METRICS.get(found.measure), gate)
-    return found if change is None else found.model_copy(update={"change": change})
+def _with_change(rate: Rate, gate: GateOutcome | None) -> Rate:
+    change = _change(_METRICS.get(rate.measure), gate)
+    return rate if change is None else rate.model_copy(update={"change": change})
 
 
 def _change(metric: str | None, gate: GateOutcome | None) -> Change | None:
     if gate is None:
         return None
-    for found in gate.metrics:
-        if found.metric == metric and found.baseline is not None and found.difference is not None:
+    for compared in gate.metrics:
+        if compared.metric == metric and compared.baseline is not None and compared.difference is not None:
             return Change(
-                baseline=found.baseline,
-                difference=found.difference,
-                ci_low=found.ci_low,
-                ci_high=found.ci_high,
+                baseline=compared.baseline,
+                difference=compared.difference,
+                ci_low=compared.ci_low,
+                ci_high=compared.ci_high,
                 confidence=gate.confidence,
-                n_tasks=found.n_tasks,
+                n_tasks=compared.n_tasks,
             )
     return None

@@ -80,9 +80,9 @@ def check_labels(labels: Sequence[float], tasks: Sequence[str]) -> None:
     """
     for is_deciding in (False, True):
         own = [at for at, task in enumerate(tasks) if decides(task) is is_deciding]
-        found = {labels[at] >= 0.5 for at in own}
+        classes = {labels[at] >= 0.5 for at in own}
         n, n_tasks = len(own), len({tasks[at] for at in own})
-        if n < LEAST_LABELS or n_tasks < LEAST_TASKS or len(found) < 2:
+        if n < LEAST_LABELS or n_tasks < LEAST_TASKS or len(classes) < 2:
             name = "decides" if is_deciding else "the changes are made from"
             passes = sum(labels[at] >= 0.5 for at in own)
             raise TooFewLabels(
@@ -119,10 +119,10 @@ def aligned(judged: Judged, judge_version: str) -> Alignment:
     for change in changes:
         if (after := judged.passed.get(change)) is None:
             continue
-        found = _agreement(change, truth, after, judged.tasks, before)
-        agreements.append(found)
+        agreement = _agreement(change, truth, after, judged.tasks, before)
+        agreements.append(agreement)
         known = before if adopted is None else judged.passed[adopted]
-        is_better = _is_better(found.difference_low)
+        is_better = _is_better(agreement.difference_low)
         if adopted is not None:
             is_better = is_better and _is_better(kappa_difference(truth, known, after, judged.tasks)[0])
         if is_better:

@@ -87,12 +87,12 @@ class ReviewDesk:
         """The labels that this person gave to this drop, and the other lines: files of `a/b` and `a_b` are one."""
         if not self.file.exists():
             return {}, []
-        found = [
+        labels = [
             label
             for label in read_label_file(self.file, self.file.name)
             if isinstance(label, Label) and (label.drop, label.annotator, label.criterion) == self._own
         ]
-        lines = {label.line for label in found}
+        lines = {label.line for label in labels}
         others = [
             line
             for number, line in enumerate(self.file.read_text("utf-8-sig").split("\n"), 1)
@@ -105,7 +105,7 @@ class ReviewDesk:
                 label="pass" if label.label == 1 else "fail" if label.label == 0 else label.label,
                 comment=label.comment,
             )
-            for label in found
+            for label in labels
         }
         return own, others
 

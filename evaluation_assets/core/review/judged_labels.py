@@ -84,14 +84,14 @@ def card_rows(
             said = {_name(subject): values for subject, values in samples[judge].items()}
             asked = sum(bool(_about(verdicts[judge].get(subject, ()), criterion)) for subject in truth)
             tasks = {_name(subject): runs[subject[:2]].task for subject in truth if subject[:2] in runs}
-            found = asdict(judge_card(judge, criterion, labelled, said, settings, costs, asked, tasks))
+            figures = asdict(judge_card(judge, criterion, labelled, said, settings, costs, asked, tasks))
             for name in ("kappa", "alpha", "sensitivity", "specificity"):
-                found[f"{name}_low"], found[f"{name}_high"] = found.pop(f"{name}_interval")
+                figures[f"{name}_low"], figures[f"{name}_high"] = figures.pop(f"{name}_interval")
             slope = _length_slope(truth, _means(samples[judge]), runs)
             if slope.slope is None and own.attack is not None and own.attack.padding.slope is not None:
                 slope = own.attack.padding
             yield {
-                **found,
+                **figures,
                 "effective_judges": n_eff,
                 **_slope_columns(slope),
                 **_alignment_columns(own.alignment),
@@ -194,7 +194,7 @@ def _verdicts(
     home: Installation, drops: Sequence[str], judge: str, has_clips: bool = False
 ) -> dict[Subject, list[Row]]:
     """The verdicts of a judge on trajectories, with `has_clips` also those on clips, which have the subject `clip`."""
-    found: dict[Subject, list[Row]] = {}
+    by_subject: dict[Subject, list[Row]] = {}
     columns = ["trajectory_id", "outcome", "scores", "cost_usd"]
 
     def read(drop: str) -> tuple[str, list[Row]]:
@@ -206,8 +206,8 @@ def _verdicts(
 
     for drop, rows in without_damaged(drops, read, _log.warning):
         for row in rows:
-            found.setdefault((drop, row["trajectory_id"], row.get("clip_index")), []).append(row)
-    return found
+            by_subject.setdefault((drop, row["trajectory_id"], row.get("clip_index")), []).append(row)
+    return by_subject
 
 
 def _samples(verdicts: Mapping[Subject, Sequence[Row]], criterion: str) -> dict[Subject, list[float]]:
@@ -216,7 +216,7 @@ def _samples(verdicts: Mapping[Subject, Sequence[Row]], criterion: str) -> dict[
     Several where the judge repeats itself.
     """
     _, dot, name = criterion.partition(".")
-    found: dict[Subject, list[float]] = {}
+    by_subject: dict[Subject, list[float]] = {}
     for subject, rows in verdicts.items():
         for row in _about(rows, criterion):
             if row["outcome"] != "scored":
@@ -225,8 +225,8 @@ def _samples(verdicts: Mapping[Subject, Sequence[Row]], criterion: str) -> dict[
             values = given.values() if criterion in (PASSED, CLIP) else [given.get(name if dot else criterion)]
             known = [value for value in values if value is not None]
             if known:
-                found.setdefault(subject, []).append(fmean(known))
-    return found
+                by_subject.setdefault(subject, []).append(fmean(known))
+    return by_subject
 
 
 def _about(verdicts: Iterable[Row], criterion: str) -> list[Row]:
@@ -294,5 +294,5 @@ def _corrected(judged: Mapping[Subject, float], truth: Mapping[Subject, float], 
             if subject in truth and subject[1] in queue
         ]
         strata.append(Stratum([judged[subject] for subject in members], labelled))
-    found = asdict(pass_rate(strata))
-    return {"ci_low": found.pop("low"), "ci_high": found.pop("high"), **found}
+    figures = asdict(pass_rate(strata))
+    return {"ci_low": figures.pop("low"), "ci_high": figures.pop("high"), **figures}

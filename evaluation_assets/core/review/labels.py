@@ -75,9 +75,9 @@ def read_label_file(path: UPath, source: str) -> Iterator[Label | UnreadableLabe
         return
     lines = _csv_lines(text) if path.suffix.lower() == ".csv" else _json_lines(text)
     for line, fields in lines:
-        found = _label(source, line, fields)
-        if found is not None:
-            yield found
+        label = _label(source, line, fields)
+        if label is not None:
+            yield label
 
 
 def _csv_lines(text: str) -> Iterator[tuple[int, Any]]:

@@ -146,14 +146,14 @@ def failing(tool_use_results: Stored) -> dict[str, str]:
 
     Issues are named without the values of the calls, which a redaction may have to cover.
     """
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for row in tool_use_results.rows(["trajectory_id", "case_id", "passed", "issues"]):
         if row["trajectory_id"] is not None and row["passed"] is False:
             issues = sorted(row["issues"], key=lambda issue: not issue["hard"])
             named = dict.fromkeys(" ".join((issue["kind"], *_place(issue))) for issue in issues)
             told = ", ".join(list(named)[:_ISSUES]) or "score too low"
-            found[row["trajectory_id"]] = f"case {row['case_id']}: {told}"
-    return found
+            reasons[row["trajectory_id"]] = f"case {row['case_id']}: {told}"
+    return reasons
 
 
 def with_grave_findings(findings: Stored) -> dict[str, str]:

@@ -59,4 +59,4 @@ def agreement(score_rows: Iterable[Row]) -> dict[str, Agreement]:
     for row in score_rows:
         if row["mean"] is not None and row["n_scored"] >= 2:
             sums.setdefault(row["criterion"], _Sums()).add(row["n_scored"], row["mean"], row["std"])
-    return {name: Agreement(found.alpha(), found.subjects) for name, found in sorted(sums.items())}
+    return {name: Agreement(of_criterion.alpha(), of_criterion.subjects) for name, of_criterion in sorted(sums.items())}

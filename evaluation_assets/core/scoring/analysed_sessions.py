@@ -80,17 +80,17 @@ def panel_means(
 
     `leniency` is each judge's mean deviation from the panel, by criterion; it is subtracted from the judge's scores.
     """
-    found: dict[str, dict[str, float]] = {}
+    means: dict[str, dict[str, float]] = {}
     for subject, by_judge in _subjects(verdicts).items():
         needed = quorum if isinstance(quorum, int) else quorum(subject)
         averages = {
             criterion: average(scores, len(by_judge), needed, (leniency or {}).get(criterion, {}))
             for criterion, scores in panel_scores(by_judge).items()
         }
-        found[subject] = {
+        means[subject] = {
             criterion: each.adjusted_mean for criterion, each in averages.items() if each.adjusted_mean is not None
         }
-    return found
+    return means
 
 
 def _subjects(verdicts: Mapping[str, list[Row]]) -> dict[str, dict[str, list[Row]]]:
@@ -106,15 +106,15 @@ def _leniency(trajectories: Stored, verdicts: Mapping[str, Stored]) -> dict[str,
     """Leniency of each judge over all sessions of the drop, by criterion."""
     columns = ["trajectory_id", "subject", "outcome", "scores"]
     by_judge = {judge: Aligned(table.rows(columns)) for judge, table in verdicts.items()}
-    found = Leniency(list(verdicts))
+    leniency = Leniency(list(verdicts))
     criteria: set[str] = set()
     for row in trajectories.rows(["trajectory_id"]):
         own = {judge: rows.at(row["trajectory_id"]) for judge, rows in by_judge.items()}
         for judges in _subjects(own).values():
             for criterion, scores in panel_scores(judges).items():
-                found.add(criterion, scores)
+                leniency.add(criterion, scores)
                 criteria.add(criterion)
-    return {criterion: found.effects(criterion) for criterion in criteria}
+    return {criterion: leniency.effects(criterion) for criterion in criteria}
 
 
 def _evidence(trajectory: Trajectory, measure: Similarity, say: Callable[[str], object]) -> SessionEvidence:

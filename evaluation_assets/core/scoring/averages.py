@@ -53,11 +53,11 @@ def majority(votes: Mapping[str, float], n_judges: int, quorum: int, ties: Ties)
 
     Both are `None` if there is a tie that abstains. The other statistics describe the votes as `average` does.
     """
-    found = average(votes, n_judges, quorum, {})
-    if found.mean is None:
-        return found
+    share = average(votes, n_judges, quorum, {})
+    if share.mean is None:
+        return share
     winner = most_frequent(list(votes.values()), ties)
-    return replace(found, mean=winner, adjusted_mean=winner)
+    return replace(share, mean=winner, adjusted_mean=winner)
 
 
 def most_frequent(votes: Sequence[float], ties: Ties) -> float | None:
@@ -108,35 +108,35 @@ def samples_of(verdicts: Iterable[Row]) -> dict[str, list[float]]:
 
     A judge without repeats has at most one score. Criteria without a score are included with an empty list.
     """
-    found: dict[str, list[float]] = {}
+    by_criterion: dict[str, list[float]] = {}
     for row in verdicts:
         for criterion, score in (row["scores"] or {}).items():
-            samples = found.setdefault(criterion, [])
+            samples = by_criterion.setdefault(criterion, [])
             if row["outcome"] == "scored" and score is not None:
                 samples.append(score)
-    return found
+    return by_criterion
 
 
 def panel_scores(verdicts: Mapping[str, Iterable[Row]]) -> dict[str, dict[str, float]]:
     """Scores of one subject by criterion and judge: each judge's mean over its samples."""
-    found: dict[str, dict[str, float]] = {}
+    by_criterion: dict[str, dict[str, float]] = {}
     for judge, rows in verdicts.items():
         for criterion, samples in samples_of(rows).items():
-            by_judge = found.setdefault(criterion, {})
+            by_judge = by_criterion.setdefault(criterion, {})
             if samples:
                 by_judge[judge] = fmean(samples)
-    return found
+    return by_criterion
 
 
 def panel_votes(verdicts: Mapping[str, Iterable[Row]], ties: Ties) -> dict[str, dict[str, float]]:
     """Votes on one subject by criterion and judge: the most frequent of each judge's samples; none on a tie."""
-    found: dict[str, dict[str, float]] = {}
+    by_criterion: dict[str, dict[str, float]] = {}
     for judge, rows in verdicts.items():
         for criterion, samples in samples_of(rows).items():
-            by_judge = found.setdefault(criterion, {})
+            by_judge = by_criterion.setdefault(criterion, {})
             if (vote := most_frequent(samples, ties)) is not None:
                 by_judge[judge] = vote
-    return found
+    return by_criterion
 
 
 class StaleVerdicts(ValueError):
@@ -156,12 +156,12 @@ def by_subject(
     iterators = {judge: iter(rows) for judge, rows in tables.items()}
     waiting = {judge: next(rows, None) for judge, rows in iterators.items()}
     for subject in order:
-        found: dict[str, list[Row]] = {}
+        rows_of: dict[str, list[Row]] = {}
         for judge, rows in iterators.items():
             while (row := waiting[judge]) is not None and tuple(row[name] for name in key) == subject:
-                found.setdefault(judge, []).append(row)
+                rows_of.setdefault(judge, []).append(row)
                 waiting[judge] = next(rows, None)
-        yield subject, found
+        yield subject, rows_of
     for judge, row in waiting.items():
         if row is not None:
             raise StaleVerdicts(

@@ -77,8 +77,8 @@ def _known(values: Sequence[bool | None], tasks: Sequence[Hashable]) -> Share | 
 
 
 def _share(values: Sequence[float], tasks: Sequence[Hashable]) -> Share:
-    found = interval_of_mean([(values, tasks)])
-    return Share(fmean(values), found.low, found.high)
+    interval = interval_of_mean([(values, tasks)])
+    return Share(fmean(values), interval.low, interval.high)
 
 
 def _doubled(end: float | None) -> float | None:

@@ -89,16 +89,16 @@ class _Samples:
 
     def means(self) -> list[dict[str, float]]:
         """The mean of each judge by subject, subjects sorted."""
-        found: list[dict[str, float]] = [{} for _ in self._places]
+        by_place: list[dict[str, float]] = [{} for _ in self._places]
         for judge, (places, means) in self._means.items():
             for place, mean in zip(places, means, strict=True):
-                found[place][judge] = mean
-        return [found[self._places[subject]] for subject in sorted(self._places)]
+                by_place[place][judge] = mean
+        return [by_place[self._places[subject]] for subject in sorted(self._places)]
 
 
 def _samples(tables: Mapping[str, Stored]) -> dict[str, _Samples]:
     """Scores by criterion."""
-    found: dict[str, _Samples] = {}
+    by_criterion: dict[str, _Samples] = {}
     subjects: dict[Subject, Subject] = {}
     for judge, table in tables.items():
         place = "clip_index" if "clip_index" in table.table.schema.names else "subject"
@@ -108,5 +108,5 @@ def _samples(tables: Mapping[str, Stored]) -> dict[str, _Samples]:
                 subject = subjects.setdefault((trajectory_id, name), (trajectory_id, name))
                 for criterion, samples in samples_of(verdicts).items():
                     if samples:
-                        found.setdefault(prefix + criterion, _Samples()).add(judge, subject, samples)
-    return found
+                        by_criterion.setdefault(prefix + criterion, _Samples()).add(judge, subject, samples)
+    return by_criterion

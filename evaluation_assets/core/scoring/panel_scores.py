@@ -214,8 +214,8 @@ def _averages(
     def side_by_side() -> Iterator[tuple[Row, Ties | None, dict[str, dict[str, float]]]]:
         rows = {judge: table.rows([*columns, "rubric", "outcome", "scores"]) for judge, table in tables.items()}
         places, subjects = tee(order())
-        found = by_subject(rows, (subject for subject, _ in subjects), columns)
-        for (_, place), (_, verdicts) in zip(places, found, strict=True):
+        rows_of = by_subject(rows, (subject for subject, _ in subjects), columns)
+        for (_, place), (_, verdicts) in zip(places, rows_of, strict=True):
             ties = _ties(verdicts, majorities)
             yield place, ties, panel_scores(verdicts) if ties is None else panel_votes(verdicts, ties)
 

@@ -99,8 +99,8 @@ def kappa_difference(
     drawn[:, differing] += random.gamma(1 / len(differing), size=(_RESAMPLES, len(differing))) * (len(truth) / count)
     shares = (drawn / drawn.sum(axis=1, keepdims=True)).reshape(-1, 2, 2, 2)
     with np.errstate(invalid="ignore"):
-        found = _kappas(shares.sum(axis=2)) - _kappas(shares.sum(axis=3))
-    return _percentiles(np.nan_to_num(found))
+        differences = _kappas(shares.sum(axis=2)) - _kappas(shares.sum(axis=3))
+    return _percentiles(np.nan_to_num(differences))
 
 
 def _kappas(shares: np.ndarray) -> np.ndarray:
@@ -144,8 +144,8 @@ def alpha_interval(ratings: np.ndarray, clusters: Sequence[Hashable] | None = No
     random = np.random.default_rng(_SEED)
     of_cluster = [np.flatnonzero(members == cluster) for cluster in range(count)]
     drawn = (random.integers(count, size=count) for _ in range(_RESAMPLES))
-    found = [alpha_of(ratings[np.concatenate([of_cluster[cluster] for cluster in each])]) for each in drawn]
-    low, high = _percentiles([alpha for alpha in found if alpha is not None])
+    alphas = [alpha_of(ratings[np.concatenate([of_cluster[cluster] for cluster in each])]) for each in drawn]
+    low, high = _percentiles([alpha for alpha in alphas if alpha is not None])
     return (None, None) if low == high else (low, high)
 
 
@@ -198,8 +198,8 @@ def one_way_icc_interval(groups: Sequence[Sequence[float]]) -> tuple[Statistic, 
     squares = np.array([_squares(group) for group in groups])
     random = np.random.default_rng(_SEED)
     drawn = (random.integers(len(groups), size=len(groups)) for _ in range(_RESAMPLES))
-    found = [_icc_of(sizes[each], sums[each], squares[each]) for each in drawn]
-    low, high = _percentiles([icc for icc in found if icc is not None])
+    coefficients = [_icc_of(sizes[each], sums[each], squares[each]) for each in drawn]
+    low, high = _percentiles([icc for icc in coefficients if icc is not None])
     return (None, None) if low == high else (low, high)
 
 

@@ -112,8 +112,8 @@ def judged_subjects(trajectories: Iterable[Row], verdicts: Mapping[str, Stored],
     for row in trajectories:
         by_subject: dict[Any, dict[str, list[Row]]] = {}
         for judge, table in tables.items():
-            for subject, found in grouped(table.at(row["trajectory_id"]), place):
-                by_subject.setdefault(subject, {})[judge] = found
+            for subject, rows in grouped(table.at(row["trajectory_id"]), place):
+                by_subject.setdefault(subject, {})[judge] = rows
         for subject, own in by_subject.items():
             yield _judged(row, str(subject), own)
 
@@ -131,7 +131,7 @@ def _judged(row: Row, subject: str, verdicts: Mapping[str, Sequence[Row]]) -> Ju
         if shared and len(judges) > 1
         else {},
         criteria=criteria,
-        outcomes={judge: [verdict["outcome"] for verdict in found] for judge, found in verdicts.items()},
+        outcomes={judge: [verdict["outcome"] for verdict in rows] for judge, rows in verdicts.items()},
     )
 
 
@@ -158,8 +158,8 @@ def side_by_side(
         for judge, score in subject.own.items():
             own[judge][0].append(score)
             own[judge][1].append(subject.task_id)
-        for judge, found in subject.outcomes.items():
-            outcomes[judge].update(found)
+        for judge, outcome in subject.outcomes.items():
+            outcomes[judge].update(outcome)
         for criterion, scores in subject.criteria.items():
             by_criterion.setdefault(criterion, VerdictCorrelations()).add(scores)
         if labels is not None and subject.trajectory_id in labels.by_trajectory:
@@ -182,9 +182,9 @@ def side_by_side(
         n_compared=len(common),
         effective=_labelled(labelled, judges, labels, None) or correlations.effective(),
         effective_by_criterion={
-            criterion: found
+            criterion: outcome
             for criterion, sums in sorted(by_criterion.items())
-            if (found := _labelled(labelled, judges, labels, criterion) or sums.effective()) is not None
+            if (outcome := _labelled(labelled, judges, labels, criterion) or sums.effective()) is not None
         },
         disagreements=[
             _disagreement(level, width, subject)
@@ -195,23 +195,23 @@ def side_by_side(
 
 def of_whole_trajectories(subjects: Iterable[JudgedSubject]) -> Iterator[JudgedSubject]:
     """One subject per trajectory: each judge's mean over the trajectory's clips, as in the score `overall`."""
-    for trajectory_id, found in _by_trajectory(subjects):
-        shared = [subject.common for subject in found if subject.common]
+    for trajectory_id, clips in _by_trajectory(subjects):
+        shared = [subject.common for subject in clips if subject.common]
         judges = set.intersection(*(set(scores) for scores in shared)) if shared else set()
         means = {judge: fmean(scores[judge] for scores in shared) for judge in sorted(judges)}
         common = means if len(means) > 1 else {}
-        yield JudgedSubject(trajectory_id, found[0].task_id, "overall", means, common, {}, {})
+        yield JudgedSubject(trajectory_id, clips[0].task_id, "overall", means, common, {}, {})
 
 
 def _by_trajectory(subjects: Iterable[JudgedSubject]) -> Iterator[tuple[str, list[JudgedSubject]]]:
-    found: list[JudgedSubject] = []
+    clips: list[JudgedSubject] = []
     for subject in subjects:
-        if found and found[0].trajectory_id != subject.trajectory_id:
-            yield found[0].trajectory_id, found
-            found = []
-        found.append(subject)
-    if found:
-        yield found[0].trajectory_id, found
+        if clips and clips[0].trajectory_id != subject.trajectory_id:
+            yield clips[0].trajectory_id, clips
+            clips = []
+        clips.append(subject)
+    if clips:
+        yield clips[0].trajectory_id, clips
 
 
 def _keep(widest: dict[str, tuple[float, JudgedSubject]], subject: JudgedSubject) -> None:

@@ -140,16 +140,16 @@ class Loop:
 def loops(calls: Sequence[Call]) -> list[Loop]:
     """Stretches in which a sequence of at most three calls comes at least three times in a row, results unchanged."""
     keys = [(call.key, call.result) for call in calls]
-    found: list[Loop] = []
+    repeated: list[Loop] = []
     position = 0
     while position < len(keys):
         best = max((_loop_at(keys, position, length) for length in range(1, _LONGEST_LOOP + 1)), key=_covered)
         if best.repeats >= LOOP_REPEATS:
-            found.append(best)
+            repeated.append(best)
             position += best.length * best.repeats
         else:
             position += 1
-    return found
+    return repeated
 
 
 def _loop_at(keys: Sequence[object], start: int, length: int) -> Loop:

@@ -79,13 +79,13 @@ def defects(call: Call, tools: Iterable[Tool], *, are_all: bool = True) -> list[
         return []
     if call.arguments is None:
         return [Defect("unreadable_arguments", call.name, None, "the arguments are not a JSON object")]
-    found = _undeclared(call, schema)
+    listed = _undeclared(call, schema)
     try:
         for problem in schema_errors(schema, call.arguments):
-            found += _defects_of(call.name, problem)
+            listed += _defects_of(call.name, problem)
     except NotChecked as problem:
-        found.append(Defect("not_checked", call.name, None, str(problem)))
-    return found
+        listed.append(Defect("not_checked", call.name, None, str(problem)))
+    return listed
 
 
 def parameter_schema(parameters: JsonObject) -> JsonObject | None:

@@ -90,7 +90,7 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     tools = run.tools if defined is None else tuple(definition.tool for definition in defined)
     is_listed = defined is not None or not run.has_other_tools
     found_by_call = [[] if tools is None else defects(call, tools, are_all=is_listed) for call in calls]
-    wrong_by_call = [[defect for defect in found if defect.kind != "not_checked"] for found in found_by_call]
+    wrong_by_call = [[defect for defect in of_call if defect.kind != "not_checked"] for of_call in found_by_call]
     chosen = _selection(case, alignment, len(calls))
     accuracy = call_metrics.parameter_accuracy(alignment, suite.credit)
     keyword_score, missing_keywords = call_metrics.keyword_score(case.keywords, run.said or run.answer)
@@ -115,7 +115,7 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     issues = (
         *call_issues(case, calls, alignment),
         *parameter_issues(case, alignment, fails=suite.wrong_value == "fail"),
-        *(schema_issue(defect, index) for index, found in enumerate(found_by_call) for defect in found),
+        *(schema_issue(defect, index) for index, of_call in enumerate(found_by_call) for defect in of_call),
         *order_issues(case, alignment, match_ok=match_ok),
         *course_issues(calls),
         *answer_issues(case, run, answer, missing_keywords),

@@ -98,12 +98,12 @@ class FailurePattern:
 
 def failure_patterns(results: Iterable[Row]) -> list[FailurePattern]:
     """The classes of issues that occur in rows of `tool_use_results`; those in most failed runs first."""
-    found: dict[FailureClass, FailurePattern] = {}
+    patterns: dict[FailureClass, FailurePattern] = {}
     for row in results:
         seen: set[FailureClass] = set()
         for issue in row["issues"]:
             name = _CLASS_OF[issue["kind"]]
-            own = found.setdefault(name, FailurePattern(name))
+            own = patterns.setdefault(name, FailurePattern(name))
             own.kinds[issue["kind"]] += 1
             own.hard_issues += issue["hard"]
             if issue["tool"] is not None:
@@ -118,7 +118,7 @@ def failure_patterns(results: Iterable[Row]) -> list[FailurePattern]:
                 if len(own.examples) < MOST_EXAMPLES:
                     own.examples.append(f"{row['case_id']}: {_example(issue)}")
     order = list(CLASSES)
-    return sorted(found.values(), key=lambda each: (-each.failed_runs, -each.runs, order.index(each.failure_class)))
+    return sorted(patterns.values(), key=lambda each: (-each.failed_runs, -each.runs, order.index(each.failure_class)))
 
 
 def _example(issue: Row) -> str:

@@ -85,8 +85,8 @@ def duration(text: str) -> timedelta:
     Raises:
         ValueError: it names none.
     """
-    found = _DURATION.fullmatch(text.strip())
-    length = None if found is None else timedelta(**{_UNITS[found[2]]: int(found[1])})
+    match = _DURATION.fullmatch(text.strip())
+    length = None if match is None else timedelta(**{_UNITS[match[2]]: int(match[1])})
     if not length or length > _LONGEST:
         raise ValueError("a duration is a number and a unit, for example 30m, 12h or 7d (units: s, m, h, d, w)")
     return length
@@ -231,4 +231,4 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     """The model that an annotation holds, in a list or beside `None` too."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for each in get_args(annotation) if (found := _model_in(each))), None)
+    return next((model for each in get_args(annotation) if (model := _model_in(each))), None)

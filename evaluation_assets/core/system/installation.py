@@ -73,8 +73,8 @@ class Installation:
         if changed := _READ_IN_ADDRESSES.search(str(self.local_folder)):
             return f"{self.local_folder} has {changed[0]} in its path, which addresses of databases cannot have"
         apart = [] if self.lake == self.root / "lake" else [self.lake]
-        found = (_problem_of(folder) for folder in (UPath(self.local_folder), self.root, *apart))
-        return next((problem for problem in found if problem is not None), None)
+        problems = (_problem_of(folder) for folder in (UPath(self.local_folder), self.root, *apart))
+        return next((problem for problem in problems if problem is not None), None)
 
     @property
     def drops(self) -> UPath:

@@ -21,11 +21,11 @@ def files_below(folder: UPath) -> list[UPath]:
 
 def _folders(top: str) -> list[tuple[str, list[str]]]:
     """Each folder with the names of its files."""
-    found: dict[str, tuple[str, list[str]]] = {}
+    by_place: dict[str, tuple[str, list[str]]] = {}
     for place, folders, names in os.walk(top, followlinks=True):
         real = os.path.realpath(place)
-        if real in found:
+        if real in by_place:
             folders.clear()
         else:
-            found[real] = (place, names)
-    return list(found.values())
+            by_place[real] = (place, names)
+    return list(by_place.values())

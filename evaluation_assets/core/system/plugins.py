@@ -52,14 +52,14 @@ def plugin(group: str, name: str) -> OwnFunction:
         function = entry.load()
         if not callable(function):
             raise InvalidPlugin(f"{_place(entry)} is not a function")
-        found = defined(name, function)
+        loaded = defined(name, function)
     except InvalidPlugin:
         raise
     except InvalidFunction as problem:
         raise InvalidPlugin(f"{_place(entry)}: {problem}") from problem
     except Exception as problem:  # a package may raise anything while it is imported
         raise InvalidPlugin(f"{_place(entry)} cannot be loaded ({_told(problem)})") from problem
-    return found
+    return loaded
 
 
 def plugins(group: str, taken: frozenset[str], build: Callable[[str, object], Loaded]) -> dict[str, Loaded]:
@@ -67,16 +67,16 @@ def plugins(group: str, taken: frozenset[str], build: Callable[[str, object], Lo
 
     A plugin that cannot be loaded, that `build` raises for, or whose name is `taken` is left out with a warning.
     """
-    found: dict[str, Loaded] = {}
+    by_name: dict[str, Loaded] = {}
     for entry in _registered()[group]:
-        if entry.name in taken or entry.name in found:
+        if entry.name in taken or entry.name in by_name:
             _warn(entry, f"the name {entry.name!r} is taken")
             continue
         try:
-            found[entry.name] = build(entry.name, entry.load())
+            by_name[entry.name] = build(entry.name, entry.load())
         except Exception as problem:  # noqa: BLE001  # a package may raise anything while it is imported
             _warn(entry, _told(problem))
-    return found
+    return by_name
 
 
 def of_module(kind: Callable[..., Loaded], module: Any, name: str) -> Loaded:
@@ -91,8 +91,8 @@ def plugged_formats(group: str, taken: frozenset[str], kind: type[Loaded]) -> di
     """
 
     def build(name: str, loaded: Any) -> Loaded:
-        found: Any = loaded if isinstance(loaded, kind) else of_module(kind, loaded, name)
-        return replace(found, name=name, detect=_guarded(group, name, found.detect))
+        module: Any = loaded if isinstance(loaded, kind) else of_module(kind, loaded, name)
+        return replace(module, name=name, detect=_guarded(group, name, module.detect))
 
     return plugins(group, taken, build)
 

@@ -12,11 +12,11 @@ def prose(model: type[BaseModel]) -> str:
 
 def meanings(model: type[BaseModel]) -> dict[str, str]:
     """The meaning of each field by its name; a model inherits those that it does not give itself."""
-    found: dict[str, str] = {}
+    by_field: dict[str, str] = {}
     for ancestor in reversed(model.__mro__):
         if issubclass(ancestor, BaseModel) and ancestor is not BaseModel:
-            found |= _of(ancestor)[1]
-    return found
+            by_field |= _of(ancestor)[1]
+    return by_field
 
 
 def describe(schema: dict[str, Any], model: type[BaseModel]) -> None:
@@ -29,6 +29,6 @@ def describe(schema: dict[str, Any], model: type[BaseModel]) -> None:
 def _of(model: type[BaseModel]) -> tuple[str, dict[str, str]]:
     import docstring_parser  # noqa: PLC0415  (only documentation needs it)
 
-    found = docstring_parser.parse(model.__doc__ or "", docstring_parser.DocstringStyle.GOOGLE)
-    fields = {entry.arg_name: " ".join((entry.description or "").split()) for entry in found.params}
-    return (found.description or "").strip(), fields
+    docstring = docstring_parser.parse(model.__doc__ or "", docstring_parser.DocstringStyle.GOOGLE)
+    fields = {entry.arg_name: " ".join((entry.description or "").split()) for entry in docstring.params}
+    return (docstring.description or "").strip(), fields

@@ -58,8 +58,8 @@ class PatternSet:
     def search(self, text: str) -> re.Match[str] | None:
         """The first match in a text; where several patterns match at the same place, that of the first one."""
         possible = sorted(self._required.possible(text))
-        found = [match for number in possible if (match := self._patterns[number].search(text)) is not None]
-        return min(found, key=re.Match.start, default=None)
+        matches = [match for number in possible if (match := self._patterns[number].search(text)) is not None]
+        return min(matches, key=re.Match.start, default=None)
 
     def matches(self, text: str) -> bool:
         """Whether there is a match in a text."""

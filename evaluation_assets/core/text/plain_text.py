@@ -76,7 +76,7 @@ def plain(text: str) -> str:
 
 def for_terminal(text: str) -> str:
     """As `plain`, and without what a CI system takes for a command; lines stay lines."""
-    return _COMMAND.sub(lambda found: f"{found[0]} ", plain(text))
+    return _COMMAND.sub(lambda match: f"{match[0]} ", plain(text))
 
 
 def markdown_cell(text: object, limit: int = 160) -> str:
@@ -98,15 +98,15 @@ def csv_cell(text: str) -> str:
     spreadsheet would run as a formula has an apostrophe in front. So that a spreadsheet that takes semicolons for the
     ends of cells runs none either, the sign of a formula inside of a text is an escape, too.
     """
-    text = _ESCAPED_IN_CSV.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-    text = _INNER_FORMULA.sub(lambda found: f"{found[1]}\\u{ord(found[2]):04x}", text)
+    text = _ESCAPED_IN_CSV.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    text = _INNER_FORMULA.sub(lambda match: f"{match[1]}\\u{ord(match[2]):04x}", text)
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def from_csv_cell(text: str) -> str:
     """What `csv_cell` was given."""
     text = text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
-    return _CSV_ESCAPE.sub(lambda found: _unescaped(found[0]), text)
+    return _CSV_ESCAPE.sub(lambda match: _unescaped(match[0]), text)
 
 
 def _unescaped(escape: str) -> str:

@@ -114,7 +114,7 @@ def test_a_new_finding_in_a_control_is_a_false_alarm(pairs: Pairs) -> None:
 
 def test_the_embedded_judge_notices_errors_and_no_order_of_keys(pairs: Pairs) -> None:
     noticed = answer_of(
-        RulesJudge(), partial(judge_pairs, found=pairs, rubrics=load_rubrics(), types=shipped_tool_types()), Budget()
+        RulesJudge(), partial(judge_pairs, pairs=pairs, rubrics=load_rubrics(), types=shipped_tool_types()), Budget()
     )
     errors = discrimination([each for operator, each in noticed if operator.name == "ignored_error"])
     keys = discrimination([each for operator, each in noticed if operator.name == "key_order"])

@@ -50,16 +50,16 @@ def take_in(
     for path in inputs:
         if one_drop and path.is_dir() and is_inside(_place(path), home.drops):
             mark_as_one(_place(path))
-    found = inspect(inputs, one_drop=one_drop, say=say)
+    inspected = inspect(inputs, one_drop=one_drop, say=say)
     known = scan(home.drops)
-    _check_names([key for key, _ in _keys(known, found, name)], name)
+    _check_names([key for key, _ in _keys(known, inspected, name)], name)
     keys: list[str] = []
     copies: list[Copy] = []
-    for drop, (key, is_there) in zip(found, _keys(known, found, name), strict=True):
+    for drop, (key, is_there) in zip(inspected, _keys(known, inspected, name), strict=True):
         try:
             copies += [] if is_there else [Copy(drop, key, home.drops)]
         except OSError as problem:
-            if len(found) == 1:
+            if len(inspected) == 1:
                 raise InvalidDrop(f"{problem.filename}: {problem.strerror}") from problem
             say(f"skipped: {problem.filename}: {problem.strerror}")
             continue
@@ -96,8 +96,8 @@ def taken_in(home: Installation, inputs: list[Path], *, one_drop: bool, name: st
     known = scan(home.drops)
     drops: list[Drop] = []
     try:
-        found = inspect(inputs, one_drop=one_drop, say=said.append)
-        for drop, (key, is_there) in zip(found, _keys(known, found, name), strict=True):
+        inspected = inspect(inputs, one_drop=one_drop, say=said.append)
+        for drop, (key, is_there) in zip(inspected, _keys(known, inspected, name), strict=True):
             taken = known.drops.get(key)
             if taken is None or (not is_there and not Copy(drop, key, home.drops).is_made(taken)):
                 return None
@@ -163,10 +163,10 @@ def _place(path: Path) -> UPath:
     return UPath(path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name)
 
 
-def _readable(found: Scan, path: Path, say: Say) -> list[Drop]:
-    if not found.drops:
-        reasons = "; ".join(found.problems) or f"it {NO_DATA}"
+def _readable(scan: Scan, path: Path, say: Say) -> list[Drop]:
+    if not scan.drops:
+        reasons = "; ".join(scan.problems) or f"it {NO_DATA}"
         raise InvalidDrop(f"{path}: {reasons}")
-    for problem in found.problems:
+    for problem in scan.problems:
         say(f"skipped: {problem}")
-    return list(found.drops.values())
+    return list(scan.drops.values())

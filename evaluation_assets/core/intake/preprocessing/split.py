@@ -37,8 +37,8 @@ def remove_earlier(folder: UPath, stem: str, written: Collection[str]) -> None:
 
 def _is_numbered(name: str, stem: str) -> bool:
     """Whether `numbered_files` would call a file of the stem so; the stem may end in digits itself."""
-    found = re.search(r"[0-9]{2,}\.jsonl$", name)
-    return found is not None and any(name == file_name(stem, name[at:]) for at in range(found.start(), len(name) - 7))
+    match = re.search(r"[0-9]{2,}\.jsonl$", name)
+    return match is not None and any(name == file_name(stem, name[at:]) for at in range(match.start(), len(name) - 7))
 
 
 def _with_first(first: Item, rest: Iterator[Item], size: int) -> Iterator[Item]:

@@ -143,10 +143,10 @@ def _slices(after: datetime, until: datetime) -> Iterator[tuple[datetime, dateti
         after = end
 
 
-def _new_traces(found: Iterator[Trace], most: float, is_over: Callable[[], bool]) -> tuple[list[Trace], bool]:
+def _new_traces(traces: Iterator[Trace], most: float, is_over: Callable[[], bool]) -> tuple[list[Trace], bool]:
     """The first traces, in order of their ends, and whether they are all."""
     new: dict[str, Trace] = {}
-    for trace in found:
+    for trace in traces:
         if len(new) >= most:
             return list(new.values()), False
         new[trace.id] = trace

@@ -48,12 +48,12 @@ class HourDrop:
 
     def ids(self, store: TraceStore) -> set[str]:
         """The IDs of the traces that the drop has."""
-        found = {file_id(name, ended_at) for name, ended_at in self._files().items()}
+        ids = {file_id(name, ended_at) for name, ended_at in self._files().items()}
         records = self._folder / RECORDS
         if records.exists():
             with records.open("rb") as lines:
-                found |= {name for line in lines if (name := store.id_of(orjson.loads(line))) is not None}
-        return found
+                ids |= {name for line in lines if (name := store.id_of(orjson.loads(line))) is not None}
+        return ids
 
     def add(self, traces: Sequence[Trace]) -> None:
         """Add traces that the drop does not have."""

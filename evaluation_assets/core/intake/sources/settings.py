@@ -262,10 +262,10 @@ def load_sources(file: UPath) -> dict[str, SourceSettings]:
     Raises:
         InvalidSources: no YAML, an unknown type or field, or a value out of range.
     """
-    found = read_entries(file, "sources", SETTINGS, InvalidSources)
-    for name, settings in found.items():
+    sources = read_entries(file, "sources", SETTINGS, InvalidSources)
+    for name, settings in sources.items():
         if settings.format is not None and settings.format not in FORMATS:
             raise InvalidSources(
                 f"{file}: sources.{name}.format: no such format; `evaluation-assets formats` lists the names"
             )
-    return found
+    return sources

@@ -153,14 +153,14 @@ def look_at(
         evaluated: a drop's last report. A drop that was evaluated otherwise, by the command line for instance, is not
             run when it is new to the sensor, nor when its own run was killed.
     """
-    found = changes(seen, drops, limits, clock)
-    to_run = {drop.key: after for drop, after in found.to_score if _is_needed(after, evaluated(drop.key))}
+    changed = changes(seen, drops, limits, clock)
+    to_run = {drop.key: after for drop, after in changed.to_score if _is_needed(after, evaluated(drop.key))}
     return Look(
         to_run,
         {key for key in to_run if not seen[key].is_waiting},
-        {key: now for key, now in found.seen.items() if key not in to_run and now != seen.get(key)},
-        len(found.unsettled),
-        found.waiting,
+        {key: now for key, now in changed.seen.items() if key not in to_run and now != seen.get(key)},
+        len(changed.unsettled),
+        changed.waiting,
     )
 
 

@@ -76,7 +76,7 @@ def read_evidence(
     home: Installation, drops: Sequence[str], judges: Sequence[str], *, pass_score: float
 ) -> SaidAboutDrops:
     """Read the verdict tables of drops. Of a distribution, scores from `pass_score` up pass."""
-    found = SaidAboutDrops()
+    evidence = SaidAboutDrops()
     for judge in judges:
         rows: dict[Key, list[Row]] = {}
         for drop in drops:
@@ -86,20 +86,20 @@ def read_evidence(
                     name = str(row[place])
                     key = Key(drop, row["trajectory_id"], _level(table.name, name), name)
                     rows.setdefault(key, []).append(row)
-        _add(found, judge, rows, pass_score)
-    return found
+        _add(evidence, judge, rows, pass_score)
+    return evidence
 
 
-def _add(found: SaidAboutDrops, judge: str, rows: Mapping[Key, Sequence[Row]], pass_score: float) -> None:
+def _add(said: SaidAboutDrops, judge: str, rows: Mapping[Key, Sequence[Row]], pass_score: float) -> None:
     everything = [row for own in rows.values() for row in own]
-    found.verdicts[judge] = len(everything)
-    found.costs[judge] = [row["cost_usd"] for row in everything if row["cost_usd"] is not None]
+    said.verdicts[judge] = len(everything)
+    said.costs[judge] = [row["cost_usd"] for row in everything if row["cost_usd"] is not None]
     has_probability = any(row.get("probabilities") or row.get("distributions") for row in everything)
     if has_probability:
-        found.with_probability = (*found.with_probability, judge)
+        said.with_probability = (*said.with_probability, judge)
     for key, own in rows.items():
         criteria = tuple(dict.fromkeys(name for row in own for name in row["scores"] or {}))
-        evidence = found.subjects.setdefault(key, Evidence(own[0]["rubric"], criteria))
+        evidence = said.subjects.setdefault(key, Evidence(own[0]["rubric"], criteria))
         evidence.criteria = evidence.criteria or criteria
         scored = [row for row in own if row["outcome"] == "scored"]
         evidence.scores[judge] = signals(row["scores"] for row in scored)
@@ -153,11 +153,11 @@ def accepting_stages(cascade: FittedCascade, level: str, evidence: Sequence[Evid
         ).stage
         for name, one in fitted.items()
     }
-    found: list[int | None] = []
+    accepting: list[int | None] = []
     for position, each in enumerate(evidence):
         own = [int(stage[position]) for name, stage in stages.items() if name == PASSED or name in each.criteria]
-        found.append(max(own) if own and min(own) >= 0 else None)
-    return found
+        accepting.append(max(own) if own and min(own) >= 0 else None)
+    return accepting
 
 
 def _level(table: str, name: str) -> str:

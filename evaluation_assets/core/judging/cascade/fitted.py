@@ -93,24 +93,24 @@ class FittedCascade(Section):
 
 def chances(stages: Sequence[Combination], signals: Mapping[str, np.ndarray], kinds: Sequence[str]) -> list[np.ndarray]:
     """By stage and subject, the estimated chance that it passes; NaN where no judge of the stage said anything."""
-    found = []
+    by_stage = []
     before: set[str] = set()
     for stage in stages:
         new = [judge for judge in stage.curves if judge not in before]
         before.update(new)
         spoke = np.any([~np.isnan(signals[judge]) for judge in new], axis=0)
-        found.append(np.where(spoke, stage.probabilities(signals, kinds), np.nan))
-    return found
+        by_stage.append(np.where(spoke, stage.probabilities(signals, kinds), np.nan))
+    return by_stage
 
 
 def accept(stage_chances: Sequence[np.ndarray], subjects: int, threshold: float | None) -> Decisions:
     """The first stage at which the estimated chance of an error is at most `threshold`; none without a threshold."""
-    found = Decisions(np.full(subjects, -1), np.zeros(subjects, bool))
+    decisions = Decisions(np.full(subjects, -1), np.zeros(subjects, bool))
     for position, chance in enumerate(stage_chances if threshold is not None else ()):
-        accepted = (found.stage < 0) & (np.minimum(chance, 1 - chance) <= threshold)
-        found.stage[accepted] = position
-        found.passes[accepted] = chance[accepted] >= 0.5
-    return found
+        accepted = (decisions.stage < 0) & (np.minimum(chance, 1 - chance) <= threshold)
+        decisions.stage[accepted] = position
+        decisions.passes[accepted] = chance[accepted] >= 0.5
+    return decisions
 
 
 def read_cascade(file: UPath) -> FittedCascade | None:

@@ -84,8 +84,8 @@ def fit_criterion(
         refused = fixed_sequence((tested[position] for position in in_order), delta)
         p = tested[in_order[max(refused - 1, 0)]]
         threshold = float(_THRESHOLDS[in_order[refused - 1]]) if refused else None
-    found = accept(chances(learned, others.signals, others.kinds), len(others.passes), threshold)
-    is_accepted = found.stage >= 0
+    decisions = accept(chances(learned, others.signals, others.kinds), len(others.passes), threshold)
+    is_accepted = decisions.stage >= 0
     return FittedCriterion(
         level=level,
         criterion=criterion,
@@ -97,8 +97,8 @@ def fit_criterion(
         largest=largest,
         subjects=len(others.passes),
         accepted=int(is_accepted.sum()),
-        errors=int((found.passes != others.passes)[is_accepted].sum()),
-        by_stage=tuple(int((found.stage == position).sum()) for position in range(len(stages))),
+        errors=int((decisions.passes != others.passes)[is_accepted].sum()),
+        by_stage=tuple(int((decisions.stage == position).sum()) for position in range(len(stages))),
     )
 
 
@@ -114,9 +114,9 @@ def _learned(own: LabelledSubjects, stages: Sequence[Sequence[str]]) -> tuple[Co
 def _p_values(subjects: LabelledSubjects, stages: Sequence[Combination], alpha: float, largest: int) -> list[float]:
     cluster = np.unique([fraction_of(name) for name in subjects.clusters], return_inverse=True)[1]
     by_stage = chances(stages, subjects.signals, subjects.kinds)
-    found = []
+    p_values = []
     for threshold in _THRESHOLDS:
         decided = accept(by_stage, len(subjects.passes), float(threshold))
         is_wrong = decided.passes != subjects.passes
-        found.append(p_value(decided.stage >= 0, is_wrong, cluster, alpha=alpha, largest=largest))
-    return found
+        p_values.append(p_value(decided.stage >= 0, is_wrong, cluster, alpha=alpha, largest=largest))
+    return p_values

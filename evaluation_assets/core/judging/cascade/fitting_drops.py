@@ -106,11 +106,11 @@ def _labelled(labels: Iterable[Row], said: SaidAboutDrops) -> Truth:
 
 
 def _judged(said: SaidAboutDrops, reference: str, pass_score: float) -> Truth:
-    found: Truth = {}
+    truth: Truth = {}
     for key, evidence in said.subjects.items():
         for criterion, score in evidence.scores.get(reference, {}).items():
-            found.setdefault((key.level, criterion), {})[key] = score >= pass_score
-    return found
+            truth.setdefault((key.level, criterion), {})[key] = score >= pass_score
+    return truth
 
 
 def _subjects(

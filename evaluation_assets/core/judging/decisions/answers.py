@@ -55,18 +55,18 @@ def evaluation_of(reply: Reply, subject: Subject) -> Evaluation:
 def _given(answers: Mapping[str, Any], criteria: Sequence[Criterion], rubric: Rubric, prefix: str) -> _Given:
     if missing := [criterion.key for criterion in criteria if prefix + criterion.key not in answers]:
         raise InvalidReply("missing_criterion", f"no answer for {', '.join(missing)}.")
-    found = _Given()
+    given = _Given()
     for criterion in criteria:
         key, answer = criterion.key, answers[prefix + criterion.key]
         if answer is None:
-            found.scores[key] = None
-            found.refused.append(key)
+            given.scores[key] = None
+            given.refused.append(key)
             continue
         options = options_of(criterion, rubric.scale).items()
         distribution = _distribution(key, answer, {name: rubric.scale.to_share(point) for name, point in options})
-        found.distributions[key] = distribution
-        found.scores[key] = _score(distribution, is_choice=rubric.scale.aggregate == "majority")
-    return found
+        given.distributions[key] = distribution
+        given.scores[key] = _score(distribution, is_choice=rubric.scale.aggregate == "majority")
+    return given
 
 
 def _score(distribution: Distribution, *, is_choice: bool) -> float:

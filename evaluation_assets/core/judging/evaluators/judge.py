@@ -140,10 +140,10 @@ class OpenEvaluator(OpenedJudge):
             score = await asyncio.wait_for(metric.score(case, model), timeout_s)
             if model.problem is not None:  # a package may have caught it, and made a score of it
                 return self._failed(model.problem, cost)
-            (found,) = scores_of(score, self._criterion)
+            (scored,) = scores_of(score, self._criterion)
         except Exception as problem:  # noqa: BLE001  # a metric may raise anything
             return self._failed(model.problem or problem, cost)
-        value, reason = found.value, found.reason or ""
+        value, reason = scored.value, scored.reason or ""
         if value is not None and metric.lower_is_better:
             value, reason = 1 - value, f"{reason}\n{value:g} of the metric, where lower is better".strip()
         outcome: Outcome = "abstained" if value is None else "scored"

@@ -43,11 +43,11 @@ def metric_of(settings: EvaluatorSettings) -> Metric:
         InvalidEvaluator: the package is not installed or cannot be imported, it has no such metric, or the metric does
             not take the arguments.
     """
-    found = installed_version(settings.package)
+    version = installed_version(settings.package)
     try:
         adapter = import_module(f"evaluation_assets.core.judging.evaluators.adapters.{settings.package}")
     except ImportError as problem:
-        raise InvalidEvaluator(f"{settings.package} {found} cannot be used: {problem}") from problem
+        raise InvalidEvaluator(f"{settings.package} {version} cannot be used: {problem}") from problem
     metric = cast("Adapter", adapter).metric(settings.metric, settings.arguments)
     if settings.lower_is_better is None:
         return metric

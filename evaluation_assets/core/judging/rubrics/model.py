@@ -251,15 +251,15 @@ def load_rubrics(folder: UPath | None = None) -> Rubrics:
     Raises:
         InvalidRubric: a file of the installation is no rubric, could never be used, or is for what another is for.
     """
-    found = {(rubric.level, rubric.name): (f"the shipped {rubric.name}", rubric) for rubric in _shipped()}
+    by_place = {(rubric.level, rubric.name): (f"the shipped {rubric.name}", rubric) for rubric in _shipped()}
     own: dict[tuple[str, str], UPath] = {}
     for path in _files(folder):
         rubric = _read(path)
         if (first := own.setdefault((rubric.level, rubric.name), path)) != path:
             raise InvalidRubric(f"{first} and {path} both define the {rubric.level} rubric {rubric.name!r}; remove one")
-        found[rubric.level, rubric.name] = (str(path), rubric)
-    _check_that_subjects_have_one_each(list(found.values()))
-    return Rubrics([rubric for _, rubric in found.values()])
+        by_place[rubric.level, rubric.name] = (str(path), rubric)
+    _check_that_subjects_have_one_each(list(by_place.values()))
+    return Rubrics([rubric for _, rubric in by_place.values()])
 
 
 def own_file(folder: UPath, rubric: Rubric) -> UPath | None:

@@ -84,34 +84,34 @@ class Evidence:
     def new_words(self) -> list[frozenset[str]]:
         """For each step, the words that its result brought into the trajectory."""
         seen = set(words(self.trajectory.task))
-        found: list[frozenset[str]] = []
+        new: list[frozenset[str]] = []
         for written, returned in zip(self.written_words, self.result_words, strict=True):
             seen |= written
-            found.append(returned - seen)
+            new.append(returned - seen)
             seen |= returned
-        return found
+        return new
 
     @cached_property
     def uses(self) -> list["Use"]:
         """For each step, what the agent wrote after it; the answer comes after all steps."""
         later = GrowingWords(words(self.answer))
-        found: list[Use] = []
+        uses: list[Use] = []
         for new, written in zip(reversed(self.new_words), reversed(self.written_words), strict=True):
-            found.append(Use(len(new & later.all), are_written_in(new, later.scripts)))
+            uses.append(Use(len(new & later.all), are_written_in(new, later.scripts)))
             later.add(written)
-        return found[::-1]
+        return uses[::-1]
 
     @cached_property
     def queries_on_topic(self) -> list[float | None]:
         """For each step, the share of its query's words that the task, its reasoning or earlier results have."""
         known = GrowingWords(words(self.trajectory.task))
-        found: list[float | None] = []
+        shares: list[float | None] = []
         for step, returned in zip(self.steps, self.result_words, strict=True):
             query, thought = words(self.query_of(step)), words(self.trajectory.piece(step.thought))
             on_topic = query & known.all | query & thought
-            found.append(share_of_known(query, known.scripts_with(thought), on_topic))
+            shares.append(share_of_known(query, known.scripts_with(thought), on_topic))
             known.add(returned)
-        return found
+        return shares
 
     @cached_property
     def twins(self) -> list[Step | None]:
@@ -277,8 +277,8 @@ class CallEvidence:
     @cached_property
     def visited_url(self) -> str | None:
         """The address the call goes to."""
-        found = _URL.search(self.query)
-        return found.group().rstrip("/") if found else None
+        match = _URL.search(self.query)
+        return match.group().rstrip("/") if match else None
 
     @cached_property
     def url_was_seen(self) -> bool:

@@ -11,18 +11,18 @@ T = TypeVar("T")
 def last_same(steps: Sequence[Step], keys: Sequence[Hashable]) -> list[Step | None]:
     """For each step, the last earlier one with the same key; none for steps without one."""
     last: dict[Hashable, Step] = {}
-    found: list[Step | None] = []
+    neighbours: list[Step | None] = []
     for step, key in zip(steps, keys, strict=True):
-        found.append(None if key is None else last.get(key))
+        neighbours.append(None if key is None else last.get(key))
         last[key] = step
-    return found
+    return neighbours
 
 
 def following(values: Sequence[T | None]) -> list[T | None]:
     """For each place, the next value after it."""
-    found: list[T | None] = []
+    neighbours: list[T | None] = []
     after: T | None = None
     for value in reversed(values):
-        found.append(after)
+        neighbours.append(after)
         after = after if value is None else value
-    return found[::-1]
+    return neighbours[::-1]

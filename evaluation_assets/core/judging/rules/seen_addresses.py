@@ -20,9 +20,9 @@ class SeenAddresses:
         for number, text in enumerate(texts):
             if not wanted:
                 break
-            for found in _START.finditer(text):
+            for match in _START.finditer(text):
                 for length in lengths:
-                    piece = text[found.start() : found.start() + length]
+                    piece = text[match.start() : match.start() + length]
                     if piece in wanted:
                         self._first.setdefault(piece, number)
 
@@ -30,7 +30,7 @@ class SeenAddresses:
         """Whether one of the texts up to `end`, included, names the address."""
         if address not in self._looked_up:
             self._looked_up.add(address)
-            found = next((number for number, text in enumerate(self._texts) if address in text), None)
-            if found is not None:
-                self._first[address] = found
+            first = next((number for number, text in enumerate(self._texts) if address in text), None)
+            if first is not None:
+                self._first[address] = first
         return self._first.get(address, end + 1) <= end

@@ -83,12 +83,12 @@ def reasoning(seen: SessionEvidence, part: SessionInteraction) -> Finding:
 
 def handoff(seen: SessionEvidence, part: SessionInteraction) -> Finding:
     """Share of what the next agent used that was handed over."""
-    found = seen.handoffs.get(part.order)
-    if found is None or found.completeness is None:
+    finding = seen.handoffs.get(part.order)
+    if finding is None or finding.completeness is None:
         return Finding(None, "the next agent used nothing in particular that was known before")
-    points = 9 * found.completeness - (2 if found.asked and found.missing else 0)
-    asked = "; it asked for more" if found.asked else ""
-    used = f"{len(found.given)} of {len(found.needed)} values the next agent used were handed over{asked}"
+    points = 9 * finding.completeness - (2 if finding.asked and finding.missing else 0)
+    asked = "; it asked for more" if finding.asked else ""
+    used = f"{len(finding.given)} of {len(finding.needed)} values the next agent used were handed over{asked}"
     return Finding(max(0.0, points), used)
 
 
@@ -117,7 +117,7 @@ def coordination_boundaries(seen: SessionEvidence) -> Finding:
     """Duplicate work and ping-pong, per hand-off."""
     if not seen.flow.handoffs:
         return Finding(None, "no agent handed over to another")
-    clashes = [found for found in seen.repeated if found.kind in ("duplicate_work", "ping_pong")]
+    clashes = [repetition for repetition in seen.repeated if repetition.kind in ("duplicate_work", "ping_pong")]
     share = len(clashes) / len(seen.flow.handoffs)
     points = 8 if not clashes else max(1.0, 6 - 12 * share)
     return Finding(points, f"{len(clashes)} times work was done twice or passed back and forth")
@@ -125,11 +125,11 @@ def coordination_boundaries(seen: SessionEvidence) -> Finding:
 
 def coordination_context(seen: SessionEvidence) -> Finding:
     """Mean completeness of the hand-offs, less those where the receiver asked back."""
-    found = list(seen.handoffs.values())
-    complete = mean_of([finding.completeness for finding in found])
+    handoffs = list(seen.handoffs.values())
+    complete = mean_of([finding.completeness for finding in handoffs])
     if complete is None:
         return Finding(None, "no agent used anything in particular that was known before")
-    asked = sum(finding.asked and bool(finding.missing) for finding in found) / len(found)
+    asked = sum(finding.asked and bool(finding.missing) for finding in handoffs) / len(handoffs)
     return Finding(max(0.0, 9 * complete - 4 * asked), f"{complete:.0%} of what receivers used was handed over")
 
 

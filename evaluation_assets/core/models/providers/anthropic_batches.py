@@ -33,12 +33,12 @@ class AnthropicBatches:
         """How far it is."""
         with self._translated():
             try:
-                found = await self._batches.retrieve(batch)
+                retrieved = await self._batches.retrieve(batch)
             except anthropic.NotFoundError:
                 raise BatchGone(batch) from None
-        counts = found.request_counts
+        counts = retrieved.request_counts
         done = counts.succeeded + counts.errored + counts.expired + counts.canceled
-        return BatchState(ended=found.processing_status == "ended", done=done, total=done + counts.processing)
+        return BatchState(ended=retrieved.processing_status == "ended", done=done, total=done + counts.processing)
 
     async def results(self, batch: str) -> AsyncIterator[tuple[str | None, BatchItem]]:
         """What it has for its requests, by their names. The SDK's own reader ends at a line that is not JSON."""

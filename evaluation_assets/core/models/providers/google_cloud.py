@@ -19,11 +19,11 @@ def credentials() -> Credentials:
         ProviderError: there are none.
     """
     try:
-        found, _ = google.auth.default(scopes=[_SCOPE])
+        default, _ = google.auth.default(scopes=[_SCOPE])
     except google.auth.exceptions.GoogleAuthError:
         todo = "set GOOGLE_APPLICATION_CREDENTIALS, or run: gcloud auth application-default login"
         raise ProviderError("auth", f"no Google credentials: {todo}", retryable=False) from None
-    return found
+    return default
 
 
 class AccessToken:

@@ -41,15 +41,15 @@ class OpenAIBatches:
 
     async def state(self, batch: str) -> BatchState:
         """How far it is."""
-        found = await self._found(batch)
-        counts = found.request_counts
+        retrieved = await self._found(batch)
+        counts = retrieved.request_counts
         done, total = (0, 0) if counts is None else (counts.completed + counts.failed, counts.total)
-        return BatchState(ended=found.status in _ENDED, done=done, total=total)
+        return BatchState(ended=retrieved.status in _ENDED, done=done, total=total)
 
     async def results(self, batch: str) -> AsyncIterator[tuple[str | None, BatchItem]]:
         """What it has for its requests, by their names."""
-        found = await self._found(batch)
-        for file in filter(None, (found.output_file_id, found.error_file_id)):
+        retrieved = await self._found(batch)
+        for file in filter(None, (retrieved.output_file_id, retrieved.error_file_id)):
             with self._translated():
                 content = (await self._client.files.content(file)).content
             for name, item in lines_of(content):

@@ -25,14 +25,14 @@ class OpenAIDecisions(DecisionEndpoint):
 
     def answered(self, answer: Any, request: Request) -> Distributions:
         """The answers, which come in the order of the questions; their names tell if one is left out."""
-        found: dict[str, dict[str, float] | None] = {}
+        by_question: dict[str, dict[str, float] | None] = {}
         for place, given in enumerate(_Decision.model_validate(answer).answers):
             question = request.questions[place] if place < len(request.questions) else None
             name = given.name or (question.name if question else f"answer {place + 1}")
-            if name in found:
+            if name in by_question:
                 raise ValueError("a question is answered twice")
-            found[name] = _distribution(given, next((own for own in request.questions if own.name == name), None))
-        return found
+            by_question[name] = _distribution(given, next((own for own in request.questions if own.name == name), None))
+        return by_question
 
 
 def _question(question: DecisionQuestion) -> dict[str, Any]:

@@ -60,8 +60,8 @@ _NEVER_A_FEATURE = (401, 402, 403, 408, 409, 413, 429, 529)
 
 def texts_in(body: Any) -> list[str]:
     """What an error's body says: OpenAI's and Anthropic's `error`, FastAPI's `detail`, plain text, a page of HTML."""
-    found = (" ".join(_TAG.sub(" ", text[:_MOST_READ]).split()) for text in _texts(body, 0))
-    return list(dict.fromkeys(text for text in islice(found, _MOST_TEXTS) if text))
+    texts = (" ".join(_TAG.sub(" ", text[:_MOST_READ]).split()) for text in _texts(body, 0))
+    return list(dict.fromkeys(text for text in islice(texts, _MOST_TEXTS) if text))
 
 
 def reason_in(body: Any, mask: Callable[[str], str]) -> str:

@@ -152,7 +152,7 @@ def _meant(body: Any) -> int:
     stated = (int(word) for word in names.split() if re.fullmatch(r"[45]\d\d", word))
     named = (status for pattern, status in _NAMED if pattern.search(names))
     busy = (status for pattern, status in _BUSY if pattern.search(said))
-    return next((status for found in (stated, named, busy) for status in found), 200)
+    return next((status for kind in (stated, named, busy) for status in kind), 200)
 
 
 def connection_error(problem: Exception, *, timed_out: bool) -> ProviderError:

@@ -65,9 +65,9 @@ class Shape:
     def spans(self, text: str) -> Iterator[Span]:
         """Where values stand."""
         group = "value" if self.needs_surroundings else 0
-        for found in self.pattern.finditer(text):
-            if self.holds(found[group]):
-                yield found.span(group)
+        for match in self.pattern.finditer(text):
+            if self.holds(match[group]):
+                yield match.span(group)
 
 
 class Shapes:

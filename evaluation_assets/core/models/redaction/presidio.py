@@ -61,13 +61,13 @@ def spans_of(text: str, settings: PresidioSettings) -> Iterator[tuple[Span, str]
     engine = _engine(settings.language, settings.model)
     _check(settings.entities, engine.get_supported_entities(settings.language))
     for begin in range(0, max(1, len(text) - _OVERLAP), _AT_ONCE - _OVERLAP):
-        for found in engine.analyze(
+        for entity in engine.analyze(
             text=text[begin : begin + _AT_ONCE],
             language=settings.language,
             entities=list(settings.entities),
             score_threshold=settings.minimum_score,
         ):
-            yield (begin + found.start, begin + found.end), found.entity_type.lower()
+            yield (begin + entity.start, begin + entity.end), entity.entity_type.lower()
 
 
 @cache

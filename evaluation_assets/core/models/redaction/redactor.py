@@ -72,11 +72,11 @@ class Redactor:
     def _replaced(self, text: str, by: Callable[[str, str, int], str]) -> str:
         """The text with values replaced, by kind, value and size. Characters that are not seen hide no value."""
         seen = Visible(text)
-        found = self._found(seen.text)
-        if not found:
+        spans = self._found(seen.text)
+        if not spans:
             return text
         pieces, end = [], 0
-        for span, kind in found:
+        for span, kind in spans:
             start, stop = seen.span(*span)
             pieces += [text[end:start], by(kind, seen.text[slice(*span)], stop - start)]
             end = stop
@@ -94,9 +94,9 @@ class Redactor:
 
     def _found(self, text: str) -> list[tuple[Span, str]]:
         """Values in order. Of those that overlap the first and longest stands for all of them."""
-        found = sorted(self._all(text), key=lambda each: (each[0][0], -each[0][1]))
+        spans = sorted(self._all(text), key=lambda each: (each[0][0], -each[0][1]))
         merged: list[tuple[Span, str]] = []
-        for (start, end), kind in found:
+        for (start, end), kind in spans:
             if merged and start < merged[-1][0][1]:
                 (first, last), known = merged[-1]
                 merged[-1] = ((first, max(last, end)), known)
@@ -147,11 +147,11 @@ class Redactor:
     def _recognised(self, text: str, settings: PresidioSettings) -> Iterator[tuple[Span, str]]:
         """What Presidio finds. It and its models fail in ways of their own; then the text must not leave."""
         try:
-            found = list(spans_of(text, settings))
+            spans = list(spans_of(text, settings))
         except UnknownEntities as problem:
             raise NotRedacted(str(problem)) from None
         except Exception as problem:  # noqa: BLE001
             raise NotRedacted(f"Presidio could not search a text: {type(problem).__name__}; it was not sent") from None
-        for span, kind in found:
+        for span, kind in spans:
             self._remember(text[slice(*span)], kind)
             yield span, kind

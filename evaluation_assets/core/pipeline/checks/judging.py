@@ -71,8 +71,8 @@ def panel_agreement(clip_scores: Stored, by_majority: Collection[str] = ()) -> F
     Criteria in `by_majority` are left out: their stored mean is a majority, from which alpha does not follow.
     """
     rows = clip_scores.rows(["criterion", "mean", "std", "n_scored"])
-    found = agreement(row for row in rows if row["criterion"] not in by_majority)
-    alphas = {criterion: each.alpha for criterion, each in found.items() if each.alpha is not None}
+    measured = agreement(row for row in rows if row["criterion"] not in by_majority)
+    alphas = {criterion: each.alpha for criterion, each in measured.items() if each.alpha is not None}
     poor = sorted(criterion for criterion, alpha in alphas.items() if alpha < MIN_ALPHA)
     return Finding(
         not poor,
@@ -84,7 +84,7 @@ def panel_agreement(clip_scores: Stored, by_majority: Collection[str] = ()) -> F
         else "Alpha of no criterion is known: fewer than two judges scored, or all scores are equal.",
         {
             **{f"alpha_{criterion}": alpha for criterion, alpha in alphas.items()},
-            "subjects": max((each.n_subjects for each in found.values()), default=0),
+            "subjects": max((each.n_subjects for each in measured.values()), default=0),
         },
         "warn",
     )

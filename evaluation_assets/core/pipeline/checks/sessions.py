@@ -39,15 +39,15 @@ def sessions_judged(analyses: Stored, asked: Callable[[str], bool] = lambda _: T
 def unauthorised_calls(analyses: Stored) -> Finding:
     """Whether agents called only tools that they have. Agents whose tools are unknown cannot fail this."""
     rows = _of_the_panel(analyses, ["unauthorized_calls"])
-    found = sum(row["unauthorized_calls"] for row in rows)
+    calls = sum(row["unauthorized_calls"] for row in rows)
     affected = sum(row["unauthorized_calls"] > 0 for row in rows)
     return Finding(
-        not found,
-        f"Agents called tools that they do not have {counted(found, 'time')}, "
+        not calls,
+        f"Agents called tools that they do not have {counted(calls, 'time')}, "
         f"in {affected} of {counted(len(rows), 'session')}."
-        if found
+        if calls
         else f"No agent called a tool that it does not have, in {counted(len(rows), 'session')}.",
-        {"calls": found, "sessions": affected},
+        {"calls": calls, "sessions": affected},
         "warn",
     )
 

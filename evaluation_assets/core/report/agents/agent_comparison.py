@@ -183,10 +183,10 @@ def _rate(attempts_by_case: Iterable[Sequence[bool]]) -> Rate:
 
 
 def _by_case(tasks: Iterable[TaskSection]) -> dict[str, list[TaskSection]]:
-    found: dict[str, list[TaskSection]] = {}
+    by_case: dict[str, list[TaskSection]] = {}
     for task in tasks:
-        found.setdefault(task.task_id, []).append(task)
-    return found
+        by_case.setdefault(task.task_id, []).append(task)
+    return by_case
 
 
 def _outcomes(tasks: Iterable[TaskSection]) -> dict[str, CaseOutcome]:

@@ -34,14 +34,14 @@ class QualityNote:
 
 def findings(tools: Sequence[Tool]) -> list[QualityNote]:
     """Find empty or short descriptions, undocumented or untyped parameters, and tools that look alike."""
-    found: list[QualityNote] = []
+    notes: list[QualityNote] = []
     for tool in tools:
-        found += _of_tool(tool)
+        notes += _of_tool(tool)
     for one, other in combinations(tools, 2):
         if (alike := _similarity(one, other)) >= ALIKE:
             detail = f"looks like {other.name} ({alike:.0%}): say when to use which, or make them one"
-            found.append(QualityNote(one.name, "near_duplicate", None, detail))
-    return found
+            notes.append(QualityNote(one.name, "near_duplicate", None, detail))
+    return notes
 
 
 def _of_tool(tool: Tool) -> Iterator[QualityNote]:

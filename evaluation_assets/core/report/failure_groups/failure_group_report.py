@@ -82,21 +82,21 @@ class FailureGroupsSummary(Frozen):
         return f"{text}; since {change.since}: {len(change.appeared):,} new, {len(change.gone):,} gone"
 
 
-def failure_groups_summary(found: DropGroups, shown: Collection[str]) -> FailureGroupsSummary | None:
+def failure_groups_summary(of_drop: DropGroups, shown: Collection[str]) -> FailureGroupsSummary | None:
     """Summarise the groups of a drop; `None` without a group, of this drop or of those before.
 
     `shown` are the runs that the report shows.
     """
-    if not found.trends:
+    if not of_drop.trends:
         return None
     examples: dict[GroupKey, _Examples] = {}
-    for key, each in found.members:
+    for key, each in of_drop.members:
         examples.setdefault(key, _Examples()).add(each, each.trajectory_id in shown)
-    earlier = next(iter(found.trends.values()))[:-1]
-    groups = [_summary(key, own, found, shown) for key, own in examples.items()]
+    earlier = next(iter(of_drop.trends.values()))[:-1]
+    groups = [_summary(key, own, of_drop, shown) for key, own in examples.items()]
     return FailureGroupsSummary(
         groups=sorted(groups, key=GroupSummary.order),
-        changes=version_changes([(found.names[key], trend) for key, trend in found.trends.items()]),
+        changes=version_changes([(of_drop.names[key], trend) for key, trend in of_drop.trends.items()]),
         compared=len(earlier),
         last=earlier[-1].drop if earlier else None,
     )
@@ -126,12 +126,12 @@ class _Examples:
         return self._best.items()
 
 
-def _summary(key: GroupKey, examples: _Examples, found: DropGroups, shown: Collection[str]) -> GroupSummary:
-    trend = found.trends[key]
+def _summary(key: GroupKey, examples: _Examples, groups: DropGroups, shown: Collection[str]) -> GroupSummary:
+    trend = groups.trends[key]
     return GroupSummary(
         group_id=key.id,
-        name=found.names[key],
-        state=found.states[key],
+        name=groups.names[key],
+        state=groups.states[key],
         severity=examples.gravest,
         runs=trend[-1].n_affected,
         share=trend[-1].n_affected / trend[-1].n_runs,

@@ -89,13 +89,13 @@ def _trend(drops: Iterable[DropCount], row: Row) -> list[DropCount]:
 
 def _examples(home: Installation, suites: Mapping[str, str | None]) -> dict[_Place, list[Row]]:
     """The last findings of each group in each suite, each of another run; those of the last drop come first."""
-    found: dict[_Place, dict[tuple[str, str], Row]] = {}
+    by_place: dict[_Place, dict[tuple[str, str], Row]] = {}
     for row in home.whole_table("grouped_findings").rows():
-        own = found.setdefault((suites[row["drop"]], row["group_id"]), {})
+        own = by_place.setdefault((suites[row["drop"]], row["group_id"]), {})
         own.setdefault((row["drop"], row["trajectory_id"]), row)
         if len(own) > EXAMPLES:
             del own[next(iter(own))]
-    return {place: list(own.values())[::-1] for place, own in found.items()}
+    return {place: list(own.values())[::-1] for place, own in by_place.items()}
 
 
 def _example(row: Row, cover: Cover, *, is_shown: bool) -> GroupExample:

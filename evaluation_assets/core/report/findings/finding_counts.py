@@ -12,12 +12,12 @@ def finding_counts(home: Installation) -> Iterator[Row]:
     """One row per drop and kind: the `runs` that have it, of `n_runs`, and the gravest severity; gravest first."""
     for drop in home.drops_with("findings"):
         stored, raw = home.table(drop, "findings"), home.table(drop, "raw_trajectories")
-        found = earlier_findings(drop, stored, raw)
+        earlier = earlier_findings(drop, stored, raw)
         gravest: dict[str, int] = {}
         for row in stored.rows(["kind", "severity"]):
             rank = SEVERITIES.index(row["severity"])
             gravest[row["kind"]] = min(rank, gravest.get(row["kind"], rank))
-        runs = {} if found is None else found.runs
+        runs = {} if earlier is None else earlier.runs
         for kind in sorted(runs, key=lambda kind: (gravest[kind], -runs[kind])):
             yield {
                 "drop": drop,

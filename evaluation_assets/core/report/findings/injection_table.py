@@ -12,17 +12,17 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 _HEAD = f"  {'':<22}{'pairs':>6}{'falls':>7}{'rises':>7}{'net':>7}  {'95% interval':<14}{'place':>6}{'recall':>7}"
 
 
-def injection_lines(found: Pairs, noticed: Sequence[tuple[Operator, Noticed]]) -> Iterator[str]:
+def injection_lines(pairs: Pairs, noticed: Sequence[tuple[Operator, Noticed]]) -> Iterator[str]:
     """A table of at most 80 columns: one line for each operator, faults first, and then controls."""
     yield _HEAD
     for controls in (False, True):
         yield "  controls" if controls else "  faults"
-        for name in found.not_applicable:
+        for name in pairs.not_applicable:
             if OPERATORS[name].is_control is controls:
-                yield _line(name, _figures(name, noticed), sum(found.not_applicable[name].values()), found.runs)
+                yield _line(name, _figures(name, noticed), sum(pairs.not_applicable[name].values()), pairs.runs)
 
 
-def figures(found: Pairs, noticed: Sequence[tuple[Operator, Noticed]]) -> list[JsonObject]:
+def figures(pairs: Pairs, noticed: Sequence[tuple[Operator, Noticed]]) -> list[JsonObject]:
     """The same as JSON, with all intervals, and with the reasons why operators did not fit."""
     return [
         {
@@ -31,7 +31,7 @@ def figures(found: Pairs, noticed: Sequence[tuple[Operator, Noticed]]) -> list[J
             "not_applicable": dict(reasons),
             "figures": None if (own := _figures(name, noticed)) is None else asdict(own),
         }
-        for name, reasons in found.not_applicable.items()
+        for name, reasons in pairs.not_applicable.items()
     ]
 
 

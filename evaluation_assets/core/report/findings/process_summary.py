@@ -26,14 +26,14 @@ class SuccessRelation(BaseModel):
     n_failed: int
 
     @classmethod
-    def of(cls, found: Relation) -> Self:
+    def of(cls, relation: Relation) -> Self:
         """The relation as data of a report."""
         return cls(
-            auroc=found.auroc,
-            ci_low=found.low,
-            ci_high=found.high,
-            n_succeeded=found.n_succeeded,
-            n_failed=found.n_failed,
+            auroc=relation.auroc,
+            ci_low=relation.low,
+            ci_high=relation.high,
+            n_succeeded=relation.n_succeeded,
+            n_failed=relation.n_failed,
         )
 
     @property
@@ -84,9 +84,9 @@ def process_summary(scores: Stored, raw: Stored) -> ProcessSummary | None:
             tasks.append(row["task_id"])
     if not values:
         return None
-    found = success_relation(values, outcomes, tasks)
+    relation = success_relation(values, outcomes, tasks)
     return ProcessSummary(
-        statistic=statistic(values, tasks), success=None if found is None else SuccessRelation.of(found)
+        statistic=statistic(values, tasks), success=None if relation is None else SuccessRelation.of(relation)
     )
 
 

@@ -45,23 +45,24 @@ def savings_lines(cascade: FittedCascade, savings: Savings, drops: int) -> Itera
             yield f"  {judge.judge} is spared {judge.spared} of {savings.subjects} subjects ({usd})"
 
 
-def _criterion(cascade: FittedCascade, found: FittedCriterion) -> str:
-    name = f"{found.level}.{found.criterion}"
-    labelled = f"{counted(found.clusters_fitted, cascade.unit)} to learn, {found.clusters} to test"
-    if found.threshold is None:
+def _criterion(cascade: FittedCascade, fitted: FittedCriterion) -> str:
+    name = f"{fitted.level}.{fitted.criterion}"
+    labelled = f"{counted(fitted.clusters_fitted, cascade.unit)} to learn, {fitted.clusters} to test"
+    if fitted.threshold is None:
         least = fewest_clusters(cascade.alpha, cascade.delta)
         why = (
             f"too few to show the bound; at least {least} to test"
-            if found.clusters < least
+            if fitted.clusters < least
             else "the bound could not be shown; fit more labels, better judges or a larger --alpha"
         )
         return f"  {name}: accepts nothing ({labelled}): {why}"
     stages = ", ".join(
-        f"{' + '.join(stage)} {count}" for stage, count in zip(cascade.stages, found.by_stage, strict=True)
+        f"{' + '.join(stage)} {count}" for stage, count in zip(cascade.stages, fitted.by_stage, strict=True)
     )
+    accepted = f"{fitted.accepted} of {fitted.subjects} tested ({_share(fitted.accepted, fitted.subjects)})"
     return (
-        f"  {name}: accepts {found.accepted} of {found.subjects} tested ({_share(found.accepted, found.subjects)}): "
-        f"{stages}; {_share(found.errors, found.accepted)} of them wrong ({labelled}, p = {found.p_value:.3f})"
+        f"  {name}: accepts {accepted}: {stages}; "
+        f"{_share(fitted.errors, fitted.accepted)} of them wrong ({labelled}, p = {fitted.p_value:.3f})"
     )
 
 

@@ -28,9 +28,9 @@ class PanelSummary(Frozen):
 
     def effective(self, level: str, criterion: str) -> EffectiveJudges | None:
         """The effective number of judges behind the mean of a criterion."""
-        for found in self.levels:
-            if found.level == level:
-                return found.effective_by_criterion.get(criterion)
+        for compared in self.levels:
+            if compared.level == level:
+                return compared.effective_by_criterion.get(criterion)
         return None
 
 

@@ -14,8 +14,8 @@ def panel_rows(home: Installation) -> Iterator[Row]:
     """
     for drop in home.drops_with("panel_reliability"):
         rows = home.table(drop, "panel_reliability").rows()
-        for (level, criterion), found in groupby(rows, key=lambda row: (row["level"], row["criterion"])):
-            judges = list(found)
+        for (level, criterion), of_criterion in groupby(rows, key=lambda row: (row["level"], row["criterion"])):
+            judges = list(of_criterion)
             if len(judges) > 1:
                 yield {
                     "drop": drop,

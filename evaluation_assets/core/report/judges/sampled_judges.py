@@ -52,14 +52,14 @@ def sampled_means(
                     values.append(fmean(known))
                     clusters.append(row["trajectory_id"])
             if values:
-                found = sampled_mean(values, clusters, population=n_trajectories)
+                mean = sampled_mean(values, clusters, population=n_trajectories)
                 yield SampledMean(
                     judge=judge,
                     level=level,
                     share=selection.share,
-                    mean=found.mean,
-                    ci_low=None if found.low is None else max(0.0, found.low),
-                    ci_high=None if found.high is None else min(1.0, found.high),
-                    n_scored=found.n,
+                    mean=mean.mean,
+                    ci_low=None if mean.low is None else max(0.0, mean.low),
+                    ci_high=None if mean.high is None else min(1.0, mean.high),
+                    n_scored=mean.n,
                     n_trajectories=n_trajectories,
                 )

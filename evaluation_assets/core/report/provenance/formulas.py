@@ -207,11 +207,11 @@ _FIGURES: Mapping[str, Formula] = {
 
 def _in_parts(formulas: Mapping[str, Formula]) -> Mapping[int, list[tuple[list[str], Formula]]]:
     """Patterns in their parts, by the number of parts."""
-    found: dict[int, list[tuple[list[str], Formula]]] = {}
+    by_length: dict[int, list[tuple[list[str], Formula]]] = {}
     for pattern, formula in formulas.items():
         parts = pattern.split("/")
-        found.setdefault(len(parts), []).append((parts, formula))
-    return found
+        by_length.setdefault(len(parts), []).append((parts, formula))
+    return by_length
 
 
 _OF_FIGURES, _OF_STATISTICS = _in_parts(_FIGURES), _in_parts(_STATISTICS)
@@ -221,12 +221,12 @@ def formula_of(address: str) -> Formula | None:
     """How the figure at an address is computed, and from which rows; `None` for what is no figure of its own."""
     parts = address.split("/")
     *place, name = parts
-    if (found := _matching(_OF_FIGURES, parts)) is not None:
-        return found
-    if place[-1:] == ["tenths"] and (found := _matching(_OF_STATISTICS, place[:-1])) is not None:
-        return f"number of the {found[0]} from {int(name) / 10} to {(int(name) + 1) / 10}", found[1]
-    if name in _OF_VALUES and (found := _matching(_OF_STATISTICS, place)) is not None:
-        return f"{_OF_VALUES[name]} the {found[0]}", found[1]
+    if (formula := _matching(_OF_FIGURES, parts)) is not None:
+        return formula
+    if place[-1:] == ["tenths"] and (formula := _matching(_OF_STATISTICS, place[:-1])) is not None:
+        return f"number of the {formula[0]} from {int(name) / 10} to {(int(name) + 1) / 10}", formula[1]
+    if name in _OF_VALUES and (formula := _matching(_OF_STATISTICS, place)) is not None:
+        return f"{_OF_VALUES[name]} the {formula[0]}", formula[1]
     return None
 
 

@@ -38,15 +38,15 @@ def prompts_behind(
         LedgerError: the ledger cannot be read.
         InvalidEvaluator: a metric of another package cannot be used.
     """
-    found: dict[str, str] = {}
+    prompts: dict[str, str] = {}
     for judge in judges:
         for level in levels:
             chains = (
                 chain for chain in chains_of(home, drop, level, judge, rubrics) if chain.trajectory.id == trajectory
             )
             requests = requests_of(judge, chains)
-            found.update({key: _text(request) for key, request in requests.items()})
-    return found
+            prompts.update({key: _text(request) for key, request in requests.items()})
+    return prompts
 
 
 def requests_of(judge: ModelJudge | EvaluatorJudge, chains: Iterable[Chain]) -> dict[str, Request]:

@@ -55,12 +55,12 @@ def place_of(drop: Drop, source: Source, content: str) -> Place:
         while block := stream.read(1 << 20):
             whole.update(block)
         digest = file_hash = whole.hexdigest()
-        found = (source.start, source.end)
+        place = (source.start, source.end)
         if source.is_whole and source.start is None and size <= _LARGEST_SEARCHED:
             stream.seek(0)
-            found = item_range(stream.read(), source.line, source.within)
-        extent: Extent = "file" if found[0] is None or found[1] is None else "record"
-        start, end = found[0] or 0, size if found[1] is None else found[1]
+            place = item_range(stream.read(), source.line, source.within)
+        extent: Extent = "file" if place[0] is None or place[1] is None else "record"
+        start, end = place[0] or 0, size if place[1] is None else place[1]
         if extent == "record":
             stream.seek(start)
             digest = hashlib.sha256(stream.read(end - start)).hexdigest()
@@ -87,10 +87,10 @@ def item_range(content: bytes, number: int, within: str = "") -> tuple[int, int]
             keys.append(_ITEM if mark == b"[" else b'""')
             continue
         if depth and len(keys) == depth and mark in (b",", b"]"):
-            found = _without_blanks(content, begin, token.start())
-            count += found[0] is not None  # an empty list has no item
+            span = _without_blanks(content, begin, token.start())
+            count += span[0] is not None  # an empty list has no item
             if count == number:
-                return found
+                return span
             begin, depth = token.end(), 0 if mark == b"]" else depth
         if mark in (b"]", b"}"):
             del keys[-1:]

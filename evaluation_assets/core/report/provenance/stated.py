@@ -67,8 +67,8 @@ def scores_of(trajectory: str, scores: Mapping[str, float | None]) -> Iterator[F
 
 def _with_formulas(numbers: Mapping[str, Value]) -> Iterator[Figure]:
     for place, value in numbers.items():
-        if (found := formula_of(place)) is not None:
-            yield Figure(place, value, *found)
+        if (formula := formula_of(place)) is not None:
+            yield Figure(place, value, *formula)
 
 
 def numbers_of(report: Mapping[str, Any]) -> dict[str, Value]:

@@ -54,7 +54,7 @@ def listed_runs(
 
 
 def _groups(members: Iterable[Row]) -> dict[tuple[str, str], Sequence[str]]:
-    found: dict[tuple[str, str], dict[str, None]] = {}
+    by_run: dict[tuple[str, str], dict[str, None]] = {}
     for row in members:
-        found.setdefault((row["drop"], row["trajectory_id"]), {})[row["group_id"]] = None
-    return {run: list(groups) for run, groups in found.items()}
+        by_run.setdefault((row["drop"], row["trajectory_id"]), {})[row["group_id"]] = None
+    return {run: list(groups) for run, groups in by_run.items()}

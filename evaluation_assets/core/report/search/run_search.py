@@ -63,7 +63,7 @@ def runs_with(
     A damaged table is reported and its drop skipped.
     """
     by_drop = without_damaged(drops, lambda drop: list(islice(_runs_with(home, terms, drop), most)), damaged)
-    return islice((found for own in by_drop for found in own), most)
+    return islice((run for own in by_drop for run in own), most)
 
 
 def excerpt(text: str, at: int) -> str:
@@ -81,8 +81,8 @@ def _runs_with(home: Installation, terms: Sequence[str], drop: str) -> Iterator[
         may_have = _may_have(batch, terms)
         for run, row in zip(batch["trajectory_id"].to_pylist(), _rows_of(batch, may_have), strict=True):
             own = clips.at(run)
-            if row is not None and (found := _first_place(row, terms)) is not None:
-                text, at = found
+            if row is not None and (first := _first_place(row, terms)) is not None:
+                text, at = first
                 yield FoundRun(
                     drop=drop,
                     trajectory_id=run,
@@ -105,8 +105,8 @@ def _first_place(row: Row, terms: Sequence[str]) -> tuple[str, int] | None:
         return None
     return next(
         (text, place_in(text, at))
-        for text, found in zip(texts, plain, strict=True)
-        if (at := found.find(terms[0])) >= 0
+        for text, folded_text in zip(texts, plain, strict=True)
+        if (at := folded_text.find(terms[0])) >= 0
     )
 
 
@@ -126,7 +126,7 @@ def _may_have(batch: pa.RecordBatch, terms: Sequence[str]) -> NDArray[np.bool_]:
 
 def _contains(column: pa.Array, term: str) -> NDArray[np.bool_]:
     options = pc.MatchSubstringOptions(term, ignore_case=True)
-    found = pc.call_function("match_substring", [column], options).to_numpy(zero_copy_only=False).copy()
-    others = ~found & ~pc.call_function("string_is_ascii", [column]).to_numpy(zero_copy_only=False)
-    found[others] = [term in folded(column[int(index)].as_py()) for index in np.flatnonzero(others)]
-    return found
+    contains = pc.call_function("match_substring", [column], options).to_numpy(zero_copy_only=False).copy()
+    others = ~contains & ~pc.call_function("string_is_ascii", [column]).to_numpy(zero_copy_only=False)
+    contains[others] = [term in folded(column[int(index)].as_py()) for index in np.flatnonzero(others)]
+    return contains

@@ -183,15 +183,15 @@ def agent_ranks(rows: Sequence[Row], drop: str) -> list[AgentRank]:
     drops = Counter(row["agent_id"] for row in rows)
     own = {row["agent_id"] for row in rows if row["drop"] == drop and drops[row["agent_id"]] > 1}
     place: Counter[str] = Counter()
-    found: list[AgentRank] = []
+    ranks: list[AgentRank] = []
     for row in rows:
         agent = row["agent_id"]
         if agent not in own:
             continue
         place[agent] += 1
         if place[agent] <= BEST_DROPS or row["drop"] == drop:
-            found.append(AgentRank.model_validate({name: row[name] for name in AgentRank.model_fields}))
-    return found
+            ranks.append(AgentRank.model_validate({name: row[name] for name in AgentRank.model_fields}))
+    return ranks
 
 
 def _comparison(agent: str, own: _Agent) -> AgentComparison:

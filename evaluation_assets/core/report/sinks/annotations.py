@@ -65,7 +65,7 @@ def collect_labels(home: Installation, name: str, settings: ScoreSinkSettings, s
         SendError: the store cannot be reached or refuses; the file stays as it is.
     """
     subjects = _subjects(home, settings)
-    found = [
+    labels = [
         {
             "drop": drop,
             "trajectory_id": trajectory,
@@ -77,7 +77,7 @@ def collect_labels(home: Installation, name: str, settings: ScoreSinkSettings, s
         for annotation in (store.annotations(sorted(subjects)) if subjects else ())
         for drop, trajectory in subjects.get(annotation.trace_id, ())
     ]
-    lines = sorted({orjson.dumps(label, option=orjson.OPT_APPEND_NEWLINE) for label in found})
+    lines = sorted({orjson.dumps(label, option=orjson.OPT_APPEND_NEWLINE) for label in labels})
     content, file = b"".join(lines), home.labels / f"{name}.jsonl"
     if content != (file.read_bytes() if file.exists() else b""):
         publish_bytes(file, content)
@@ -86,11 +86,11 @@ def collect_labels(home: Installation, name: str, settings: ScoreSinkSettings, s
 
 def _subjects(home: Installation, settings: ScoreSinkSettings) -> dict[str, list[tuple[str, str]]]:
     """Drop and ID of the evaluated trajectories, by the ID of the trace that their scores are sent to."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    subjects: dict[str, list[tuple[str, str]]] = {}
     for drop in home.drops_with("trajectory_scores"):
         if takes(home, drop, settings):
             for row in home.table(drop, "preprocessed_trajectories").rows(TREE_AND_TEXT):
                 trajectory = trajectory_of(row)
                 if (trace := last_trace_of(trajectory)) is not None:
-                    found.setdefault(trace, []).append((drop, trajectory.id))
-    return found
+                    subjects.setdefault(trace, []).append((drop, trajectory.id))
+    return subjects

@@ -88,8 +88,8 @@ class GithubSink:
 
         def find() -> JsonObject | None:
             asked = {"check_name": name, "per_page": _PAGE, "filter": "all"}
-            found = self._http.get(f"/repos/{repository}/commits/{sha}/check-runs", asked)
-            return next((run for run in found["check_runs"] if run.get("external_id") == outcome.id), None)
+            answer = self._http.get(f"/repos/{repository}/commits/{sha}/check-runs", asked)
+            return next((run for run in answer["check_runs"] if run.get("external_id") == outcome.id), None)
 
         content = {
             "name": name,
@@ -125,9 +125,9 @@ class GithubSink:
 
         def find() -> JsonObject | None:
             for page in range(1, _COMMENT_PAGES + 1):
-                found = self._http.get(comments, {"per_page": _PAGE, "page": page})
-                own = next((each for each in found if (each.get("body") or "").startswith(marker)), None)
-                if own is not None or len(found) < _PAGE:
+                answer = self._http.get(comments, {"per_page": _PAGE, "page": page})
+                own = next((each for each in answer if (each.get("body") or "").startswith(marker)), None)
+                if own is not None or len(answer) < _PAGE:
                     return own
             return None
 

@@ -123,8 +123,8 @@ class Http:
                 if not problem.may_pass or (problem.retry_after or 0.0) > _LONGEST_PAUSE:
                     raise
                 self._closing.wait(problem.retry_after or pause)
-                if problem.status != _TOO_MANY and (found := find()) is not None:
-                    return found
+                if problem.status != _TOO_MANY and (existing := find()) is not None:
+                    return existing
             pause *= 2
         return send()
 

@@ -89,7 +89,7 @@ def drop_scores(home: Installation, drop: str, judges: Sequence[str], mask: Mask
         level: [Aligned(home.table(drop, f"{level}_verdicts", judge).rows(_EXPLAINING[level])) for judge in judges]
         for level in by_level
     }
-    found = _gravest_of_kinds(home.table(drop, "findings"))
+    gravest = _gravest_of_kinds(home.table(drop, "findings"))
     evaluated_at = HistoryFacts.of(home.table(drop, "score_history")).evaluated_at or None
     for row in home.table(drop, "preprocessed_trajectories").rows(TREE_AND_TEXT):
         trajectory = trajectory_of(row)
@@ -97,7 +97,7 @@ def drop_scores(home: Installation, drop: str, judges: Sequence[str], mask: Mask
         said = {level: [row for judge in each for row in judge.at(trajectory.id)] for level, each in verdicts.items()}
         if trajectory.success is not None:
             yield own.outcome(trajectory.success)
-        for finding in found.get(trajectory.id, {}).values():
+        for finding in gravest.get(trajectory.id, {}).values():
             yield own.finding(finding)
         for row in scores["trajectory"].at(trajectory.id):
             subject, criterion = _subject(row["criterion"])
@@ -114,12 +114,12 @@ def drop_scores(home: Installation, drop: str, judges: Sequence[str], mask: Mask
 
 def _gravest_of_kinds(findings: Stored) -> dict[str, dict[str, Row]]:
     """The gravest finding of each kind, by trajectory."""
-    found: dict[str, dict[str, Row]] = {}
+    by_run: dict[str, dict[str, Row]] = {}
     for row in findings.rows(["trajectory_id", "kind", "severity", "evidence"]):
-        gravest = found.setdefault(row["trajectory_id"], {}).setdefault(row["kind"], row)
+        gravest = by_run.setdefault(row["trajectory_id"], {}).setdefault(row["kind"], row)
         if SEVERITIES.index(row["severity"]) < SEVERITIES.index(gravest["severity"]):
-            found[row["trajectory_id"]][row["kind"]] = row
-    return found
+            by_run[row["trajectory_id"]][row["kind"]] = row
+    return by_run
 
 
 _VERDICT = ("trajectory_id", "judge", "provider", "outcome", "scores", "summary", "reasoning")

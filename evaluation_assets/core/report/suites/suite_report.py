@@ -123,13 +123,13 @@ def _category(name: str | None, rows: Sequence[Row]) -> CategorySummary:
 
 
 def _intervals(runs: Sequence[Row]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    ends: dict[str, Any] = {}
     for name, column in (("pass_rate", "passed"), ("score", "score")):
         known = [row for row in runs if row[column] is not None]
         if known:
             interval = interval_of_mean([([float(row[column]) for row in known], [row["case_id"] for row in known])])
-            found |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
-    return found
+            ends |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
+    return ends
 
 
 def _worst_first(row: Row) -> tuple[bool, float, str, str]:

@@ -171,15 +171,15 @@ def _about(trajectory: Trajectory, content: str) -> JsonObject:
 
 def _findings(rows: Sequence[Row]) -> list[JsonObject]:
     """The findings of a trajectory, gravest first, without broken rules, which are the violated constraints."""
-    found: list[JsonObject] = []
+    documents: list[JsonObject] = []
     for row in rows:
         if row["kind"] != "broken_rule":
             shown = {"title": kinds_title(row["kind"]), "severity": row["severity"], "evidence": row["evidence"]}
             group = row["alike"]
             if group is not None and group.others:
                 shown |= {"group": group.group_id, "others": group.others}
-            found.append({**shown, "clip": row["clip_index"]})
-    return sorted(found, key=lambda finding: SEVERITIES.index(finding["severity"]))
+            documents.append({**shown, "clip": row["clip_index"]})
+    return sorted(documents, key=lambda finding: SEVERITIES.index(finding["severity"]))
 
 
 def _claims(checked: Sequence[Row]) -> list[JsonObject]:
@@ -273,5 +273,5 @@ def _verdict(row: Row) -> JsonObject:
 def _usage(usage: Usage | None) -> JsonObject | None:
     if usage is None:
         return None
-    found = {"input": usage.input_tokens, "output": usage.output_tokens, "cost": usage.cost_usd}
-    return found | {"list_price": True} if usage.is_list_price else found
+    figures = {"input": usage.input_tokens, "output": usage.output_tokens, "cost": usage.cost_usd}
+    return figures | {"list_price": True} if usage.is_list_price else figures

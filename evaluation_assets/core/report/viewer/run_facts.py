@@ -55,17 +55,17 @@ class RunFacts:
 
         Missing numbers are left out.
         """
-        found = _lowest("clip", clips) | _lowest("category", categories)
+        figures = _lowest("clip", clips) | _lowest("category", categories)
         for prefix, row, names in (("suite", self.suite, METRICS), ("coding", self.coding, _CODING)):
             if row is not None:
-                found |= {f"{prefix}.{name}": row[name] for name in names if row.get(name) is not None}
+                figures |= {f"{prefix}.{name}": row[name] for name in names if row.get(name) is not None}
         session = {} if self.session is None else self.session["figures"]
-        return found | {f"session.{name}": value for name, value in session.items() if value is not None}
+        return figures | {f"session.{name}": value for name, value in session.items() if value is not None}
 
     def words(self, trajectory: Trajectory, verdicts: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
         """Words by field, such as `{"verdict": ["rules/clip/scored"]}`. Parts of a word are separated by slashes."""
-        found: dict[str, list[str]] = {"agent_id": [agent.id for agent in trajectory.agents]}
-        found["verdict"] = sorted(
+        by_name: dict[str, list[str]] = {"agent_id": [agent.id for agent in trajectory.agents]}
+        by_name["verdict"] = sorted(
             {f"{row['judge']}/{level}/{row['outcome']}" for level, rows in verdicts.items() for row in rows}
             | {
                 f"{row['judge']}/error/{row['error_kind']}"
@@ -74,23 +74,23 @@ class RunFacts:
                 if row["error_kind"]
             }
         )
-        found["constraint"] = [f"{row['constraint']}/{row['status']}" for row in self.constraints]
-        found["finding"] = list(dict.fromkeys(row["kind"] for row in self.findings))
-        found["group"] = list(self.groups)
+        by_name["constraint"] = [f"{row['constraint']}/{row['status']}" for row in self.constraints]
+        by_name["finding"] = list(dict.fromkeys(row["kind"] for row in self.findings))
+        by_name["group"] = list(self.groups)
         if (run := self.suite) is not None:
-            found["category"] = [run["category"] or ""]
-            found["answer"] = [run["answer_outcome"]] if run["answer_outcome"] else []
-            found["completed"] = ["yes" if run["completed"] else "no"]
+            by_name["category"] = [run["category"] or ""]
+            by_name["answer"] = [run["answer_outcome"]] if run["answer_outcome"] else []
+            by_name["completed"] = ["yes" if run["completed"] else "no"]
         if (session := self.session) is not None:
-            found["pattern"] = [session["pattern"]]
-            found["goal"] = [session["goal"]]
+            by_name["pattern"] = [session["pattern"]]
+            by_name["goal"] = [session["goal"]]
         if (work := self.coding) is not None:
-            found["project"] = [work["project"] or ""]
-            found["tests"] = [work["last_test_result"] or "none"]
-            found["model_used"] = sorted(
+            by_name["project"] = [work["project"] or ""]
+            by_name["tests"] = [work["last_test_result"] or "none"]
+            by_name["model_used"] = sorted(
                 {name or "" for name in (work["model"], *(one["model"] for one in work["by_model"]))}
             )
-        return {field: words for field, words in found.items() if words}
+        return {field: words for field, words in by_name.items() if words}
 
 
 def run_facts(tables: DropTables, groups: DropGroups | None = None) -> Iterator[RunFacts]:
@@ -103,15 +103,15 @@ def run_facts(tables: DropTables, groups: DropGroups | None = None) -> Iterator[
     unexplained = {} if groups is None else groups.unexplained
     for row in tables.raw.rows(["trajectory_id"]):
         run = row["trajectory_id"]
-        found = findings.at(run)
-        of_run = [each["alike"].group_id for each in found if each["alike"] is not None]
+        own_findings = findings.at(run)
+        of_run = [each["alike"].group_id for each in own_findings if each["alike"] is not None]
         yield RunFacts(
             trajectory_id=run,
             suite=next(iter(suite.at(run)), None),
             session=_session(sessions.at(run)),
             coding=next(iter(coding.at(run)), None),
             constraints=constraints.at(run),
-            findings=found,
+            findings=own_findings,
             groups=list(dict.fromkeys(of_run)) or ([unexplained[run].id] if run in unexplained else []),
         )
 
@@ -123,13 +123,13 @@ def _findings(tables: DropTables, groups: DropGroups | None) -> Iterator[dict[st
 
 
 def _lowest(level: str, subjects: Iterable[JsonObject]) -> JsonObject:
-    found: dict[str, Any] = {}
+    lowest: dict[str, Any] = {}
     for subject in subjects:
         for criterion, score in subject["scores"].items():
             name = f"{level}.{criterion}"
-            if score is not None and score < found.get(name, 2.0):
-                found[name] = score
-    return found
+            if score is not None and score < lowest.get(name, 2.0):
+                lowest[name] = score
+    return lowest
 
 
 def _session(rows: Sequence[Row]) -> JsonObject | None:

@@ -76,13 +76,13 @@ def _requests(trajectory: Trajectory) -> Iterator[Request]:
             yield Request(model, usage)
         return
     models = {agent.id: agent.model for agent in trajectory.agents}
-    found = False
+    has_requests = False
     for turn in trajectory.turns:
         for interaction in turn.interactions:
             for usage in (step.usage for step in interaction.steps if step.usage is not None):
-                found = True
+                has_requests = True
                 yield Request(models.get(interaction.agent_id), _tokens(usage), usage.recorded_cost_usd)
-    if not found and trajectory.usage is not None:
+    if not has_requests and trajectory.usage is not None:
         # A price may depend on the size of a request, so that of a whole session has none.
         used, model = trajectory.usage, trajectory.agents[0].model if trajectory.agents else None
         yield Request(

@@ -77,21 +77,21 @@ class _Found:
 def commands_of(line: str) -> list[Command]:
     """The simple commands of a command line, in order. Texts in here-documents are not commands."""
     parts = _SEPARATORS.split(_protected(_without_here_documents(line[:_LONGEST])))
-    found: list[Command] = []
+    commands: list[Command] = []
     for index in range(0, len(parts), 2):
         text = _restored(parts[index]).strip()
         words = _words(text)
         if words:
             following = parts[index + 1].replace("\n", ";") if index + 1 < len(parts) else ""
-            found.append(Command(tuple(words), text, following))
-    if found and found[-1].following == ";":
-        found[-1] = replace(found[-1], following="")
-    return found
+            commands.append(Command(tuple(words), text, following))
+    if commands and commands[-1].following == ";":
+        commands[-1] = replace(commands[-1], following="")
+    return commands
 
 
 def effects_of(line: str) -> list[Effects]:
     """What the commands of a line do to files if the line succeeds, in order. What follows `||` did not run then."""
-    found: list[Effects] = []
+    effects: list[Effects] = []
     folder, before = "", ""
     commands = commands_of(line)
     for index, command in enumerate(commands):
@@ -100,8 +100,8 @@ def effects_of(line: str) -> list[Effects]:
             folder = command.words[1] if command.words[1].startswith("/") else f"{folder}{command.words[1]}"
             folder = folder.rstrip("/") + "/"
         elif is_run:
-            found.append(_effects(command, folder, _piped(commands[index : index + _LONGEST_PIPE])))
-    return found
+            effects.append(_effects(command, folder, _piped(commands[index : index + _LONGEST_PIPE])))
+    return effects
 
 
 def _piped(commands: Sequence[Command]) -> str:
@@ -115,37 +115,37 @@ def _piped(commands: Sequence[Command]) -> str:
 
 
 def _effects(command: Command, folder: str, piped: str) -> Effects:
-    found = _Found()
-    _effect(command, found, folder)
+    effects = _Found()
+    _effect(command, effects, folder)
     return Effects(
-        reads=tuple((path, f"{part}{piped}") for path, part in found.reads),
-        removes=tuple(found.removes),
-        moves=tuple(found.moves),
-        writes=tuple(found.writes),
-        restores=tuple(found.restores),
-        **dict.fromkeys(found.flags, True),
+        reads=tuple((path, f"{part}{piped}") for path, part in effects.reads),
+        removes=tuple(effects.removes),
+        moves=tuple(effects.moves),
+        writes=tuple(effects.writes),
+        restores=tuple(effects.restores),
+        **dict.fromkeys(effects.flags, True),
     )
 
 
-def _effect(command: Command, found: _Found, folder: str) -> None:
+def _effect(command: Command, effects: _Found, folder: str) -> None:
     words = command.words
     name, rest = words[0].rpartition("/")[2], _without_redirections(words[1:])
     plain = [_below(folder, word) for word in rest if not word.startswith("-")]
-    found.writes += [_below(folder, path) for path in re.findall(r"(?<![0-9&<>])>{1,2}\s*([\w./~-]+)", command.text)]
+    effects.writes += [_below(folder, path) for path in re.findall(r"(?<![0-9&<>])>{1,2}\s*([\w./~-]+)", command.text)]
     if name == "git":
-        _git(rest, found, folder)
+        _git(rest, effects, folder)
     elif name in ("rm", "trash", "unlink"):
-        found.removes += plain
+        effects.removes += plain
     elif name == "mv" and len(plain) == 2:
-        found.moves.append((plain[0], plain[1]))
+        effects.moves.append((plain[0], plain[1]))
     elif name == "cp":
-        found.writes += plain[-1:]
+        effects.writes += plain[-1:]
     elif name in _READERS or (name == "sed" and "-n" in rest):
-        found.reads += _reads(name, rest, folder)
+        effects.reads += _reads(name, rest, folder)
     elif name == "sed" and any(word.startswith("-i") for word in rest):
-        found.writes += plain[1:]
+        effects.writes += plain[1:]
     elif _CHANGING.search(command.text) or name.startswith("python"):
-        found.flags.add("changes_any")
+        effects.flags.add("changes_any")
 
 
 def _without_redirections(words: Sequence[str]) -> list[str]:
@@ -159,7 +159,7 @@ def _without_redirections(words: Sequence[str]) -> list[str]:
     return kept
 
 
-def _git(words: Sequence[str], found: _Found, folder: str) -> None:
+def _git(words: Sequence[str], effects: _Found, folder: str) -> None:
     words = words[2:] if words and words[0] == "-C" else words
     kind, rest = (words[0], list(words[1:])) if words else ("", [])
     paths = rest[rest.index("--") + 1 :] if "--" in rest else []
@@ -169,27 +169,27 @@ def _git(words: Sequence[str], found: _Found, folder: str) -> None:
     if kind == "restore" and ("--staged" not in rest or "--worktree" in rest):
         paths = paths or plain
     if kind in ("checkout", "restore") and paths:
-        found.restores += [_below(folder, path) for path in paths]
+        effects.restores += [_below(folder, path) for path in paths]
         if any(path in (".", ":/", "*") for path in paths) and not folder:
-            found.flags.add("restores_all")
+            effects.flags.add("restores_all")
     elif kind == "reset" and "--hard" in rest:
-        found.flags.add("restores_all")
+        effects.flags.add("restores_all")
     elif kind == "stash":
         action = plain[0] if plain else "push"
         if action in ("push", "save"):
-            found.flags.add("stashes")
+            effects.flags.add("stashes")
         elif action in ("pop", "apply"):
-            found.flags.add("unstashes")
+            effects.flags.add("unstashes")
     elif kind == "clean" and any(word.startswith("-") and "f" in word for word in rest):
-        found.flags.add("removes_new")
+        effects.flags.add("removes_new")
     elif kind == "rm":
-        found.removes += [_below(folder, word) for word in plain]
+        effects.removes += [_below(folder, word) for word in plain]
     elif kind == "mv" and len(plain) == 2:
-        found.moves.append((_below(folder, plain[0]), _below(folder, plain[1])))
+        effects.moves.append((_below(folder, plain[0]), _below(folder, plain[1])))
     elif kind == "commit":
-        found.flags.add("commits")
+        effects.flags.add("commits")
     elif kind in ("merge", "rebase", "pull", "cherry-pick", "revert", "apply", "am", "switch", "checkout"):
-        found.flags.add("changes_any")
+        effects.flags.add("changes_any")
 
 
 def _words(text: str) -> list[str]:
@@ -242,12 +242,12 @@ def _without_here_documents(line: str) -> str:
     """The line without the texts of its here-documents, up to the word that ends each."""
     kept: list[str] = []
     start = 0
-    while (found := _HERE_DOCUMENT.search(line, start)) is not None:
-        kept.append(line[start : found.end()])
-        start = found.end()
+    while (match := _HERE_DOCUMENT.search(line, start)) is not None:
+        kept.append(line[start : match.end()])
+        start = match.end()
         for text in line[start:].splitlines(keepends=True):
             start += len(text)
-            if text.strip() == found[2]:
+            if text.strip() == match[2]:
                 break
     return "".join([*kept, line[start:]])
 

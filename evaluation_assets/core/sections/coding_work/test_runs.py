@@ -138,8 +138,8 @@ def summary_of(output: str) -> TestResult:
 def failed_tests(output: str) -> list[tuple[str, Span]]:
     """The tests that an output names as failed, with where the line about each is. Names are without file and class."""
     start = max(0, len(output) - _READ)
-    found = ((next(filter(None, named.groups())), named.span()) for named in _NAME.finditer(output, start))
-    return [(name if " " in name else _PARTS.split(name)[-1], span) for name, span in found]
+    names = ((next(filter(None, named.groups())), named.span()) for named in _NAME.finditer(output, start))
+    return [(name if " " in name else _PARTS.split(name)[-1], span) for name, span in names]
 
 
 def _is_test(command: Command) -> bool:

@@ -246,10 +246,10 @@ class _Reading:
         if isinstance(known, int):
             return known
         error = None if step.result is None else step.result.error
-        found = _EXIT_CODE_IN_ERROR.match(error) if error is not None else None
-        if found is None:
-            found = next(iter(reversed(list(_EXIT_CODE.finditer(content[:300] + "\n" + content[-300:])))), None)
-        return None if found is None else int(found[1])
+        match = _EXIT_CODE_IN_ERROR.match(error) if error is not None else None
+        if match is None:
+            match = next(iter(reversed(list(_EXIT_CODE.finditer(content[:300] + "\n" + content[-300:])))), None)
+        return None if match is None else int(match[1])
 
 
 def _calls(trajectory: Trajectory) -> Iterator[tuple[str, Step]]:

@@ -84,13 +84,13 @@ class Evaluator:
         if self._unchecked[name] >= _MOST_UNCHECKED:
             return "not_checked", (), f"could not be checked in {_MOST_UNCHECKED} trajectories before"
         try:
-            found = tuple(_violations(rule, trajectory, calls))
+            violations = tuple(_violations(rule, trajectory, calls))
         except _NotApplicable as missing:
             return "not_applicable", (), str(missing)
         except NotChecked as problem:
             self._unchecked[name] += 1
             return "not_checked", (), str(problem)
-        return ("failed" if found else "passed"), found, ""
+        return ("failed" if violations else "passed"), violations, ""
 
 
 def _violations(rule: Constraint, trajectory: Trajectory, calls: Sequence[SeenCall]) -> Iterator[Violation]:

@@ -39,12 +39,12 @@ def selected(path: str, document: Any) -> list[Any]:
     if not isinstance(document, dict | list):
         return []
     try:
-        found = [match.obj for match in islice(compiled(path).finditer(document), MOST_VALUES + 1)]
+        values = [match.obj for match in islice(compiled(path).finditer(document), MOST_VALUES + 1)]
     except (JSONPathError, RecursionError) as problem:
         raise NotChecked(f"the JSONPath {path[:80]!r} cannot be used here: {type(problem).__name__}") from None
-    if len(found) > MOST_VALUES:
+    if len(values) > MOST_VALUES:
         raise NotChecked(f"the JSONPath {path[:80]!r} selects more than {MOST_VALUES:,} values")
-    return found
+    return values
 
 
 @cache

@@ -51,15 +51,15 @@ def all_in(pattern: str, text: str, limit: int) -> list[regex.Match[str]]:
     Raises:
         NotChecked: it takes too long.
     """
-    found: list[regex.Match[str]] = []
+    matches: list[regex.Match[str]] = []
     try:
         for match in regular_expression(pattern).finditer(text, timeout=PATTERN_SECONDS):
-            found.append(match)
-            if len(found) == limit:
+            matches.append(match)
+            if len(matches) == limit:
                 break
     except TimeoutError:
         raise _too_slow(pattern) from None
-    return found
+    return matches
 
 
 def has_name(pattern: str, name: str) -> bool:

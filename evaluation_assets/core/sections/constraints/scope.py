@@ -48,8 +48,8 @@ def _any_of(patterns: Iterable[str], names: Iterable[str | None]) -> bool:
 
 
 def _tags(tags: Any, labels: Mapping[str, Any]) -> set[str]:
-    found = {str(tag) for tag in tags} if isinstance(tags, list | tuple) else set()
-    return found | {
+    texts = {str(tag) for tag in tags} if isinstance(tags, list | tuple) else set()
+    return texts | {
         f"{name}={str(value).lower() if isinstance(value, bool) else value}"
         for name, value in labels.items()
         if isinstance(value, bool | int | float | str)

@@ -36,16 +36,16 @@ class SeenCall:
 
 def seen_calls(trajectory: Trajectory) -> list[SeenCall]:
     """The calls of a trajectory in order."""
-    found: list[SeenCall] = []
+    calls: list[SeenCall] = []
     for turn in trajectory.turns:
         for interaction in turn.interactions:
             for step in interaction.steps:
                 if step.call is None:
                     continue
                 result = step.result
-                found.append(
+                calls.append(
                     SeenCall(
-                        index=len(found),
+                        index=len(calls),
                         tool=step.call.name,
                         agent=interaction.agent_id,
                         arguments=trajectory.arguments(step.call),
@@ -54,7 +54,7 @@ def seen_calls(trajectory: Trajectory) -> list[SeenCall]:
                         failed=result is not None and result.error is not None,
                     )
                 )
-    return found
+    return calls
 
 
 def answer_of(trajectory: Trajectory) -> str | None:
@@ -64,7 +64,7 @@ def answer_of(trajectory: Trajectory) -> str | None:
 
 def texts_in(value: Any) -> list[str]:
     """The texts and numbers in a JSON value, as texts, in order. Keys are left out."""
-    found: list[str] = []
+    texts: list[str] = []
     pending = [value]
     while pending:
         match pending.pop():
@@ -73,9 +73,9 @@ def texts_in(value: Any) -> list[str]:
             case list() as items:
                 pending.extend(reversed(items))
             case str() as text:
-                found.append(text)
+                texts.append(text)
             case bool() | None:
                 pass
             case number:
-                found.append(str(number))
-    return found
+                texts.append(str(number))
+    return texts

@@ -57,16 +57,16 @@ class _Counts:
 
 def constraints_summary(results: Stored) -> ConstraintsSummary | None:
     """Summarise `constraint_results`; `None` without constraints."""
-    found: dict[str, _Counts] = {}
+    by_constraint: dict[str, _Counts] = {}
     trajectories: set[str] = set()
     for row in results.rows(["trajectory_id", "constraint", "rule", "severity", "status", "message"]):
-        own = found.setdefault(row["constraint"], _Counts(row["rule"], row["severity"]))
+        own = by_constraint.setdefault(row["constraint"], _Counts(row["rule"], row["severity"]))
         own.statuses[row["status"]] += 1
         if row["status"] == "not_checked" and own.unchecked is None:
             own.unchecked = row["message"]
         if row["status"] == "failed":
             trajectories.add(row["trajectory_id"])
-    if not found:
+    if not by_constraint:
         return None
     summaries = [
         ConstraintSummary(
@@ -76,7 +76,7 @@ def constraints_summary(results: Stored) -> ConstraintsSummary | None:
             unchecked=own.unchecked,
             **own.statuses,
         )
-        for name, own in found.items()
+        for name, own in by_constraint.items()
     ]
     summaries.sort(key=lambda one: (one.holds, one.severity != "error"))
     return ConstraintsSummary(constraints=summaries, violating_trajectories=len(trajectories))

@@ -27,9 +27,9 @@ class ValueIndex:
 
     def origin_in(self, text: str) -> SeenCall | None:
         """The call of the value in a text that was filed first; `None` if the text contains none."""
-        found: list[tuple[int, SeenCall]] = []
+        origins: list[tuple[int, SeenCall]] = []
         for start in range(len(text) - self._min_length + 1):
             for length, values in self._filed.get(text[start : start + self._min_length], {}).items():
                 if (filed := values.get(text[start : start + length])) is not None:
-                    found.append(filed)
-        return min(found, key=lambda filed: filed[0])[1] if found else None
+                    origins.append(filed)
+        return min(origins, key=lambda filed: filed[0])[1] if origins else None

@@ -89,11 +89,11 @@ def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict
     by_run: dict[tuple[str, str], list[Occurrence]] = defaultdict(list)
     for occurrence in occurrences:
         by_run[occurrence.run].append(occurrence)
-    found: dict[GroupKey, list[Occurrence]] = defaultdict(list)
+    by_key: dict[GroupKey, list[Occurrence]] = defaultdict(list)
     for own in assigned(by_run.values(), (), calls):
         for each, key in own:
-            found[key].append(each)
-    return dict(found)
+            by_key[key].append(each)
+    return dict(by_key)
 
 
 def assigned(
@@ -136,14 +136,14 @@ class _Gathered:
             for own in runs:
                 yield [each for each, root in with_roots(own) if each is root and each.kind not in leave_out]
 
-        found = cls(_failing_tools(roots(), calls), defaultdict(set), {})
+        gathered = cls(_failing_tools(roots(), calls), defaultdict(set), {})
         everyone, said = Counter[_Place](), Counter[tuple[_Place, str]]()
         for own in roots():
-            everyone.update({_place(each, found.tools) for each in own})
-            said.update({(_place(each, found.tools), _message(each)) for each in own})
-        found = replace(found, words=_frequent_words(said, everyone))
-        others = ([each for each in own if not found.has_words(each)] for own in roots())
-        return replace(found, tools_of_others=_failing_tools(others, calls))
+            everyone.update({_place(each, gathered.tools) for each in own})
+            said.update({(_place(each, gathered.tools), _message(each)) for each in own})
+        gathered = replace(gathered, words=_frequent_words(said, everyone))
+        others = ([each for each in own if not gathered.has_words(each)] for own in roots())
+        return replace(gathered, tools_of_others=_failing_tools(others, calls))
 
     def has_words(self, each: Occurrence) -> bool:
         """Whether what a finding says is a group of its own."""
@@ -195,7 +195,7 @@ def _failing_tools(runs: Iterable[Sequence[Occurrence]], calls: Mapping[str, int
     for (kind, tool), count in findings.items():
         of_kind[kind] += count
         with_tool[kind] += count if tool in calls else 0
-    found: dict[str, set[str]] = {kind: set() for kind in of_kind}
+    tools: dict[str, set[str]] = {kind: set() for kind in of_kind}
     for (kind, tool), count in findings.items():
         if (
             tool is None
@@ -206,16 +206,16 @@ def _failing_tools(runs: Iterable[Sequence[Occurrence]], calls: Mapping[str, int
             continue
         chance = scipy.special.bdtrc(count - 1, with_tool[kind], calls[tool] / total)
         if chance < _CHANCE / len(calls):
-            found[kind].add(tool)
-    return found
+            tools[kind].add(tool)
+    return tools
 
 
 def _frequent_words(said: Mapping[tuple[_Place, str], int], everyone: Mapping[_Place, int]) -> dict[_Place, set[str]]:
     """Messages that are a group of their own among others of their place; one that all have is not."""
     messages = Counter(place for place, _ in said)
-    found: dict[_Place, set[str]] = {place: set() for place in everyone}
+    frequent: dict[_Place, set[str]] = {place: set() for place in everyone}
     for (place, words), runs in said.items():
         is_frequent = runs >= _LEAST_RUNS and runs >= _LEAST_SHARE * everyone[place]
         if is_frequent and messages[place] > 1 and _WORD.search(words):
-            found[place].add(words)
-    return found
+            frequent[place].add(words)
+    return frequent

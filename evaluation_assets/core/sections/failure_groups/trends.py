@@ -40,10 +40,10 @@ class VersionChange:
 
 def by_suite(trend: Sequence[DropCount]) -> dict[str | None, list[DropCount]]:
     """The drops of each suite, in their order."""
-    found: dict[str | None, list[DropCount]] = {}
+    counts: dict[str | None, list[DropCount]] = {}
     for each in trend:
-        found.setdefault(each.suite, []).append(each)
-    return found
+        counts.setdefault(each.suite, []).append(each)
+    return counts
 
 
 def change_in(trend: Sequence[DropCount], groups: int) -> tuple[Change, str] | None:
@@ -79,16 +79,16 @@ def version_changes(trends: Sequence[tuple[str, Sequence[DropCount]]]) -> list[V
     for agent in {each.agent for each in drops}:
         own = dict.fromkeys(each.version for each in drops if each.agent == agent)
         before |= {version: since for since, version in pairwise(own)}
-    found = [VersionChange(version, before[version]) for version in versions if version in before]
+    changes = [VersionChange(version, before[version]) for version in versions if version in before]
     for name, trend in trends:
         counts = {version: [each for each in trend if each.version == version] for version in versions}
-        for change in found:
+        for change in changes:
             earlier, later = counts[change.since], counts[change.version]
             if _is_only_in(later, earlier, len(trends)):
                 change.appeared.append(name)
             elif _is_only_in(earlier, later, len(trends)):
                 change.gone.append(name)
-    return found[::-1]
+    return changes[::-1]
 
 
 def _is_only_in(some: Sequence[DropCount], others: Sequence[DropCount], groups: int) -> bool:

@@ -26,11 +26,11 @@ class Claim:
 
 def distinct(claims: Iterable[Claim]) -> list[Claim]:
     """Each claim once, with the gravest verdict on it, in the order of the run."""
-    found: dict[tuple[Place, str], Claim] = {}
+    by_claim: dict[tuple[Place, str], Claim] = {}
     for claim in claims:
         key = claim.place, claim.text
-        found[key] = max(found.get(key, claim), claim, key=lambda each: VERDICTS.index(each.verdict))
-    return sorted(found.values(), key=lambda claim: _order(claim.place))
+        by_claim[key] = max(by_claim.get(key, claim), claim, key=lambda each: VERDICTS.index(each.verdict))
+    return sorted(by_claim.values(), key=lambda claim: _order(claim.place))
 
 
 def _order(place: Place) -> tuple[int, int, int]:

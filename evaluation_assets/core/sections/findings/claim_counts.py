@@ -29,8 +29,8 @@ class ClaimCounts(Frozen):
     @property
     def text(self) -> str:
         """The counts as text: `Claims checked by detectors in 3 runs: 41 supported, 2 not found, 1 contradicted`."""
-        found = ", ".join(f"{self.counts[verdict]:,} {_WORDS.get(verdict, verdict)}" for verdict in VERDICTS)
-        return f"Claims checked by {self.checked_by} in {counted(self.runs, 'run')}: {found}"
+        counts = ", ".join(f"{self.counts[verdict]:,} {_WORDS.get(verdict, verdict)}" for verdict in VERDICTS)
+        return f"Claims checked by {self.checked_by} in {counted(self.runs, 'run')}: {counts}"
 
 
 def claim_counts(claims: Stored, verdicts: Mapping[str, Stored]) -> list[ClaimCounts]:

@@ -103,25 +103,25 @@ class Course:
     @cached_property
     def steps(self) -> list[PlacedStep]:
         """All steps."""
-        found: list[PlacedStep] = []
+        steps: list[PlacedStep] = []
         clip = 0
         for turn, taken in enumerate(self.trajectory.turns):
             for interaction, own in enumerate(taken.interactions):
                 for number, step in enumerate(own.steps):
-                    found.append(
+                    steps.append(
                         PlacedStep(
                             trajectory=self.trajectory,
                             turn=turn,
                             interaction=interaction,
                             number=number,
-                            order=len(found),
+                            order=len(steps),
                             clip=clip,
                             agent_id=own.agent_id,
                             step=step,
                         )
                     )
                     clip += step.call is not None
-        return found
+        return steps
 
     @cached_property
     def calls(self) -> list[PlacedStep]:

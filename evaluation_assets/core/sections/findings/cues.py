@@ -10,7 +10,7 @@ from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 @cache
 def cues(name: str) -> PatternSet:
     """The cues with a name."""
-    return PatternSet([cue for found in document()[name].values() for cue in found], re.IGNORECASE)
+    return PatternSet([cue for patterns in document()[name].values() for cue in patterns], re.IGNORECASE)
 
 
 def without(name: str, text: str) -> str:
@@ -20,7 +20,9 @@ def without(name: str, text: str) -> str:
 
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{cue})" for found in document()[name].values() for cue in found), re.IGNORECASE)
+    return re.compile(
+        "|".join(f"(?:{cue})" for patterns in document()[name].values() for cue in patterns), re.IGNORECASE
+    )
 
 
 def document() -> dict[str, dict[str, list[str]]]:

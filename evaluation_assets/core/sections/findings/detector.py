@@ -35,19 +35,19 @@ class Detector:
 
     def findings(self, course: Course) -> Iterator[Finding]:
         """What went wrong in a run, according to this detector."""
-        return (found for found in self.checked(course) if isinstance(found, Finding))
+        return (result for result in self.checked(course) if isinstance(result, Finding))
 
     def checked(self, course: Course) -> Iterator[Finding | Claim]:
         """What went wrong in a run, and the claims that this detector checks."""
-        for found in self.detect(course):
-            if isinstance(found, Claim):
-                yield found
+        for result in self.detect(course):
+            if isinstance(result, Claim):
+                yield result
                 continue
             yield Finding(
-                kind=found.kind,
-                severity=found.severity or kinds()[found.kind].severity,
-                place=found.place,
-                evidence=found.evidence,
+                kind=result.kind,
+                severity=result.severity or kinds()[result.kind].severity,
+                place=result.place,
+                evidence=result.evidence,
                 detector=self.name,
                 detector_version=self.version,
             )

@@ -91,14 +91,14 @@ def _place(place: Place) -> Row:
 
 def _steps(trajectory: Trajectory) -> dict[_At, _Step]:
     """The clip and the tool of each step. The number of a clip is that of the calls before it."""
-    found: dict[_At, _Step] = {}
+    by_place: dict[_At, _Step] = {}
     clip = 0
     for turn, taken in enumerate(trajectory.turns):
         for interaction, own in enumerate(taken.interactions):
             for number, step in enumerate(own.steps):
-                found[turn, interaction, number] = _Step(clip, step.call and step.call.name)
+                by_place[turn, interaction, number] = _Step(clip, step.call and step.call.name)
                 clip += step.call is not None
-    return found
+    return by_place
 
 
 def _step_at(place: Place, steps: Mapping[_At, _Step]) -> _Step:

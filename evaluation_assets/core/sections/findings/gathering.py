@@ -173,8 +173,8 @@ def _of_refusal(trajectory: Trajectory) -> Iterator[Finding]:
 def _said_of_limit(trajectory: Trajectory) -> tuple[Place, str | None]:
     """Where the last message of a run says that it ended at a limit, and the words."""
     for message in Course(trajectory).messages[-1:]:
-        if found := cues("limit").search(message.text):
-            start, end = quotation(message.text, *found.span())
+        if match := cues("limit").search(message.text):
+            start, end = quotation(message.text, *match.span())
             return message.place(start, end), message.text[start:end]
     return Place(), None
 

@@ -129,8 +129,8 @@ class Given:
 
 def _dates(number: str) -> Iterator[str]:
     """The dates that a number may stand for: `20260305`, or seconds since 1970 anywhere on earth."""
-    if (found := _COMPACT.fullmatch(number)) is not None:
-        yield f"{found[1]}-{int(found[2])}-{int(found[3])}"
+    if (match := _COMPACT.fullmatch(number)) is not None:
+        yield f"{match[1]}-{int(match[2])}-{int(match[3])}"
     elif _SECONDS.fullmatch(number) is not None:
         for offset in _OFFSETS:
             day = datetime.fromtimestamp(float(number) + offset, UTC)

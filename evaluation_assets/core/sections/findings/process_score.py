@@ -70,12 +70,12 @@ class ProcessScore:
 def process_score(trajectory: Trajectory, findings: Sequence[Finding], *, has_rules: bool = False) -> ProcessScore:
     """Score a run by its findings. `has_rules` says whether constraints were checked on it."""
     counted = [finding for finding in findings if finding.detector in _SOURCES and _precision(finding.kind) is not None]
-    found = {finding.kind for finding in counted}
+    counted_kinds = {finding.kind for finding in counted}
     applying = {*_applying(Course(trajectory)), *(("rules",) if has_rules else ())}
     criteria: dict[Criterion, float] = {
         criterion: prod((_remaining(counted, kind) for kind in kinds), start=1.0)
         for criterion, kinds in CRITERIA.items()
-        if criterion in applying or not found.isdisjoint(kinds)
+        if criterion in applying or not counted_kinds.isdisjoint(kinds)
     }
     return ProcessScore(
         score=prod(criteria.values()) if criteria else None,

@@ -264,14 +264,14 @@ def earlier_findings(drop: str, findings: Stored, raw: Stored) -> EarlierFinding
     """The findings of a drop that another one is compared with; `None` if it has no such table."""
     if not findings.exists:
         return None
-    found: dict[str, set[str]] = {}
+    by_kind: dict[str, set[str]] = {}
     for row in findings.rows(["trajectory_id", "kind"]):
-        found.setdefault(row["kind"], set()).add(row["trajectory_id"])
+        by_kind.setdefault(row["kind"], set()).add(row["trajectory_id"])
     return EarlierFindings(
         drop=drop,
         detectors=FindingsFacts.of(findings).detectors,
         n_runs=raw.count,
-        runs={kind: len(runs) for kind, runs in sorted(found.items())},
+        runs={kind: len(runs) for kind, runs in sorted(by_kind.items())},
     )
 
 

@@ -91,53 +91,53 @@ def values_in(text: str) -> Iterator[Value]:
     """The values in a text, in order."""
     if _MAY_HOLD.search(text) is None:
         return
-    for found in _VALUE.finditer(text[:_LONGEST_READ]):
-        value = _value(found)
+    for match in _VALUE.finditer(text[:_LONGEST_READ]):
+        value = _value(match)
         if value is not None:
             yield value
 
 
-def _value(found: re.Match[str]) -> Value | None:
-    start, end = found.span()
-    match found.lastgroup:
-        case _ if found["iso"]:
-            return _date(start, end, (found["y"], found["mo"], found["d"]))
-        case _ if found["numeric"]:
-            year = found["y2"] if len(found["y2"]) == 4 else f"20{found['y2']}"
-            return _date(start, end, (year, found["a"], found["b"]), (year, found["b"], found["a"]))
-        case _ if found["cjk"]:
-            return _date(start, end, (found["y3"], found["mo3"], found["d3"]))
-        case _ if found["before"]:
-            return _date(start, end, (found["y4"], _month(found["name4"]), found["d4"]))
-        case _ if found["after"]:
-            return _date(start, end, (found["y5"], _month(found["name5"]), found["d5"]))
-        case _ if found["time"]:
-            return Value("time", _times(int(found["h"]), found["mi"], found["half"]), start, end)
-        case _ if found["hour"]:
-            return Value("time", _times(int(found["h2"]), "00", found["half2"]), start, end)
-        case _ if found["code"]:
-            written = found.group()
+def _value(match: re.Match[str]) -> Value | None:
+    start, end = match.span()
+    match match.lastgroup:
+        case _ if match["iso"]:
+            return _date(start, end, (match["y"], match["mo"], match["d"]))
+        case _ if match["numeric"]:
+            year = match["y2"] if len(match["y2"]) == 4 else f"20{match['y2']}"
+            return _date(start, end, (year, match["a"], match["b"]), (year, match["b"], match["a"]))
+        case _ if match["cjk"]:
+            return _date(start, end, (match["y3"], match["mo3"], match["d3"]))
+        case _ if match["before"]:
+            return _date(start, end, (match["y4"], _month(match["name4"]), match["d4"]))
+        case _ if match["after"]:
+            return _date(start, end, (match["y5"], _month(match["name5"]), match["d5"]))
+        case _ if match["time"]:
+            return Value("time", _times(int(match["h"]), match["mi"], match["half"]), start, end)
+        case _ if match["hour"]:
+            return Value("time", _times(int(match["h2"]), "00", match["half2"]), start, end)
+        case _ if match["code"]:
+            written = match.group()
             if _DERIVED.fullmatch(written):
                 return None
             return Value("code", (written.lstrip("#").casefold(),), start, end)
-        case _ if found["grouped"]:
-            parts = found.group().split()
+        case _ if match["grouped"]:
+            parts = match.group().split()
             joined = "".join(parts).casefold()
             return Value("number" if joined.isdecimal() else "code", (joined,), start, end, _plains(parts))
         case _:
-            return _amount(found) if end - start <= _LONGEST_NUMBER else None
+            return _amount(match) if end - start <= _LONGEST_NUMBER else None
 
 
-def _amount(found: re.Match[str]) -> Value:
-    start, end = found.span()
-    if both := _TEN_THOUSANDS.fullmatch(found.group()):
+def _amount(match: re.Match[str]) -> Value:
+    start, end = match.span()
+    if both := _TEN_THOUSANDS.fullmatch(match.group()):
         return Value("number", (str(int(both[1]) * 10_000 + int(both[2])),), start, end)
-    parts = _SPACES.split(found.group())
+    parts = _SPACES.split(match.group())
     forms = _numbers("".join(parts))
-    if scale := _SCALE.match(found.string, end):
+    if scale := _SCALE.match(match.string, end):
         power = int((scale.lastgroup or "")[1:])
         forms += tuple(_shifted(form, power) for form in forms)
-    elif _PERCENT.match(found.string, end):
+    elif _PERCENT.match(match.string, end):
         forms += tuple(_shifted(form, -2) for form in forms)
     return Value("number", forms, start, end, _plains(parts) if len(parts) > 1 else ())
 
@@ -161,8 +161,8 @@ def _date(start: int, end: int, *readings: tuple[str | None, str, str]) -> Value
 
 
 def _month(name: str) -> str:
-    found = _MONTH.fullmatch(name)
-    return "0" if found is None or found.lastgroup is None else found.lastgroup[1:]
+    match = _MONTH.fullmatch(name)
+    return "0" if match is None or match.lastgroup is None else match.lastgroup[1:]
 
 
 def _times(hour: int, minute: str, half: str | None) -> tuple[str, ...]:

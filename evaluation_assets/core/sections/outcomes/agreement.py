@@ -26,14 +26,14 @@ def agreements(runs: Sequence[Traits], beside: Sequence[Traits] = ()) -> list[Ma
     for run in (*runs, *beside):
         by_task.setdefault(run.task_id, []).append(run)
     seen: Counter[str] = Counter()
-    found: list[Mapping[str, float]] = []
+    by_run: list[Mapping[str, float]] = []
     for run in runs:
         same, place = by_task[run.task_id], seen[run.task_id]
         seen[run.task_id] += 1
         # The next ones in a circle: in a task of many runs, each is compared with as many.
         others = [same[(place + distance) % len(same)] for distance in range(1, min(len(same), MOST_OTHERS + 1))]
-        found.append(_agreement(run, others) if others else {})
-    return found
+        by_run.append(_agreement(run, others) if others else {})
+    return by_run
 
 
 def _agreement(run: Traits, others: Sequence[Traits]) -> Mapping[str, float]:

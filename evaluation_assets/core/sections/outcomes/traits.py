@@ -48,7 +48,7 @@ def traits_of(trajectory: Trajectory, findings: Iterable[tuple[str, str]]) -> Tr
     course = Course(trajectory)
     steps, calls, messages = course.steps, course.calls, course.messages
     last = trajectory.final_answer or (messages[-1].text if messages else "")
-    found = Counter(name for kind, severity in findings for name in (f"finding {kind}", f"severity {severity}"))
+    named = Counter(name for kind, severity in findings for name in (f"finding {kind}", f"severity {severity}"))
     counts = {
         "steps": len(steps),
         "calls": len(calls),
@@ -66,7 +66,7 @@ def traits_of(trajectory: Trajectory, findings: Iterable[tuple[str, str]]) -> Tr
             placed.step.thought[1] - placed.step.thought[0] for placed in steps if placed.step.thought
         ),
         "characters_of_results": sum(len(placed.result) for placed in calls),
-        **found,
+        **named,
     }
     words = [word.lower() for word in _WORD.findall(last)[:_MOST_WORDS]]
     written = [(placed, f"{placed.call.name} {_arguments(trajectory, placed)}") for placed in calls[:_MOST_CALLS]]
@@ -81,14 +81,14 @@ def traits_of(trajectory: Trajectory, findings: Iterable[tuple[str, str]]) -> Tr
         claims_success=bool(last.strip())
         and not is_refusal(last)
         and not is_handed_over
-        and not {"finding cut_off", "finding missing_answer"} & found.keys(),
+        and not {"finding cut_off", "finding missing_answer"} & named.keys(),
     )
 
 
 def hashes(texts: Iterable[str], buckets: int = 1 << 32) -> np.ndarray:
     """The hashes of texts, sorted, each once. The same on every machine."""
-    found = {crc32(text.encode("utf-8", "surrogatepass")) % buckets for text in texts}
-    return np.array(sorted(found), np.uint32)
+    buckets_of = {crc32(text.encode("utf-8", "surrogatepass")) % buckets for text in texts}
+    return np.array(sorted(buckets_of), np.uint32)
 
 
 def _arguments(trajectory: Trajectory, placed: PlacedStep) -> str:

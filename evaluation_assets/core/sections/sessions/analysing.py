@@ -66,7 +66,7 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     whole = means.get("session", {})
     coordination = {name: whole[name] for name in COORDINATION if name in whole} if seen.has_several_agents else {}
     coordinated = mean_of(list(coordination.values()))
-    conversation_score = mean_of([session_scores.turn_score(found) for found in detections])
+    conversation_score = mean_of([session_scores.turn_score(detection) for detection in detections])
     tool_use, reasoning = mean_of([part.tool_use for part in parts]), mean_of([part.reasoning for part in parts])
     overall = session_scores.session_score(
         conversation=conversation_score,
@@ -82,7 +82,7 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     of_turns = grouped((part.interaction.turn, part) for part in parts)
     of_agents = {agent: _means_of(own) for agent, own in agents.items()}
     conversation = session_scores.counts(
-        [found for found, there_is in zip(detections, answered, strict=True) if there_is]
+        [detection for detection, there_is in zip(detections, answered, strict=True) if there_is]
     )
     possible = sum(
         there_is and reaction is not None for there_is, reaction in zip(answered, seen.reactions, strict=True)
@@ -94,7 +94,9 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
         coordination_score=coordinated,
         intent_drift_score=drift.score,
         per_agent_scores=_agents(of_agents, seen, issues, recommendations),
-        turn_results=[_turn(seen, turn, found, of_turns.get(turn, []), drift) for turn, found in enumerate(detections)],
+        turn_results=[
+            _turn(seen, turn, detection, of_turns.get(turn, []), drift) for turn, detection in enumerate(detections)
+        ],
         conversation=conversation,
         session_id=trajectory.id,
         task=trajectory.task,
@@ -123,12 +125,12 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
 
 def _part(part: SessionInteraction, seen: SessionEvidence, judged: Mapping[str, float]) -> _Part:
     """Scores of an interaction: tool use is capped at the share of valid calls; unjudged hand-offs use completeness."""
-    found = seen.handoffs.get(part.order)
+    handoff = seen.handoffs.get(part.order)
     return _Part(
         part,
         tool_use=capped(judged.get("tool_use"), validity(part)) if part.calls else None,
         reasoning=judged.get("reasoning"),
-        handoff=judged.get("handoff", None if found is None else found.completeness),
+        handoff=judged.get("handoff", None if handoff is None else handoff.completeness),
         response_quality=judged.get("response_quality"),
     )
 
@@ -170,9 +172,9 @@ def _drift(seen: SessionEvidence, means: PanelMeans) -> tuple[Drift, str | None]
     judged = [means.get(part.name, {}).get("on_task") for part in seen.parts]
     if any(value is not None for value in judged):
         return drift_of([None if value is None else 1 - value for value in judged]), PANEL
-    found = seen.drift
-    source = None if found.score is None else seen.measure.name
-    return found if seen.measure.can_exclude else Drift(found.values, None, None, "none", found.not_measured), source
+    drift = seen.drift
+    source = None if drift.score is None else seen.measure.name
+    return drift if seen.measure.can_exclude else Drift(drift.values, None, None, "none", drift.not_measured), source
 
 
 def _intent_drift(seen: SessionEvidence, drift: Drift, source: str | None) -> IntentDrift:
@@ -191,17 +193,17 @@ def _turn_drift(seen: SessionEvidence, turn: int, drift: Drift) -> float | None:
     return mean_of([drift.values[part.order] for part in seen.parts_of_turn(turn)])
 
 
-def _turn(seen: SessionEvidence, turn: int, found: Detection, own: Sequence[_Part], drift: Drift) -> TurnResult:
+def _turn(seen: SessionEvidence, turn: int, detection: Detection, own: Sequence[_Part], drift: Drift) -> TurnResult:
     reaction = seen.reactions[turn]
     following = seen.trajectory.turns[turn + 1].user_message if turn + 1 < len(seen.trajectory.turns) else None
-    shows = found.type in ("rdm", "ccm") or (reaction is not None and reaction.is_dissatisfied)
+    shows = detection.type in ("rdm", "ccm") or (reaction is not None and reaction.is_dissatisfied)
     return TurnResult(
         turn_index=turn,
-        is_bad=found.is_bad,
-        detection_type=found.type,
+        is_bad=detection.is_bad,
+        detection_type=detection.type,
         interactions=[_interaction(seen, part, drift) for part in own],
-        confidence=found.confidence,
-        score=session_scores.turn_score(found),
+        confidence=detection.confidence,
+        score=session_scores.turn_score(detection),
         user_message=quoted(seen.trajectory.turns[turn].user_message),
         reaction=None if reaction is None else reaction.kind,
         evidence=quoted(following) if shows else None,
@@ -310,10 +312,10 @@ def _course(seen: SessionEvidence) -> Course:
 
 
 def _tool_chain(seen: SessionEvidence) -> ToolChain:
-    found = seen.tool_chain
+    tool_chain = seen.tool_chain
     return ToolChain(
-        contributed=found.contributed,
-        calls=found.calls,
+        contributed=tool_chain.contributed,
+        calls=tool_chain.calls,
         wasted=[
             WastedCall(
                 agent_id=wasted.interaction.agent_id,
@@ -323,17 +325,17 @@ def _tool_chain(seen: SessionEvidence) -> ToolChain:
                 tool=wasted.tool,
                 why=wasted.why,
             )
-            for wasted in found.wasted
+            for wasted in tool_chain.wasted
         ],
     )
 
 
 def _edges(seen: SessionEvidence) -> list[HandoffEdge]:
-    found = []
+    edges = []
     findings = grouped((finding.handoff.agents, finding) for finding in seen.handoffs.values())
     for (source, target), count in seen.flow.edges.items():
         own = findings.get((source, target), [])
-        found.append(
+        edges.append(
             HandoffEdge(
                 source=source,
                 target=target,
@@ -342,7 +344,7 @@ def _edges(seen: SessionEvidence) -> list[HandoffEdge]:
                 asked_back=sum(finding.asked for finding in own),
             )
         )
-    return found
+    return edges
 
 
 def _total_latency(trajectory: Trajectory, parts: Total) -> Total:

@@ -18,7 +18,7 @@ def attribution_of(seen: SessionEvidence, means: PanelMeans) -> FailureAttributi
     if not seen.parts:
         return None
     soundness = {part.name: means.get(part.name, {}).get("soundness") for part in seen.parts}
-    found = attribution.attribute(
+    attributed = attribution.attribute(
         seen.trajectory,
         issues=seen.issues,
         progress=seen.progress,
@@ -27,9 +27,9 @@ def attribution_of(seen: SessionEvidence, means: PanelMeans) -> FailureAttributi
         handed_over=list(seen.handoffs.values()),
         soundness={name: score for name, score in soundness.items() if score is not None},
     )
-    suspects = sorted(found.suspects, key=lambda suspect: -suspect.probability)
+    suspects = sorted(attributed.suspects, key=lambda suspect: -suspect.probability)
     return FailureAttribution(
-        agents=dict(found.agents),
+        agents=dict(attributed.agents),
         steps=[
             SuspectStep(
                 agent_id=suspect.interaction.agent_id,

@@ -39,26 +39,26 @@ class _Weights:
 
 def tf_idf(texts: Sequence[str]) -> "csr_matrix | None":
     """A row for each text, of length 1 or empty; `None` if no text has an n-gram."""
-    found = _weights(texts)
-    if found is None:
+    weights = _weights(texts)
+    if weights is None:
         return None
     from scipy.sparse import csr_matrix  # noqa: PLC0415  (a dry run with few sessions need not wait for it)
 
-    ends = np.cumsum(np.bincount(found.texts, minlength=len(texts)))
-    cells = (found.values, found.ngrams, np.concatenate([[0], ends]))
-    return csr_matrix(cells, shape=(len(texts), found.ngrams_in_all))
+    ends = np.cumsum(np.bincount(weights.texts, minlength=len(texts)))
+    cells = (weights.values, weights.ngrams, np.concatenate([[0], ends]))
+    return csr_matrix(cells, shape=(len(texts), weights.ngrams_in_all))
 
 
 def neighbouring_cosines(texts: Sequence[str]) -> NDArray[np.float64]:
     """The cosine of each text's row of `tf_idf` with that of the following one; 0 for a text without n-grams."""
-    found = _weights(texts)
-    if found is None or len(texts) < 2:
+    weights = _weights(texts)
+    if weights is None or len(texts) < 2:
         return np.zeros(max(0, len(texts) - 1))
-    wanted = found.places + found.ngrams_in_all  # the same n-gram in the following text
-    at = np.searchsorted(found.places, wanted)
-    at[at == len(found.places)] = 0
-    products = np.where(found.places[at] == wanted, found.values * found.values[at], 0.0)
-    return np.bincount(found.texts, products, minlength=len(texts))[:-1].astype(np.float64)
+    wanted = weights.places + weights.ngrams_in_all  # the same n-gram in the following text
+    at = np.searchsorted(weights.places, wanted)
+    at[at == len(weights.places)] = 0
+    products = np.where(weights.places[at] == wanted, weights.values * weights.values[at], 0.0)
+    return np.bincount(weights.texts, products, minlength=len(texts))[:-1].astype(np.float64)
 
 
 def _weights(texts: Sequence[str]) -> _Weights | None:

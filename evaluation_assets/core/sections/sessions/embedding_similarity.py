@@ -148,13 +148,13 @@ class EmbeddingSimilarity:
         texts = self.as_sent(texts)
         distinct = list(dict.fromkeys(text[:_READ] for text in texts if text.strip()))
         try:
-            found = dict(zip(distinct, self._vectors.of(distinct) if distinct else [], strict=True))
+            vector_of = dict(zip(distinct, self._vectors.of(distinct) if distinct else [], strict=True))
         except NoVectors as problem:
             raise SimilarityUnavailable(f"{self.name}: {problem}") from problem
-        sizes = {vector.size for vector in found.values()} or {1}
+        sizes = {vector.size for vector in vector_of.values()} or {1}
         if len(sizes) > 1:
             raise SimilarityUnavailable(f"{self.name}: embeddings of {', '.join(map(str, sorted(sizes)))} numbers")
         nothing = np.zeros(sizes.pop())
-        vectors = np.array([found.get(text[:_READ], nothing) for text in texts], dtype=float)
+        vectors = np.array([vector_of.get(text[:_READ], nothing) for text in texts], dtype=float)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)

@@ -42,14 +42,14 @@ class SessionEvidence:
     @cached_property
     def in_loops(self) -> frozenset[int]:
         """The `order` of interactions that make a call or a hand-off of a loop again."""
-        loops = (found for found in self.repeated if found.is_loop and found.kind != "same_message")
-        return frozenset(place for found in loops for place in found.places[1:])
+        loops = (repetition for repetition in self.repeated if repetition.is_loop and repetition.kind != "same_message")
+        return frozenset(place for repetition in loops for place in repetition.places[1:])
 
     @cached_property
     def says_again(self) -> frozenset[int]:
         """The `order` of interactions that repeat an earlier message."""
-        said = (found for found in self.repeated if found.kind == "same_message")
-        return frozenset(place for found in said for place in found.places[1:])
+        said = (repetition for repetition in self.repeated if repetition.kind == "same_message")
+        return frozenset(place for repetition in said for place in repetition.places[1:])
 
     def errors_of_turn(self, turn: int) -> list[ErrorPoint]:
         """The failures of a turn, in order."""
@@ -97,8 +97,8 @@ class SessionEvidence:
     @cached_property
     def handoffs(self) -> dict[int, HandoffFinding]:
         """Completeness of hand-offs, by `order` of the giving interaction."""
-        found = handoffs.findings(self.trajectory.task, self.parts, self.flow.handoffs)
-        return {finding.handoff.source.order: finding for finding in found}
+        findings = handoffs.findings(self.trajectory.task, self.parts, self.flow.handoffs)
+        return {finding.handoff.source.order: finding for finding in findings}
 
     @cached_property
     def drift(self) -> Drift:
@@ -112,18 +112,18 @@ class SessionEvidence:
         asked = [message or "" for message in said]
         cosines = self.measure.neighbours(asked) if sum(map(bool, asked)) > 1 else None
         resembling = resemblances(asked[1:], self.measure)
-        found: list[Reaction | None] = []
+        reactions: list[Reaction | None] = []
         for index, message in enumerate(asked):
             following = said[index + 1] if index + 1 < len(said) else None
             if following is None:
-                found.append(None)
+                reactions.append(None)
                 continue
             cosine = cosines[index] if cosines is not None and message else None
             if index and is_automatic(message, following):
-                found.append(Reaction("none", None, cosine))
+                reactions.append(Reaction("none", None, cosine))
                 continue
-            found.append(reaction(message, following, cosine, self.measure, resembling[index]))
-        return found
+            reactions.append(reaction(message, following, cosine, self.measure, resembling[index]))
+        return reactions
 
     def declines(self, message: str) -> bool:
         """Whether a message of an agent declines to do what was asked. A turn's response is often its last message."""

@@ -59,11 +59,14 @@ def resemblances(messages: Sequence[str], measure: Similarity) -> list[Resemblan
     )
     dissatisfied, contented = matrix[:, : len(labelled)], matrix[:, len(labelled) : len(labelled) + len(content)]
     margins = dissatisfied.max(axis=1) - contented.max(axis=1)
-    found = {
+    by_sentence = {
         sentence: Resemblance(labelled[int(nearest)][0], sentence, float(margin))
         for sentence, nearest, margin in zip(listed, np.argmax(dissatisfied, axis=1), margins, strict=True)
     }
-    return [max((found[sentence] for sentence in own), key=lambda each: each.margin, default=None) for own in sentences]
+    return [
+        max((by_sentence[sentence] for sentence in own), key=lambda each: each.margin, default=None)
+        for own in sentences
+    ]
 
 
 def _sentences(message: str) -> list[str]:

@@ -76,7 +76,7 @@ def ungrounded_values(trajectory: Trajectory, parts: list[SessionInteraction]) -
     seen = _Seen()
     seen.add(trajectory.task)
     seen.add(orjson.dumps(trajectory.agents).decode())
-    found: dict[str, UngroundedValue] = {}
+    ungrounded: dict[str, UngroundedValue] = {}
     turn, read = -1, 0
     for part in parts:
         while turn < part.turn:
@@ -92,8 +92,8 @@ def ungrounded_values(trajectory: Trajectory, parts: list[SessionInteraction]) -
             if step.call is None:
                 continue
             for parameter, value, identifiers in identifiers_in(trajectory.arguments(step.call)):
-                if value not in found and not all(map(seen.holds, identifiers)):
-                    found[value] = UngroundedValue(
+                if value not in ungrounded and not all(map(seen.holds, identifiers)):
+                    ungrounded[value] = UngroundedValue(
                         interaction=part,
                         step=number,
                         tool=step.call.name,
@@ -102,7 +102,7 @@ def ungrounded_values(trajectory: Trajectory, parts: list[SessionInteraction]) -
                         refused=step.has_failed,
                     )
         seen.add(part.interaction.response or "")
-    return list(found.values())
+    return list(ungrounded.values())
 
 
 def identifiers_in(arguments: JsonObject | None) -> Iterator[tuple[str, str, list[str]]]:

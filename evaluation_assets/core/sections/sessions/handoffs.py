@@ -73,7 +73,7 @@ def findings(task: str, parts: Sequence[SessionInteraction], handed_over: Sequen
     by_target = {handoff.target.order: handoff for handoff in handed_over}
     named = [_Named(part) for part in parts]
     knows: dict[str, set[str]] = {}
-    found: list[HandoffFinding] = []
+    listed: list[HandoffFinding] = []
     turn = -1
     for part in parts[: max(by_target, default=-1) + 1]:
         own = knows.setdefault(part.agent_id, set())
@@ -82,10 +82,10 @@ def findings(task: str, parts: Sequence[SessionInteraction], handed_over: Sequen
             own |= particulars(task) | particulars(part.trajectory.turns[turn].user_message or "")
         if part.order in by_target:
             handoff = by_target[part.order]
-            found.append(_finding(handoff, knows[handoff.source.agent_id], own, named))
+            listed.append(_finding(handoff, knows[handoff.source.agent_id], own, named))
             own |= named[handoff.source.order].messages
         own |= named[part.order].written | named[part.order].results
-    return found
+    return listed
 
 
 class _Named:
@@ -162,6 +162,6 @@ def particulars(text: str) -> frozenset[str]:
 def _as_written(text: str) -> set[str]:
     """What `_PARTICULAR` finds in a text, a word with white space around it only once: most of them have none."""
     if "“" in text or "「" in text:  # addresses may contain these, and whether they do decides what is quoted
-        return {found.group(1) or found.group() for found in _PARTICULAR.finditer(text)}
+        return {match.group(1) or match.group() for match in _PARTICULAR.finditer(text)}
     words = filter(_MAY_BE_PARTICULAR.search, set(_QUOTED.sub(" ", text).split()))
     return {*_QUOTED.findall(text), *_UNQUOTED.findall(" ".join(words))}

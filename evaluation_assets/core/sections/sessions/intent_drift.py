@@ -78,7 +78,7 @@ def change_point(series: Sequence[float]) -> int | None:
     The cut that maximises the difference of means over the standard deviation within both segments. The difference must
     be at least 0.2 and at least one standard deviation.
     """
-    best, found = 0.0, None
+    best, best_cut = 0.0, None
     count = len(series)
     sums = RunningSums(series)
     for cut in range(1, count):
@@ -87,8 +87,8 @@ def change_point(series: Sequence[float]) -> int | None:
         if rise < _SHIFT or weight <= best:
             continue
         if rise >= max(sums.deviation(0, cut), sums.deviation(cut, count)):
-            best, found = weight, cut
-    return found
+            best, best_cut = weight, cut
+    return best_cut
 
 
 def _type(series: Sequence[float], cut: int | None, score: float) -> DriftType:

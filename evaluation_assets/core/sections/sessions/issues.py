@@ -21,7 +21,7 @@ def issues_of(
     seen: SessionEvidence, detections: Sequence[Detection], drift: Drift, drift_source: str | None
 ) -> list[Issue]:
     """All issues of a session, ordered by turn and interaction."""
-    found = [
+    issues = [
         *_tool_issues(seen),
         *_value_issues(seen),
         *_course_issues(seen),
@@ -30,7 +30,7 @@ def issues_of(
         *_drift_issues(seen, drift, drift_source),
     ]
     return sorted(
-        found, key=lambda issue: (-1 if issue.turn_index is None else issue.turn_index, issue.interaction or 0)
+        issues, key=lambda issue: (-1 if issue.turn_index is None else issue.turn_index, issue.interaction or 0)
     )
 
 
@@ -55,44 +55,44 @@ def _tool_issues(seen: SessionEvidence) -> list[Issue]:
     return [_tool_issue(seen, issue) for issue in seen.issues]
 
 
-def _tool_issue(seen: SessionEvidence, found: ToolIssue) -> Issue:
-    step = found.interaction.steps[found.step]
-    message = _TOOL_MESSAGES[found.fault].format(
-        tool=found.tool,
-        turn=found.interaction.turn + 1,
-        available=", ".join(found.available) or "none",
-        names=", ".join(found.parameters) or "no JSON object",
+def _tool_issue(seen: SessionEvidence, issue: ToolIssue) -> Issue:
+    step = issue.interaction.steps[issue.step]
+    message = _TOOL_MESSAGES[issue.fault].format(
+        tool=issue.tool,
+        turn=issue.interaction.turn + 1,
+        available=", ".join(issue.available) or "none",
+        names=", ".join(issue.parameters) or "no JSON object",
     )
     given = seen.trajectory.piece(step.call.raw) if step.call else ""
-    return _issue(found.fault, found.severity, found.interaction, found.step, message, f"{found.tool} {given}")
+    return _issue(issue.fault, issue.severity, issue.interaction, issue.step, message, f"{issue.tool} {given}")
 
 
 def _value_issues(seen: SessionEvidence) -> list[Issue]:
     """Ungrounded identifiers in arguments."""
-    found: list[Issue] = []
+    issues: list[Issue] = []
     for value in seen.ungrounded:
         part = value.interaction
         step = part.steps[value.step]
         message = f"Ungrounded value in turn {part.turn + 1}: {value.parameter} of {value.tool} occurs nowhere before"
         error = step.result.error if step.result else None
         evidence = f"{value.parameter} = {value.value}" + (f", and the call failed: {error}" if error else "")
-        found.append(_issue("ungrounded_value", value.severity, part, value.step, message, evidence))
-    return found
+        issues.append(_issue("ungrounded_value", value.severity, part, value.step, message, evidence))
+    return issues
 
 
 def _course_issues(seen: SessionEvidence) -> list[Issue]:
     """Unresolved failures, ignored results, loops, and incomplete hand-offs."""
-    found: list[Issue] = []
+    issues: list[Issue] = []
     for error in seen.progress.errors:
         if error.recovered_at is None:
             what = "noticed but not fixed" if error.noticed else "ignored"
             message = f"Failure of {error.tool} {what} in turn {error.interaction.turn + 1}"
-            found.append(_issue("open_error", "MEDIUM", error.interaction, error.step, message, error.error))
+            issues.append(_issue("open_error", "MEDIUM", error.interaction, error.step, message, error.error))
     for ignored in seen.progress.ignored:
         message = f"Result of {ignored.tool} ignored in turn {ignored.interaction.turn + 1}"
         result = ignored.interaction.steps[ignored.step].result
         content = seen.trajectory.piece(result.content) if result else ""
-        found.append(_issue("ignored_result", "LOW", ignored.interaction, ignored.step, message, content))
+        issues.append(_issue("ignored_result", "LOW", ignored.interaction, ignored.step, message, content))
     for again in seen.repeated:
         if again.kind == "retry":
             continue
@@ -103,13 +103,13 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
         if again.step is not None and (call := part.steps[again.step].call) is not None:
             what = f"{again.what} {seen.trajectory.piece(call.raw)}"
         severity = "MEDIUM" if again.is_loop and again.kind != "same_message" else "LOW"
-        found.append(_issue(again.kind, severity, part, again.step, message, what))
+        issues.append(_issue(again.kind, severity, part, again.step, message, what))
     for finding in seen.handoffs.values():
         if finding.added:
             source, target = finding.handoff.source, finding.handoff.target
             message = f"Hand-off to {target.agent_id} in turn {source.turn + 1} lacked {', '.join(finding.added[:5])}"
-            found.append(_issue("missing_context", "LOW", source, None, message, target.messages))
-    found += [
+            issues.append(_issue("missing_context", "LOW", source, None, message, target.messages))
+    issues += [
         _issue("refusal", "LOW", part, None, f"Declined in turn {part.turn + 1}", part.messages)
         for part in seen.parts
         if is_refusal(part.messages)
@@ -117,8 +117,8 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
     for stall in seen.progress.stalls:
         part = seen.parts[stall[0]]
         message = f"No new text in {len(stall)} interactions from turn {part.turn + 1} on"
-        found.append(_issue("stall", "MEDIUM", part, None, message, part.messages))
-    return found
+        issues.append(_issue("stall", "MEDIUM", part, None, message, part.messages))
+    return issues
 
 
 _REPEATED = {
@@ -131,15 +131,15 @@ _REPEATED = {
 
 def _retry_issues(seen: SessionEvidence) -> list[Issue]:
     """Unchanged retries after the same error. Other wasted calls are reported by `_course_issues`."""
-    found: list[Issue] = []
+    issues: list[Issue] = []
     for wasted in seen.tool_chain.wasted:
         if wasted.why == "unchanged_retry":
             part = wasted.interaction
             result = part.steps[wasted.step].result
             message = f"{wasted.tool} called again unchanged after the same error in turn {part.turn + 1}"
             error = (result and result.error) or ""
-            found.append(_issue("unchanged_retry", "LOW", part, wasted.step, message, error))
-    return found
+            issues.append(_issue("unchanged_retry", "LOW", part, wasted.step, message, error))
+    return issues
 
 
 def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list[Issue]:
@@ -148,7 +148,7 @@ def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list
     Users who complain or ask back do not say that the response was wrong: often they dislike what is right. An answer
     that ignores a failure is an open error already.
     """
-    found: list[Issue] = []
+    issues: list[Issue] = []
     for turn, detected in enumerate(detections):
         if not detected.is_bad:
             continue
@@ -164,7 +164,7 @@ def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list
         reaction = seen.reactions[turn]
         is_vague = by_user and reaction is not None and reaction.kind in ("complaint", "incomprehension")
         asked = seen.trajectory.turns[turn].user_message
-        found.append(
+        issues.append(
             Issue(
                 kind=detected.type,
                 severity="LOW" if is_vague else "MEDIUM",
@@ -177,7 +177,7 @@ def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list
                 found_by=PANEL,
             )
         )
-    return found
+    return issues
 
 
 def _ignores_failure(seen: SessionEvidence, turn: int) -> bool:

@@ -159,18 +159,18 @@ def _graceful_stop(parts: Sequence[SessionInteraction], errors: Sequence[ErrorPo
 
 def _errors(places: Sequence[_Place]) -> tuple[ErrorPoint, ...]:
     """Failures in order. The places are gone through from the end, where it is known what followed."""
-    found: list[ErrorPoint] = []
+    errors: list[ErrorPoint] = []
     worked: dict[tuple[str | None, str] | None, int] = {}
     following = ""
     for part, number, step in reversed(places):
         tool = _tool(step)
         if step.call is not None and step.result is not None and step.result.error is not None:
             noticed = _NOTICED.matches(following[:_READ]) or takes_from(following, *_call_and_result(part, step))
-            found.append(ErrorPoint(part, number, step.call.name, step.result.error, noticed, worked.get(tool)))
+            errors.append(ErrorPoint(part, number, step.call.name, step.result.error, noticed, worked.get(tool)))
         if _worked(step):
             worked[tool] = part.order
         following = _written(part.trajectory, step) or (following if step.call is None else "")
-    return tuple(reversed(found))
+    return tuple(reversed(errors))
 
 
 def _call_and_result(part: SessionInteraction, step: Step) -> tuple[str, str]:
@@ -214,7 +214,7 @@ def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredR
         seen |= returned
     later: set[str] = set(words(trajectory.final_answer or ""))
     is_followed = bool(trajectory.final_answer)
-    found: list[IgnoredResult] = []
+    ignored: list[IgnoredResult] = []
     used: set[tuple[int, str]] = set()
     for index, (part, number, step) in reversed(list(enumerate(places))):
         if is_followed and _worked(step) and step.call is not None and len(new[index]) >= fewest[index]:
@@ -222,10 +222,10 @@ def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredR
             if not later.isdisjoint(new[index]):
                 used.add((part.turn, name))
             elif _EFFECTS.search(name) is None:
-                found.append(IgnoredResult(part, number, name, len(new[index])))
+                ignored.append(IgnoredResult(part, number, name, len(new[index])))
         later |= written[index]
         is_followed = is_followed or bool(written[index])
-    return tuple(each for each in reversed(found) if (each.interaction.turn, each.tool) not in used)
+    return tuple(each for each in reversed(ignored) if (each.interaction.turn, each.tool) not in used)
 
 
 def _stalls(trajectory: Trajectory, parts: Sequence[SessionInteraction]) -> tuple[tuple[int, ...], ...]:
@@ -256,7 +256,7 @@ def _regressions(places: Sequence[_Place]) -> tuple[int, ...]:
     """Interactions in which a tool that had worked fails twice in a row."""
     worked: set[tuple[str | None, str] | None] = set()
     failing: dict[tuple[str | None, str] | None, int] = {}
-    found: list[int] = []
+    regressions: list[int] = []
     for part, _, step in places:
         if step.call is None or step.result is None:
             continue
@@ -267,5 +267,5 @@ def _regressions(places: Sequence[_Place]) -> tuple[int, ...]:
             continue
         failing[tool] = failing.get(tool, 0) + 1
         if tool in worked and failing[tool] == 2:
-            found.append(part.order)
-    return tuple(found)
+            regressions.append(part.order)
+    return tuple(regressions)

@@ -20,7 +20,7 @@ _READ = 1000
 def cues(kind: str) -> tuple[str, ...]:
     """The cues of a kind in every language, each a regular expression."""
     by_language: dict[str, list[str]] = shipped_yaml("evaluation_assets.core.sections.sessions", "cues.yaml")[kind]
-    return tuple(cue for found in by_language.values() for cue in found)
+    return tuple(cue for patterns in by_language.values() for cue in patterns)
 
 
 @cache
@@ -47,16 +47,16 @@ def reaction(
 ) -> Reaction:
     """The reaction to the response to `message`, given the next message `following`: by cues, or else by similarity."""
     for kind in DISSATISFIED:
-        if (found := _cues(kind).search(following[:_READ])) is not None:
-            return Reaction(kind, found.group().strip(), cosine)
+        if (match := _cues(kind).search(following[:_READ])) is not None:
+            return Reaction(kind, match.group().strip(), cosine)
     return reaction_by_likeness(message, following, cosine, measure, resemblance)
 
 
 def objection(following: str) -> Reaction | None:
     """The reaction of a user who objects to the work of a coding agent, by cues alone; `None` without a cue."""
     for kind in (*DISSATISFIED, "coding_correction"):
-        if (found := _cues(kind).search(following[:_READ])) is not None:
-            return Reaction("correction" if kind == "coding_correction" else kind, found.group().strip())
+        if (match := _cues(kind).search(following[:_READ])) is not None:
+            return Reaction("correction" if kind == "coding_correction" else kind, match.group().strip())
     return None
 
 

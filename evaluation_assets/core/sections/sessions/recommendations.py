@@ -39,12 +39,12 @@ def recommend(
 
     `could_react` is the number of turns that have a next user message.
     """
-    found: list[Recommendation] = []
+    recommendations: list[Recommendation] = []
     of_agents = grouped((issue.agent_id, issue) for issue in issues)
     for agent, own in agents.items():
-        found += _for_agent(agent, own, chain.of(agent), of_agents.get(agent, []))
+        recommendations += _for_agent(agent, own, chain.of(agent), of_agents.get(agent, []))
     if coordination is not None and coordination < LOW:
-        found.append(
+        recommendations.append(
             _advice(
                 None,
                 "Agents are not coordinating well - consider clearer role definitions",
@@ -58,12 +58,12 @@ def recommend(
     ):
         if is_frequent(detected, could_react):
             why = f"{detected} of {could_react} answers that have a next user message"
-            found.append(_advice(None, message, why, [issue for issue in issues if issue.kind == kind]))
-    return found
+            recommendations.append(_advice(None, message, why, [issue for issue in issues if issue.kind == kind]))
+    return recommendations
 
 
 def _for_agent(agent: str, own: Averages, chain: ToolChain, issues: Sequence[Issue]) -> list[Recommendation]:
-    found: list[Recommendation] = []
+    recommendations: list[Recommendation] = []
     for name, score, message, kinds in (
         ("tool use", own.tool_use, f"Consider improving tool selection logic for {agent}", _TOOLS),
         (
@@ -76,23 +76,25 @@ def _for_agent(agent: str, own: Averages, chain: ToolChain, issues: Sequence[Iss
     ):
         if score is not None and score < LOW:
             basis = [issue for issue in issues if issue.kind in kinds]
-            found.append(_advice(agent, message, f"{name} {score:.2f} is below {LOW}", basis))
+            recommendations.append(_advice(agent, message, f"{name} {score:.2f} is below {LOW}", basis))
     if chain.contributed is not None and chain.contributed < LOW:
         message = f"Agent {agent} should plan its calls, and use what they return"
         why = f"{len(chain.wasted)} of {chain.calls} calls were wasted"
-        found.append(_advice(agent, message, why, [issue for issue in issues if issue.kind in _WASTED]))
+        recommendations.append(_advice(agent, message, why, [issue for issue in issues if issue.kind in _WASTED]))
     invented = [issue for issue in issues if issue.kind == "ungrounded_value"]
     if invented:
         message = f"Agent {agent} should take identifiers from what it was given, or ask for them"
-        found.append(_advice(agent, message, invented[0].message, invented))
+        recommendations.append(_advice(agent, message, invented[0].message, invented))
     for kinds, message in (
         (_PARAMETERS, f"Agent {agent} should validate parameters against the tool's schema before calling it"),
         (_REPEATED, f"Agent {agent} should keep track of what was already done"),
     ):
         basis = [issue for issue in issues if issue.kind in kinds and issue.severity != "LOW"]
         if basis:
-            found.append(_advice(agent, message, "; ".join(dict.fromkeys(issue.message for issue in basis[:3])), basis))
-    return found
+            recommendations.append(
+                _advice(agent, message, "; ".join(dict.fromkeys(issue.message for issue in basis[:3])), basis)
+            )
+    return recommendations
 
 
 def _advice(agent: str | None, message: str, because: str, basis: Sequence[Issue]) -> Recommendation:

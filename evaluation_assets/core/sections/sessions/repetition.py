@@ -55,8 +55,8 @@ class Repetition:
 def repetitions(trajectory: Trajectory) -> list[Repetition]:
     """All repetitions in a session, ordered by their first interaction."""
     parts = interactions_of(trajectory)
-    found = [*_calls(parts), *_messages(parts), *_ping_pongs(parts)]
-    return sorted(found, key=lambda repetition: (repetition.places, repetition.kind, repetition.what))
+    every = [*_calls(parts), *_messages(parts), *_ping_pongs(parts)]
+    return sorted(every, key=lambda repetition: (repetition.places, repetition.kind, repetition.what))
 
 
 def _calls(parts: Sequence[SessionInteraction]) -> list[Repetition]:
@@ -95,14 +95,16 @@ def _ping_pongs(parts: Sequence[SessionInteraction]) -> list[Repetition]:
 
     Two agents that exchange something new each time are in a conversation, which is not ping-pong.
     """
-    found: list[Repetition] = []
+    ping_pongs: list[Repetition] = []
     for stretch in _stretches(parts, lambda part: None if _brought_something(part) else part.turn):
         for start, end in alternations([part.agent_id for part in stretch]):
             for first, last in _without_news(stretch[start:end]):
                 again = stretch[start + first : start + last]
                 agents = (again[0].agent_id, again[1].agent_id)
-                found.append(Repetition("ping_pong", agents, " and ".join(agents), tuple(part.order for part in again)))
-    return found
+                ping_pongs.append(
+                    Repetition("ping_pong", agents, " and ".join(agents), tuple(part.order for part in again))
+                )
+    return ping_pongs
 
 
 def _without_news(stretch: Sequence[SessionInteraction]) -> list[tuple[int, int]]:
@@ -129,29 +131,29 @@ def _brought_something(part: SessionInteraction) -> bool:
 
 def _stretches(items: Sequence[T], key: Callable[[T], Hashable]) -> list[list[T]]:
     """Groups of consecutive items with the same key; items with the key `None` are skipped."""
-    found: list[list[T]] = []
+    stretches: list[list[T]] = []
     previous: Hashable = None
     for item in items:
         own = key(item)
         if own is not None:
             if own == previous:
-                found[-1].append(item)
+                stretches[-1].append(item)
             else:
-                found.append([item])
+                stretches.append([item])
         previous = own
-    return found
+    return stretches
 
 
 def alternations(names: Sequence[str]) -> list[tuple[int, int]]:
     """Maximal ranges `[start, end)` in which two different names alternate; each has at least two names."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     start = 0
     for end in range(1, len(names) + 1):
         if end == len(names) or names[end] == names[end - 1]:
             if end - start > 1:
-                found.append((start, end))
+                spans.append((start, end))
             start = end
         elif end - start >= 2 and names[end] != names[end - 2]:
-            found.append((start, end))
+            spans.append((start, end))
             start = end - 1
-    return found
+    return spans

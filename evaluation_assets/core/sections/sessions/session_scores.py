@@ -130,23 +130,23 @@ def detection(
     return Detection(False, "none", min(known)) if known else Detection(None, "none", None)
 
 
-def turn_score(found: Detection) -> float | None:
+def turn_score(detection: Detection) -> float | None:
     """1 for a good response, 0 for a bad one."""
-    return None if found.is_bad is None else float(not found.is_bad)
+    return None if detection.is_bad is None else float(not detection.is_bad)
 
 
-def counts(found: Sequence[Detection]) -> Conversation:
+def counts(detections: Sequence[Detection]) -> Conversation:
     """Count the responses by detection."""
-    types = [detected.type for detected in found if detected.is_bad]
+    types = [detected.type for detected in detections if detected.is_bad]
     return Conversation(
-        total_responses=len(found),
-        good_responses=sum(detected.is_bad is False for detected in found),
+        total_responses=len(detections),
+        good_responses=sum(detected.is_bad is False for detected in detections),
         bad_responses=len(types),
         ccm_detections=types.count("ccm"),
         rdm_detections=types.count("rdm"),
         hallucination_detections=types.count("hallucination"),
         llm_judge_detections=types.count("llm_judge"),
-        not_judged=sum(detected.is_bad is None for detected in found),
+        not_judged=sum(detected.is_bad is None for detected in detections),
     )
 
 

@@ -170,11 +170,11 @@ class _Connection:
 
     async def _list(self) -> list[Tool]:
         client = await self._client
-        found: list[Tool] = []
+        tools: list[Tool] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             page = await client.list_tools(cursor=cursor)
-            found += [
+            tools += [
                 Tool(
                     name=self._mask(tool.name),
                     description=self._mask(tool.description or ""),
@@ -185,7 +185,7 @@ class _Connection:
             cursor = page.next_cursor
             if cursor is None:
                 break
-        return found
+        return tools
 
     async def _while_held(self, asking: Any) -> Any:
         """Await a request to the server; fail as soon as the connection has ended."""

@@ -177,10 +177,10 @@ def load_agent(path: UPath) -> AgentSettings:
         if not agent.is_own:
             return agent
         folder = Path(path.path).parent / (agent.folder or ".")
-        found = agent.model_copy(update={"folder": str(folder.resolve())})
-        if found.provider == PYTHON:
-            found.own_function()
-        return found
+        located = agent.model_copy(update={"folder": str(folder.resolve())})
+        if located.provider == PYTHON:
+            located.own_function()
+        return located
     except InvalidFunction as problem:
         raise InvalidAgent(f"{path}: {problem}") from problem
     except OSError as problem:

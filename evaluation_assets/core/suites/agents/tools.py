@@ -212,12 +212,12 @@ def _imported(name: str, known: Mapping[str, Callable[..., Any]]) -> Callable[..
     if not colon:
         raise InvalidTool(f"unknown tool {name!r}; choose one of: {', '.join(known)}, or write module:function")
     try:
-        found = getattr(importlib.import_module(module), function, None)
+        attribute = getattr(importlib.import_module(module), function, None)
     except ImportError as problem:
         raise InvalidTool(f"tool {name!r}: {problem}") from problem
-    if not callable(found):
+    if not callable(attribute):
         raise InvalidTool(f"tool {name!r}: module {module} has no function {function}")
-    return found
+    return attribute
 
 
 def _parameters_of(function: Callable[..., Any]) -> type[pydantic.BaseModel]:

@@ -34,9 +34,9 @@ def read(source: Source) -> Draft:
     draft = Draft(fields=data)
     first: dict[str, int] = {}
     for index, item in enumerate(given):
-        found = _faults(Case, item, source, lines, ("cases", index))
-        faults += found
-        if found:
+        of_case = _faults(Case, item, source, lines, ("cases", index))
+        faults += of_case
+        if of_case:
             continue
         case = Case.model_validate(item)
         if case.id in first:

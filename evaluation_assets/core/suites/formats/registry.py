@@ -121,11 +121,11 @@ def find_suite(folder: UPath, name: str) -> UPath | None:
     if not folder.exists():
         return None
     places = [folder / f"{name}{extension}" for extension in EXTENSIONS]
-    found = [place for place in places if place.exists()]
-    if len(found) > 1:
-        names = ", ".join(place.name for place in found)
+    existing = [place for place in places if place.exists()]
+    if len(existing) > 1:
+        names = ", ".join(place.name for place in existing)
         raise InvalidSuite(f"{folder}: the suite {name!r} is in several files: {names}; remove all but one")
-    return found[0] if found else None
+    return existing[0] if existing else None
 
 
 def load_suites(folder: UPath) -> tuple[dict[str, LoadedSuite], list[str]]:

@@ -40,11 +40,11 @@ def read(source: Source) -> Draft:
 
 
 def _tasks(source: Source) -> list[tuple[Item, Any]]:
-    found: list[tuple[Item, Any]] = []
+    tasks: list[tuple[Item, Any]] = []
     for item in source.items:
         inside = item.data.get("tasks") if isinstance(item.data, dict) else None
-        found += [(item, task) for task in (inside if isinstance(inside, list) else [item.data])]
-    return found
+        tasks += [(item, task) for task in (inside if isinstance(inside, list) else [item.data])]
+    return tasks
 
 
 def _is_task(task: Any) -> bool:

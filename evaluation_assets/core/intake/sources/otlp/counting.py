@@ -29,7 +29,7 @@ def check_messages(body: bytes, kind: Descriptor) -> None:
     """
     if len(body) < 2 * MOST_OBJECTS:  # a message has at least two bytes
         return
-    found = at = 0
+    count = at = 0
     end, below = len(body), _messages_in(kind)
     around: list[tuple[int, dict[int, Descriptor]]] = []
     while True:
@@ -44,8 +44,8 @@ def check_messages(body: bytes, kind: Descriptor) -> None:
                 if (inner := below.get(tag >> 3)) is None:
                     at += length
                     continue
-                found += 1
-                if found > MOST_OBJECTS:
+                count += 1
+                if count > MOST_OBJECTS:
                     raise OversizedRequest
                 around.append((end, below))
                 end, below = min(at + length, end), _messages_in(inner)

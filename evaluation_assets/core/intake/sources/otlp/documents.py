@@ -96,15 +96,15 @@ def _about(group: JsonObject, key: str) -> JsonObject:
 
 def _accepted(resource: JsonObject, scope: JsonObject, signal: Signal, parts: Parts) -> dict[str, list[JsonObject]]:
     """The items of one library by trace."""
-    found: dict[str, list[JsonObject]] = {}
+    by_trace: dict[str, list[JsonObject]] = {}
     for item in list_in(scope.get(_LAYERS[signal][2])):
         if signal == "logs" and not _is_gen_ai(item):
             parts.ignored += 1
         elif (problem := _problem(resource, scope, item)) is not None:
             parts.reject(1, problem)
         else:
-            found.setdefault(item["traceId"], []).append(item)
-    return found
+            by_trace.setdefault(item["traceId"], []).append(item)
+    return by_trace
 
 
 def _problem(resource: JsonObject, scope: JsonObject, item: Any) -> str | None:

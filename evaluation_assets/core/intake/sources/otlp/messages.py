@@ -59,17 +59,17 @@ def status(code: int, message: str) -> bytes:
 
 
 def _json(message: Message) -> JsonObject:
-    found: JsonObject = {}
+    document: JsonObject = {}
     for field, value in message.ListFields():
         if field.is_repeated:
-            found[field.json_name] = [_json(item) for item in value] if field.message_type else list(value)
+            document[field.json_name] = [_json(item) for item in value] if field.message_type else list(value)
         elif field.message_type:
-            found[field.json_name] = _json(value)
+            document[field.json_name] = _json(value)
         elif field.cpp_type in _LONG:
-            found[field.json_name] = str(value)
+            document[field.json_name] = str(value)
         else:
-            found[field.json_name] = _encoded(field, value)
-    return found
+            document[field.json_name] = _encoded(field, value)
+    return document
 
 
 def _encoded(field: FieldDescriptor, value: Any) -> Any:

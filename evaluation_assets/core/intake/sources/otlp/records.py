@@ -38,8 +38,8 @@ def trace_id_of(record: JsonObject) -> str | None:
         for resource in objects_in(record.get(resources)):
             for scope in objects_in(resource.get(scopes)):
                 for item in objects_in(scope.get(items)):
-                    if isinstance(found := item.get("traceId"), str):
-                        return found
+                    if isinstance(trace_id := item.get("traceId"), str):
+                        return trace_id
     return None
 
 

@@ -71,8 +71,8 @@ class AgentSession:
                 head = stream.read(_HEAD)
         except (OSError, EOFError):
             return None
-        if (found := _FOLDER.search(head)) is not None:
-            return _text(found[1])
+        if (match := _FOLDER.search(head)) is not None:
+            return _text(match[1])
         named = _FOLDER_IN_PROMPT.search(head)
         return None if named is None else named[1].decode("utf-8", "replace")
 
@@ -96,7 +96,7 @@ def of_files(root: Path, files: Mapping[str, Path], known_folder: str | None = N
 
 def _text(document: bytes) -> str | None:
     try:
-        found = json.loads(document)
+        text = json.loads(document)
     except ValueError:
         return None
-    return found if isinstance(found, str) else None
+    return text if isinstance(text, str) else None

@@ -140,8 +140,8 @@ class CodingAgentStore:
         Raises:
             StoreError: a database of the agent cannot be read.
         """
-        found = [session for folder, sessions in self.agent.folders(self.environment) for session in sessions(folder)]
-        for session in sorted(found, key=lambda one: one.ended_at):
+        ended = [session for folder, sessions in self.agent.folders(self.environment) for session in sessions(folder)]
+        for session in sorted(ended, key=lambda one: one.ended_at):
             if after < session.ended_at <= until and self._is_of_project(session) and wanted(_id_of(session)):
                 yield from self._trace(session)
 

@@ -78,8 +78,8 @@ class FileStore:
                 raise
             why = " ".join(str(problem).split()) or type(problem).__name__  # each store has errors of its own
             raise StoreError(f"{without_credentials(str(self._root))} cannot be listed: {why}") from problem
-        found = [self._trace(path) for path in files if not _is_in(path, self._home)]
-        return sorted((trace for trace in found if trace is not None), key=attrgetter("ended_at", "id"))
+        traces = [self._trace(path) for path in files if not _is_in(path, self._home)]
+        return sorted((trace for trace in traces if trace is not None), key=attrgetter("ended_at", "id"))
 
     def _files(self) -> Sequence[UPath]:
         try:

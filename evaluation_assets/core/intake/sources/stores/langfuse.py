@@ -80,8 +80,8 @@ class LangfuseTraces:
                 ends[root.trace_id] = max(in_utc(root.end_time), ends.get(root.trace_id, after))
         for name, ended_at in sorted(ends.items(), key=lambda item: (item[1], item[0])):
             if wanted(name):
-                found = self._observations(_PAGE_WITH_TEXTS, fields=_FIELDS, trace_id=name)
-                yield Trace(id=name, ended_at=ended_at, record=_record(name, list(found)))
+                observations = self._observations(_PAGE_WITH_TEXTS, fields=_FIELDS, trace_id=name)
+                yield Trace(id=name, ended_at=ended_at, record=_record(name, list(observations)))
 
     def id_of(self, record: JsonObject) -> str | None:
         """The ID of the trace that a record holds."""
@@ -108,10 +108,10 @@ class LangfuseTraces:
 
         def page_at(cursor: str | None) -> tuple[list[ObservationV2], str | None]:
             with _explained(self._settings):
-                found = self._api.observations.get_many(
+                answer = self._api.observations.get_many(
                     limit=page, cursor=cursor, request_options={"max_retries": _RETRIES}, **query
                 )
-            return found.data, found.meta.cursor
+            return answer.data, answer.meta.cursor
 
         return paged(page_at)
 
@@ -127,13 +127,13 @@ def _iso(moment: datetime) -> str:
 def _record(name: str, observations: list[ObservationV2]) -> JsonObject:
     """A trace as a download in Langfuse's UI has it."""
     by_id = {each.id: each for each in observations}  # what changes between two pages may be on both
-    found: list[JsonObject] = [orjson.loads(each.json()) for each in by_id.values()]
+    documents: list[JsonObject] = [orjson.loads(each.json()) for each in by_id.values()]
     trace: JsonObject = {"id": name}
-    for one in found:
+    for one in documents:
         trace |= {key: one[key] for key in _OF_TRACE if one.get(key) and key not in trace}
         if one.get("traceName"):
             trace.setdefault("name", one["traceName"])
-    return {"trace": trace, "observations": found}
+    return {"trace": trace, "observations": documents}
 
 
 @contextmanager

@@ -73,14 +73,14 @@ class LangsmithTraces:
         for name, (ended_at, started_at) in sorted(ends.items(), key=lambda item: (item[1][0], item[0])):
             if wanted(name):
                 with _explained(self._settings):
-                    found = self._api.traces.list_runs(
+                    listed = self._api.traces.list_runs(
                         name,
                         project_id=self._project(),
                         min_start_time=started_at - _MARGIN,
                         max_start_time=ended_at + _MARGIN,
                         selects=_SELECTED,
                     )
-                if runs := [_run(each) for each in found.items or ()]:  # none if it was deleted meanwhile
+                if runs := [_run(each) for each in listed.items or ()]:  # none if it was deleted meanwhile
                     yield Trace(id=name, ended_at=ended_at, record=_tree(name, runs))
 
     def id_of(self, record: JsonObject) -> str | None:

@@ -55,8 +55,8 @@ class MlflowStore:
         """Yield the traces that ended in `(after, until]`; those at work have no duration yet and are left out."""
         within = f"trace.end_time_ms > {_milliseconds(after)} AND trace.end_time_ms <= {_milliseconds(until)}"
         condition = f"{within} AND {self._settings.filter}" if self._settings.filter else within
-        found = [info for info in self._infos(condition) if info.execution_duration is not None]
-        ends = {info.trace_id: info.request_time + (info.execution_duration or 0) for info in found}
+        ended = [info for info in self._infos(condition) if info.execution_duration is not None]
+        ends = {info.trace_id: info.request_time + (info.execution_duration or 0) for info in ended}
         names = sorted((name for name in ends if wanted(name)), key=lambda name: (ends[name], name))
         for batch in chunks(names, _BATCH):
             traces = self._traces(batch)
@@ -77,29 +77,29 @@ class MlflowStore:
             StoreError: one that is named does not exist.
         """
         all_of_them = self._asked(lambda: self._client.search_experiments(max_results=_EXPERIMENTS))
-        found = {one.name: one.experiment_id for one in all_of_them}
+        id_of = {one.name: one.experiment_id for one in all_of_them}
         names = self._settings.experiments
-        if missing := [name for name in names if name not in found]:
+        if missing := [name for name in names if name not in id_of]:
             raise StoreError(
                 f"no experiment {', '.join(missing)} in MLflow at {self._settings.place}. "
                 "Correct `experiments` in sources.yaml."
             )
-        return [found[name] for name in names] if names else list(found.values())
+        return [id_of[name] for name in names] if names else list(id_of.values())
 
     def _infos(self, condition: str) -> list[TraceInfo]:
-        found: list[TraceInfo] = []
+        infos: list[TraceInfo] = []
         token: str | None = None
         while True:
             page = self._search(condition, False, _PAGE, token)
-            found += [trace.info for trace in page]
+            infos += [trace.info for trace in page]
             token = page.token
             if not token:
-                return found
+                return infos
 
     def _traces(self, names: Sequence[str]) -> dict[str, MlflowTrace]:
         quoted = ", ".join(f"'{name}'" for name in names)
-        found = self._search(f"trace.request_id IN ({quoted})", True, len(names), None)
-        return {trace.info.trace_id: trace for trace in found}
+        traces = self._search(f"trace.request_id IN ({quoted})", True, len(names), None)
+        return {trace.info.trace_id: trace for trace in traces}
 
     def _search(self, condition: str, include_spans: bool, most: int, token: str | None) -> PagedList[MlflowTrace]:
         return self._asked(

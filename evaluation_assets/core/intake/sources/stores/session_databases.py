@@ -96,7 +96,7 @@ def _stored_record(storage: Path, info: JsonObject) -> JsonObject:
 
 def _goose_record(database: Path, row: JsonObject) -> JsonObject:
     """A session as `goose session export --format json` writes it."""
-    columns = {found["name"] for found in _rows(database, "PRAGMA table_info(messages)")}
+    columns = {column["name"] for column in _rows(database, "PRAGMA table_info(messages)")}
     metadata = "metadata_json" if "metadata_json" in columns else "NULL"
     query = (
         f"SELECT message_id, role, content_json, created_timestamp, {metadata} AS metadata_json "  # noqa: S608
@@ -138,8 +138,8 @@ def _rows(database: Path, query: str, *values: str) -> list[JsonObject]:
 def _json(document: Any, missing: Any) -> Any:
     """The value of a JSON column; that of a missing or damaged one has no content."""
     with suppress(orjson.JSONDecodeError, TypeError):
-        found = orjson.loads(document)
-        return found if isinstance(found, type(missing)) else missing
+        parsed = orjson.loads(document)
+        return parsed if isinstance(parsed, type(missing)) else missing
     return missing
 
 
@@ -156,7 +156,7 @@ def _of_milliseconds(value: float) -> datetime:
 def _of_text(value: Any) -> datetime:
     """A time of SQLite, which is in UTC."""
     try:
-        found = datetime.fromisoformat(str(value))
+        time = datetime.fromisoformat(str(value))
     except ValueError:
         return datetime.fromtimestamp(0, UTC)
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

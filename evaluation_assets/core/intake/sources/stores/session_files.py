@@ -36,11 +36,11 @@ def claude_code_sessions(projects: Path) -> Iterator[AgentSession]:
 
 def codex_sessions(home: Path) -> Iterator[AgentSession]:
     """`sessions/YYYY/MM/DD/rollout-*.jsonl`, `archived_sessions/rollout-*.jsonl`; old ones are compressed (`.zst`)."""
-    found: dict[str, Path] = {}
+    by_name: dict[str, Path] = {}
     for folder in (home / "archived_sessions", home / "sessions"):
         for path in (*_files(folder, "**/rollout-*.jsonl.zst"), *_files(folder, "**/rollout-*.jsonl")):
-            found[path.name.removesuffix(".zst")] = path  # both exist while a session is archived or compressed
-    for path in found.values():
+            by_name[path.name.removesuffix(".zst")] = path  # both exist while a session is archived or compressed
+    for path in by_name.values():
         yield from _session(home, {path.name: path})
 
 

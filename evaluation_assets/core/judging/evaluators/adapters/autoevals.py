@@ -127,10 +127,10 @@ def _needs(name: str, scorer: Any, called_with: Mapping[str, Any]) -> tuple[str,
     return ("output", *(each for each in ("expected", "context") if each in used))
 
 
-def _score(found: AutoevalsScore) -> Score:
-    about = dict(found.metadata or {})
+def _score(result: AutoevalsScore) -> Score:
+    about = dict(result.metadata or {})
     reason = about.pop("rationale", None)
-    return Score(found.score, told(reason, about))
+    return Score(result.score, told(reason, about))
 
 
 class _NoRateLimit(Exception):

@@ -75,18 +75,18 @@ def metric(name: str, arguments: Mapping[str, Any]) -> Metric:
     return Metric(score)
 
 
-def _score(found: InspectScore) -> Score:
+def _score(result: InspectScore) -> Score:
     """A grade or a number from 0 to 1.
 
     Raises:
         NoScore: it is neither; of other values Inspect makes 0.
     """
-    value = found.value
+    value = result.value
     if isinstance(value, str) and value in _GRADES:
-        return Score(_GRADES[value], found.explanation)
+        return Score(_GRADES[value], result.explanation)
     if isinstance(value, int | float) and not math.isnan(value):
-        return Score(float(value), found.explanation)
-    raise NoScore(f"no score ({found.reason or type(value).__name__}): {(found.explanation or '')[:500]}")
+        return Score(float(value), result.explanation)
+    raise NoScore(f"no score ({result.reason or type(value).__name__}): {(result.explanation or '')[:500]}")
 
 
 def _state(case: Case, output: str, expected: str) -> TaskState:

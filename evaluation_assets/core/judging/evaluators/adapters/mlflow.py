@@ -121,17 +121,17 @@ def _retrieval(name: str, model: str, case: Case) -> Feedback:
     )
 
 
-def _score(found: Feedback) -> Score:
+def _score(feedback: Feedback) -> Score:
     """A rating or a number.
 
     Raises:
         NoScore: it is neither, or the scorer reports an error.
     """
-    if found.error is not None:
-        raise NoScore(str(found.error))
-    value = getattr(found.value, "value", found.value)
+    if feedback.error is not None:
+        raise NoScore(str(feedback.error))
+    value = getattr(feedback.value, "value", feedback.value)
     if isinstance(value, str) and value.lower() in _RATINGS:
-        return Score(_RATINGS[value.lower()], found.rationale)
+        return Score(_RATINGS[value.lower()], feedback.rationale)
     if isinstance(value, bool | int | float):
-        return Score(float(value), found.rationale)
-    raise NoScore(f"no score: the rating is {str(value)[:200]!r} ({(found.rationale or '')[:500]})")
+        return Score(float(value), feedback.rationale)
+    raise NoScore(f"no score: the rating is {str(value)[:200]!r} ({(feedback.rationale or '')[:500]})")

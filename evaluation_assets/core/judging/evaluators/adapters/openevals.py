@@ -119,12 +119,12 @@ def asking_judge(
 
 def _shipped() -> dict[str, str]:
     """The prompts of the package by the name of their metric, without those about images, sound, and categories."""
-    found = {
+    by_name = {
         name.removesuffix("_PROMPT").replace("_PROMPT_", "_").lower(): value
         for name, value in vars(prompts).items()
         if name.isupper() and isinstance(value, str) and "{attachments}" not in value
     }
-    return {name: prompt for name, prompt in found.items() if name not in _CATEGORIES}
+    return {name: prompt for name, prompt in by_name.items() if name not in _CATEGORIES}
 
 
 def _comparison(compare: Callable[..., Any]) -> Callable[[Case, ChatModel], Coroutine[Any, Any, Score]]:

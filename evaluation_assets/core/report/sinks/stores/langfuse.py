@@ -47,8 +47,8 @@ class LangfuseSink:
             while True:
                 page = self._http.get("/api/public/v3/scores", asked | ({"cursor": cursor} if cursor else {}))
                 for each in page["data"]:
-                    if (found := _annotation(each)) is not None:
-                        yield found
+                    if (annotation := _annotation(each)) is not None:
+                        yield annotation
                 cursor = page["meta"].get("cursor")
                 if not cursor:
                     break

@@ -37,7 +37,7 @@ class LangsmithSink:
             while True:
                 asked = {"run": some, "limit": _PAGE, "offset": offset}
                 page = self._http.get(_FEEDBACK, asked)
-                yield from (found for each in page if (found := _annotation(each)) is not None)
+                yield from (annotation for each in page if (annotation := _annotation(each)) is not None)
                 offset += len(page)
                 if len(page) < _PAGE:
                     break

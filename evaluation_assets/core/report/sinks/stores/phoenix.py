@@ -43,7 +43,7 @@ class PhoenixSink:
                     if problem.status == 404:  # none of these traces is there any more
                         break
                     raise
-                yield from (found for each in page["data"] if (found := _by_a_person(each)) is not None)
+                yield from (annotation for each in page["data"] if (annotation := _by_a_person(each)) is not None)
                 cursor = page.get("next_cursor")
                 if not cursor:
                     break

@@ -94,10 +94,10 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 asked = _numbers(message)
                 handed_on.add(message)
             case Message():
-                found = list(values_in(event.text)) if has_result else []
+                in_result = list(values_in(event.text)) if has_result else []
                 unsupported = [
                     value
-                    for value in found
+                    for value in in_result
                     if _may_be_checked(event.text, value)
                     and not given.holds(value)
                     and not _follows(value, event, last)
@@ -105,7 +105,7 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                     and not (value.kind == "number" and not totals.isdisjoint(map(float, value.forms)))
                 ]
                 if not (has_result and handed_on.is_handed_on(event)):
-                    yield from _of_message(event, found, unsupported, given, asked, results)
+                    yield from _of_message(event, in_result, unsupported, given, asked, results)
                 given.add(event.text)
                 handed_on.add(event.text)
             case PlacedStep():
@@ -182,7 +182,7 @@ def _not_computed(
 
 def _last_results(course: Course) -> dict[tuple[str, str], int]:
     """The last result that has a value, by kind and form. Code that prints what it was given has found nothing."""
-    found: dict[tuple[str, str], int] = {}
+    last: dict[tuple[str, str], int] = {}
     for placed in course.calls:
         written: set[str] = set()
         if may_do_anything(placed.call):
@@ -191,8 +191,8 @@ def _last_results(course: Course) -> dict[tuple[str, str], int]:
             )
         for value in values_in(placed.result):
             if written.isdisjoint(value.forms):
-                found.update(((value.kind, form), placed.order) for form in value.forms)
-    return found
+                last.update(((value.kind, form), placed.order) for form in value.forms)
+    return last
 
 
 def _follows(value: Value, message: Message, last: Mapping[tuple[str, str], int]) -> bool:
@@ -239,17 +239,17 @@ def _is_one_rounded(figure: float, ordered: Sequence[float]) -> bool:
 
 def _is_converted(value: Value, text: str, numbers: Sequence[float]) -> bool:
     """Whether a figure with a unit is one of the numbers in another one."""
-    found = _MEASURE.match(text, value.end)
-    if found is None or found.lastgroup is None:
+    match = _MEASURE.match(text, value.end)
+    if match is None or match.lastgroup is None:
         return False
-    factor, offset = _CONVERSIONS[found.lastgroup]
+    factor, offset = _CONVERSIONS[match.lastgroup]
     figure = float(value.forms[0])
     return any(abs(number * factor + offset - figure) <= max(0.5, figure * _CONVERTED) for number in numbers)
 
 
 def _sums_of_lines(text: str, values: Sequence[Value]) -> set[int]:
     """Where figures begin that are the sum of the last numbers before them, in a line that adds numbers."""
-    found: set[int] = set()
+    sums: set[int] = set()
     line_end, total, sign = -1, 0, None
     totals: set[int] = set()
     for value in values:
@@ -266,15 +266,15 @@ def _sums_of_lines(text: str, values: Sequence[Value]) -> set[int]:
             and sign.end() <= value.start
             and not totals.isdisjoint(range(total - cents - 1, total - cents + 2))
         ):
-            found.add(value.start)
+            sums.add(value.start)
         totals.add(total)
         total += cents
-    return found
+    return sums
 
 
 def _sums_of_items(text: str, values: Sequence[Value]) -> set[int]:
     """Where figures begin that are the sum of the last figures of the lines before them: of all, or of one label."""
-    found: set[int] = set()
+    line_sums: set[int] = set()
     sums: dict[str, list[int]] = {}
     line_end, cents, label = -1, None, ""
     for value in values:
@@ -291,13 +291,13 @@ def _sums_of_items(text: str, values: Sequence[Value]) -> set[int]:
             label = text[text.rfind("\n", 0, value.start) + 1 : value.start].partition(":")[0].strip(" *-•").casefold()
         cents = round(float(value.forms[0]) * 100)
         if any(abs(cents - each) <= 1 for own in sums.values() for each in own[1:]):
-            found.add(value.start)
-    return found
+            line_sums.add(value.start)
+    return line_sums
 
 
 def _products_of_lines(text: str, values: Sequence[Value]) -> set[int]:
     """Where figures begin that are the product or quotient of two before them, in a line that multiplies or divides."""
-    found: set[int] = set()
+    products: set[int] = set()
     line_end, sign = -1, None
     factors: list[float] = []
     for value in values:
@@ -310,9 +310,9 @@ def _products_of_lines(text: str, values: Sequence[Value]) -> set[int]:
             sign = _PRODUCT.search(text, text.rfind("\n", 0, value.start) + 1, line_end)
         figure = float(value.forms[0])
         if sign is not None and sign.start() < value.start and _is_product(figure, factors[-_MOST_FACTORS:]):
-            found.add(value.start)
+            products.add(value.start)
         factors.append(figure)
-    return found
+    return products
 
 
 def _is_product(figure: float, factors: Sequence[float]) -> bool:
@@ -325,8 +325,8 @@ def _is_product(figure: float, factors: Sequence[float]) -> bool:
 
 
 def _numbers(text: str) -> list[float]:
-    found = (value for value in values_in(text) if value.kind == "number")
-    return [float(form) for value in found for form in (value.forms[0], *value.parts)]
+    numbers = (value for value in values_in(text) if value.kind == "number")
+    return [float(form) for value in numbers for form in (value.forms[0], *value.parts)]
 
 
 DETECTOR = Detector(name="answers", version="4", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

@@ -48,7 +48,7 @@ def _detect(course: Course) -> Iterator[Detected]:
 
 
 def _of_call(made: PlacedStep, given: Given, named: Mapping[str, set[str]]) -> Iterator[Detected]:
-    values = [found for text in _leaves(made.trajectory.arguments(made.call)) for found in _checked(text, given)]
+    values = [checked for text in _leaves(made.trajectory.arguments(made.call)) for checked in _checked(text, given)]
     codes = {value.forms[0] for value, _ in values if value.kind == "code"}
     said: set[tuple[str, str]] = set()
     searched = _Searched(made)
@@ -115,10 +115,10 @@ def _contradicts(code: str, codes: set[str], named: Mapping[str, set[str]]) -> b
 
 
 def _by_shape(codes: Iterable[str]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    by_shape: dict[str, set[str]] = {}
     for code in codes:
-        found.setdefault(_shape(code), set()).add(code)
-    return found
+        by_shape.setdefault(_shape(code), set()).add(code)
+    return by_shape
 
 
 def _shape(code: str) -> str:

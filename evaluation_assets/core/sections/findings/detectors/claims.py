@@ -116,8 +116,8 @@ def _does(action: Action, made: PlacedStep) -> bool:
 
 
 def _codes(text: str) -> set[str]:
-    found = {form for value in values_in(text) if value.kind == "code" for form in value.forms}
-    return found | {code.casefold() for code in _CODE.findall(text)}
+    forms = {form for value in values_in(text) if value.kind == "code" for form in value.forms}
+    return forms | {code.casefold() for code in _CODE.findall(text)}
 
 
 DETECTOR = Detector(name="claims", version="5", kinds=("unperformed_claim",), detect=_detect)

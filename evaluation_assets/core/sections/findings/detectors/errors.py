@@ -113,15 +113,15 @@ def _texts_after(course: Course) -> list[str]:
     for message in course.messages:
         said.setdefault(message.order, []).append(_read(message.text))
     following = "\n".join(said.get(len(course.steps), []))
-    found = [""] * len(course.steps)
+    texts = [""] * len(course.steps)
     for placed in reversed(course.steps):
-        found[placed.order] = following
+        texts[placed.order] = following
         thought = placed.step.thought
         written = [_read(trajectory.piece(thought)) if thought else "", *said.get(placed.order, [])]
         if placed.step.call is not None and placed.call.name == _THINKS:
             written.append(_read(placed.arguments_text))
         following = "\n".join(filter(None, written)) or following
-    return found
+    return texts
 
 
 def _read(text: str) -> str:

@@ -38,8 +38,8 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 add(knowledge)
             case Message(text=text):
                 is_claim = has_result and not handed_on.is_handed_on(event)
-                if is_claim and (found := _first_new_name(text, given)) is not None:
-                    start, end = found
+                if is_claim and (new_name := _first_new_name(text, given)) is not None:
+                    start, end = new_name
                     place, said = event.place(start, end), text[start:end]
                     yield Detected(kind="unsupported_answer", place=place, evidence=said, severity="LOW")
                     yield Claim(place=place, text=said, verdict="not_found")

@@ -68,9 +68,9 @@ def answer_of(trajectory: Trajectory) -> Answer:
     submitted = ((at, at.step.call.raw) for at in reversed(steps) if at.step.call is not None)
     for at, span in chain(said, submitted):
         for form in dict.fromkeys((final, orjson.dumps(final).decode()[1:-1])):
-            found = trajectory.text.rfind(form, *span)
-            if found >= 0:
-                return Answer(at, (found, found + len(form)))
+            start = trajectory.text.rfind(form, *span)
+            if start >= 0:
+                return Answer(at, (start, start + len(form)))
     raise NotApplicable("the answer is not in what an agent wrote")
 
 
@@ -107,8 +107,8 @@ def _contradicting(trajectory: Trajectory, random: Random, types: Collection[Val
         if other is None:
             continue
         start = answer.span[0]
-        found = [(start + each.start(), start + each.end()) for each in occurrences(said, value)]
-        return _answered(trajectory, answer, [Edit(*span, other) for span in found])
+        spans = [(start + each.start(), start + each.end()) for each in occurrences(said, value)]
+        return _answered(trajectory, answer, [Edit(*span, other) for span in spans])
     raise NotApplicable(f"no {what} in the answer that occurs before it")
 
 

@@ -43,7 +43,7 @@ def wrong_argument(trajectory: Trajectory, random: Random) -> Changed:
 def _values(trajectory: Trajectory, at: At) -> dict[tuple[ValueType, str], None]:
     assert at.step.call is not None
     arguments = trajectory.arguments(at.step.call)
-    return dict.fromkeys(found for text in _texts(arguments) for found in values_in(text))
+    return dict.fromkeys(value for text in _texts(arguments) for value in values_in(text))
 
 
 def _texts(value: Any) -> list[str]:
@@ -57,12 +57,12 @@ def _texts(value: Any) -> list[str]:
 def _replaced(trajectory: Trajectory, at: At, value: str, other: str) -> Changed | None:
     call = at.step.call
     assert call is not None
-    found = [
+    spans = [
         (call.raw[0] + each.start(), call.raw[0] + each.end()) for each in occurrences(_raw(trajectory, at), value)
     ]
-    if not found:
+    if not spans:
         return None  # the raw text has the value in another form
-    changed = edited(trajectory, (Edit(start, end, other) for start, end in found))
+    changed = edited(trajectory, (Edit(start, end, other) for start, end in spans))
     if call.arguments is not None:
         arguments = _with_other(call.arguments, value, other)
         changed = with_call(changed, at.index, lambda own: replace(own, arguments=arguments))
@@ -70,7 +70,7 @@ def _replaced(trajectory: Trajectory, at: At, value: str, other: str) -> Changed
     before: JsonObject | None = trajectory.arguments(call)
     if now is None or changed.arguments(now) in (None, before):
         return None
-    start = found[0][0]
+    start = spans[0][0]
     return Changed(
         trajectory=changed, place=at.place((start, start + len(other))), origin=at.place((start, start + len(value)))
     )

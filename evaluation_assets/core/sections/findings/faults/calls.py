@@ -184,5 +184,5 @@ def _names(trajectory: Trajectory, at: At) -> Iterator[Span]:
     end = at.step.end if result is None else result.content[0]
     named = re.compile(rf"(?<![\w.\-]){re.escape(call.name)}(?![\w.\-])")
     for start, stop in ((call_start(trajectory, at), call.raw[0]), (call.raw[1], end)):
-        for found in named.finditer(trajectory.text, start, stop):
-            yield found.span()
+        for match in named.finditer(trajectory.text, start, stop):
+            yield match.span()

@@ -125,8 +125,8 @@ def call_start(trajectory: Trajectory, at: At) -> int:
         raise NotApplicable("the step has no call of its own")
     ends = [span[1] for span in (step.thought, step.message) if span is not None and span[1] <= step.call.raw[0]]
     asked = trajectory.turns[at.turn].user_message
-    if asked and not ends and (found := trajectory.text.find(asked, step.start, step.call.raw[0])) >= 0:
-        ends.append(found + len(asked))
+    if asked and not ends and (begin := trajectory.text.find(asked, step.start, step.call.raw[0])) >= 0:
+        ends.append(begin + len(asked))
     if not ends:
         return step.start
     closing = _CLOSING.match(trajectory.text, max(ends), step.call.raw[0])
@@ -137,11 +137,11 @@ def user_message_end(trajectory: Trajectory, turn: int) -> int:
     """Where the text of a turn's user message ends; where the turn begins if the text does not have the message."""
     first = next(at.step for at in located(trajectory) if at.turn == turn)
     asked = trajectory.turns[turn].user_message or ""
-    found = trajectory.text.find(asked, first.start, first.end)
-    if not asked or found < 0:
+    begin = trajectory.text.find(asked, first.start, first.end)
+    if not asked or begin < 0:
         return first.start
-    closing = _CLOSING.match(trajectory.text, found + len(asked), first.end)
-    return found + len(asked) if closing is None else closing.end()
+    closing = _CLOSING.match(trajectory.text, begin + len(asked), first.end)
+    return begin + len(asked) if closing is None else closing.end()
 
 
 def _moved(step: Step, moved: Callable[[int], int]) -> Step:
@@ -187,8 +187,8 @@ def _usage(total: Usage | None, before: Sequence[Step], after: Sequence[Step]) -
         is_reported = any(each is not None for each in old)
         difference = sum(filter(None, new)) - sum(filter(None, old))
         known[name] = None if value is None or not is_reported else max(0, value + difference)
-    found = replace(total, **known)
-    return replace(found, is_list_price=total.is_list_price and found.cost_usd is not None)
+    usage = replace(total, **known)
+    return replace(usage, is_list_price=total.is_list_price and usage.cost_usd is not None)
 
 
 def _latency(total_ms: float, before: Sequence[Step], after: Sequence[Step]) -> float | None:

@@ -70,20 +70,20 @@ def injected(trajectory: Trajectory, operator: Operator, seed: int) -> Pair:
         NotApplicable: the run has nothing that the operator could change.
     """
     drawn = Random(int(digest(operator.name, str(seed), trajectory.id), 16))  # noqa: S311  (not for cryptography)
-    found = operator.change(trajectory, drawn)
+    change = operator.change(trajectory, drawn)
     label: JsonObject = {
         "operator": operator.name,
         "kind": operator.kind,
         "of": trajectory.id,
         "seed": seed,
-        "place": _plain(found.place),
+        "place": _plain(change.place),
     }
-    changed = replace(found.trajectory, id=f"{trajectory.id}~{operator.name}", source=None)
+    changed = replace(change.trajectory, id=f"{trajectory.id}~{operator.name}", source=None)
     if operator.is_control:
         changed = replace(changed, labels={**trajectory.labels, INJECTED: label})
     else:
         changed = replace(changed, labels={INJECTED: label}, success=None)
-    return Pair(operator=operator, original=trajectory, changed=changed, place=found.place, origin=found.origin)
+    return Pair(operator=operator, original=trajectory, changed=changed, place=change.place, origin=change.origin)
 
 
 def _plain(place: Place) -> JsonObject:

@@ -25,9 +25,9 @@ _MOST_NAMES = 2000
 
 def values_in(text: str) -> Iterator[tuple[ValueType, str]]:
     """The values in a text with their types."""
-    for found in _ANY.finditer(text):
-        value = found.group()
-        type_: ValueType = next(name for name in _PATTERNS if name == found.lastgroup)
+    for match in _ANY.finditer(text):
+        value = match.group()
+        type_: ValueType = next(name for name in _PATTERNS if name == match.lastgroup)
         if type_ != "number" or sum(map(str.isdigit, value)) >= _FEWEST_DIGITS:
             yield type_, value
 
@@ -61,21 +61,21 @@ def other_value(type_: ValueType, value: str, random: Random, text: str) -> str 
     if type_ in ("name", "code"):
         return None if _is_common(type_, value, text) else _other_name(type_, value, random, text)
     for _ in range(_ATTEMPTS):
-        found = _CHANGES[type_](value, random)
-        if found is not None and found != value and not has_value(text, found):
-            return found
+        changed = _CHANGES[type_](value, random)
+        if changed is not None and changed != value and not has_value(text, changed):
+            return changed
     return None
 
 
 def _other_name(type_: ValueType, value: str, random: Random, text: str) -> str | None:
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for match in re.finditer(_PATTERNS[type_], text):
         name = match.group()
         if name not in value and value not in name and len(name.split()) == len(value.split()):
-            found[name] = None
-            if len(found) >= _MOST_NAMES:
+            names[name] = None
+            if len(names) >= _MOST_NAMES:
                 break
-    alike = [name for name in found if type_ == "name" or len(name) == len(value)]
+    alike = [name for name in names if type_ == "name" or len(name) == len(value)]
     random.shuffle(alike)
     return next((name for name in alike if not _is_common(type_, name, text)), None)
 
