@@ -1,5 +1,6 @@
 """What is printed of outcomes of evaluations. Importing it takes as long as importing the report."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -108,7 +109,8 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
         yield _fact("gate", f"{gate.verdict}: {''.join(gate.reasons[:1])}{more}")
     else:
         why = why_no_baseline(home, report.drop, report.sidecar.suite)
-        yield _fact("gate", f"no baseline: {why}" if why else "no baseline")
+        promote = f"; `baseline promote {shlex.quote(report.drop)}` accepts this drop as one"
+        yield _fact("gate", f"no baseline{f': {why}' if why else promote}")
 
 
 def _criteria(criteria: Sequence[CriterionSummary]) -> Iterator[Line]:

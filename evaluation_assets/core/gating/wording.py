@@ -18,6 +18,9 @@ NOTHING_GATES = "no metric gates: record outcomes, add a suite or a model judge,
 TASKS = "tasks"
 """What differs where no task of the baseline was run, beside parts of the comparability key."""
 
+OTHER_TASKS = frozenset({TASKS, "suite", "suite name"})
+"""Parts of the comparability key that differ where other tasks were run."""
+
 _NAMED = 20
 """Maximum number of tasks named in a reason; the outcome lists all of them."""
 
@@ -126,6 +129,14 @@ def reworded(tasks: int) -> str:
 def kept_out(judges: Mapping[str, str]) -> list[str]:
     """Notes on the judges whose scores are excluded."""
     return [f"judge {judge} is excluded: {why}" for judge, why in judges.items()]
+
+
+def without_follow_ups(differs: Mapping[str, Difference]) -> dict[str, Difference]:
+    """The differences without those that a judge in only one of both panels brings with it."""
+    alone = {part for part, each in differs.items() if None in (each.baseline, each.current)}
+    names = {part.removeprefix("judge ") for part in alone if part.startswith("judge ")}
+    follow_ups = {part for name in names for part in (f"selection of {name}", f"judge {name}{SCORED_NO_CLIPS}")}
+    return {part: each for part, each in differs.items() if part not in follow_ups}
 
 
 def differs(part: str, difference: Difference) -> str:
