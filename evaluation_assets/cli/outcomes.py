@@ -80,10 +80,12 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     if report.headline.note is not None:
         yield Line(f"evaluation-assets: {report.headline.note}", is_warning=True)
     by_score = report.headline.measure == "score" or report.headline.score is None
-    if not verbose and (used.calls or used.from_ledger) and not by_score:
-        yield _fact("score", report.headline.scores[0])
-    if not verbose and (used.calls or used.from_ledger) and report.overall.mean is None:
-        yield from _criteria([each for each in report.criteria if each not in report.own_criteria])
+    if not verbose and (used.calls or used.from_ledger):
+        if report.overall.mean is None or report.headline.is_process:  # no model scored clips
+            others = (each for each in report.criteria if each.level not in ("clip", "category"))
+            yield from _criteria([each for each in others if each not in report.own_criteria])
+        elif not by_score:
+            yield _fact("score", report.headline.scores[0])
     yield from _own_criteria(report.own_criteria, len(report.criteria) if verbose else _LISTED)
     suite = report.tool_use
     if not verbose and suite is not None and suite.problem is None and report.headline.measure != "passed":

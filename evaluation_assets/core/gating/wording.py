@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from evaluation_assets.core.gating import figures
-from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS
+from evaluation_assets.core.gating.baselines import KEPT_OUT, SCORED_NO_CLIPS
 from evaluation_assets.core.gating.families import SuspectedFamilies
 from evaluation_assets.core.gating.outcome import Bridge, Difference, Offset
 from evaluation_assets.core.gating.paired_tests import Evidence, Noise
@@ -141,7 +141,7 @@ def without_follow_ups(differs: Mapping[str, Difference]) -> dict[str, Differenc
 
 def differs(part: str, difference: Difference) -> str:
     """Reason for a part of the comparability key that differs."""
-    if part.endswith(SCORED_NO_CLIPS):
+    if part.endswith((KEPT_OUT, SCORED_NO_CLIPS)):
         return f"{part} in {'the baseline' if difference.current is None else 'this run'}"
     if difference.current is None:
         return f"{part} is in the baseline but not in this run"

@@ -562,6 +562,8 @@ def test_a_judge_of_one_side_only_is_one_reason_with_a_remedy() -> None:
     assert "To compare them, evaluate s/d with the judges and settings of now, and promote it again." in as_text(
         outcome
     )
+    excluded = gate(before, after, kept_out={"b": "kappa 0.31 on 40 labels"})
+    assert excluded.reasons[0] == "judge b kept out of gates in this run"
     other = gate(before, after, comparability={**KEY, "suite": "v2"})
     assert "To compare them" not in as_text(other), "it would have other tasks again"
 
