@@ -142,6 +142,20 @@ def test_a_long_name_of_an_agent_is_cut_in_the_table(tmp_path: Path) -> None:
     assert "L" * 300 in command("leaderboard", "--format", "json", home=tmp_path).stdout
 
 
+def test_runs_before_the_baseline_are_no_drift_also_when_they_are_judged_again(tmp_path: Path) -> None:
+    folder = tmp_path / "drops" / "support"
+    for name, failing in (("z_old", 8), ("a_new", 2)):
+        drop_at(tmp_path, name, "agent")
+        (folder / f"{name}.jsonl").write_bytes(b"".join(record(str(n), success=n >= failing) for n in range(12)))
+        file = folder / f"{name}.jsonl"
+        assert command("evaluate", file, "--as", f"support/{name}", "--quiet", home=tmp_path).returncode == 0
+    for panel in ("[{name: rules, provider: rules}]", "[{name: other, provider: rules}]"):
+        (tmp_path / "panel.yaml").write_text(f"judges: {panel}")
+        assert command("evaluate", "--all", "--quiet", home=tmp_path).returncode == 0
+        assert command("baseline", "promote", "support/a_new", home=tmp_path).returncode == 0
+        assert json.loads(command("drift", "--format", "json", home=tmp_path).stdout) == []
+
+
 def test_what_fails_all_tables_is_said_of_the_first_ones(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     with small_disk(lake, "5m"):
