@@ -247,6 +247,7 @@ def test_thirty_labels_by_keyboard_arrive_in_judge_cards(page: "Page", report: P
 
 def test_the_queue_hides_scores_until_the_person_has_answered(page: "Page") -> None:
     page.goto(page.url.split("#")[0] + "#/review")
+    assert "random" not in page.locator("#view-review").inner_text(), "likely failures come first"
     queue = page.locator("#view-review tbody th a").all_inner_texts()
     page.keyboard.press("]")
     page.wait_for_selector("#view-run .item")

@@ -29,6 +29,20 @@ _SQLITE = {
 }
 
 
+_SENTENCE = 300
+"""Characters of the longest first sentence of a help."""
+
+
+class Group(click.Group):
+    """A group of commands whose list has the first sentence of each help as a whole."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names with the first sentence of their help."""
+        with formatter.section("Commands"):
+            commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+            formatter.write_dl([(name, command.get_short_help_str(_SENTENCE)) for name, command in commands if command])
+
+
 class Commands(click.Group):
     """Commands by section and name: where each is (`module:attribute`), and its short help.
 

@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import click
 
+from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import FiniteRange, with_panel
 from evaluation_assets.cli.output import echo, refuse
@@ -25,7 +26,7 @@ from evaluation_assets.core.system.installation import Installation
 _SHARE = FiniteRange(min=0, max=1, min_open=True, max_open=True)
 
 
-@click.group("cascade")
+@click.group("cascade", cls=Group)
 def cascade_commands() -> None:
     """Fit and show the cascade of judges: cheap judges decide what they can, the rest goes on."""
 

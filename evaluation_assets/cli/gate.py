@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from upath import UPath
 
+from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import with_panel
 from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
@@ -113,7 +114,7 @@ def _outcome(home: Installation, panel: Panel, drop: str, file: UPath | None) ->
     return GateOutcome.model_validate(said.value)
 
 
-@click.group("baseline")
+@click.group("baseline", cls=Group)
 def baseline_commands() -> None:
     """Promote and show baselines."""
 

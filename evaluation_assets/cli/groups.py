@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.evaluated import refuse_without_drops
 from evaluation_assets.cli.options import Spending, text_or_json, with_panel, with_spending
 from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
@@ -25,7 +26,7 @@ _EXAMPLES = 3
 _TREND = 10
 
 
-@click.group("groups")
+@click.group("groups", cls=Group)
 def group_commands() -> None:
     """List failure groups, and keep their states and names.
 

@@ -103,6 +103,8 @@ def _tokens(summary: ImportSummary) -> str:
     read = "unknown" if summary.input_tokens is None else f"{summary.input_tokens:,}"
     written = "unknown" if summary.output_tokens is None else f"{summary.output_tokens:,}"
     cost = "unknown" if summary.cost_usd is None else to_a_hundredth_cent(summary.cost_usd)
+    if summary.input_tokens is summary.output_tokens is summary.cost_usd is None:
+        return "unknown"
     return f"{read} in, {written} out, cost {cost}{' at list prices' if summary.is_list_price else ''}"
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 import sqlalchemy as sa
 
+from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.models.ledger_repair import repair as repaired
@@ -12,7 +13,7 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 
 
-@click.group("ledger")
+@click.group("ledger", cls=Group)
 def ledger_commands() -> None:
     """Repair the ledger, the database of paid replies."""
 

@@ -1,5 +1,6 @@
 """What is printed of outcomes of evaluations. Importing it takes as long as importing the report."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -79,10 +80,12 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     if report.headline.note is not None:
         yield Line(f"evaluation-assets: {report.headline.note}", is_warning=True)
     by_score = report.headline.measure == "score" or report.headline.score is None
-    if not verbose and (used.calls or used.from_ledger) and not by_score:
-        yield _fact("score", report.headline.scores[0])
-    if not verbose and (used.calls or used.from_ledger) and report.overall.mean is None:
-        yield from _criteria([each for each in report.criteria if each not in report.own_criteria])
+    if not verbose and (used.calls or used.from_ledger):
+        if report.overall.mean is None or report.headline.is_process:  # no model scored clips
+            others = (each for each in report.criteria if each.level not in ("clip", "category"))
+            yield from _criteria([each for each in others if each not in report.own_criteria])
+        elif not by_score:
+            yield _fact("score", report.headline.scores[0])
     yield from _own_criteria(report.own_criteria, len(report.criteria) if verbose else _LISTED)
     suite = report.tool_use
     if not verbose and suite is not None and suite.problem is None and report.headline.measure != "passed":
@@ -108,7 +111,8 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
         yield _fact("gate", f"{gate.verdict}: {''.join(gate.reasons[:1])}{more}")
     else:
         why = why_no_baseline(home, report.drop, report.sidecar.suite)
-        yield _fact("gate", f"no baseline: {why}" if why else "no baseline")
+        promote = f"; `baseline promote {shlex.quote(report.drop)}` accepts this drop as one"
+        yield _fact("gate", f"no baseline{f': {why}' if why else promote}")
 
 
 def _criteria(criteria: Sequence[CriterionSummary]) -> Iterator[Line]:

@@ -3,8 +3,9 @@
 import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,10 +19,11 @@ from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.report.findings.finding_counts import finding_counts
+from evaluation_assets.core.report.gate.gate_formats import aligned
 from evaluation_assets.core.report.judges.panels import panel_rows
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.text.excerpts import beginning
 from evaluation_assets.defs.names import OVERVIEW
 
@@ -40,19 +42,7 @@ GIVEN_UP = "drops_given_up"
 SHOWN = {
     GIVEN_UP: ("drop", "lost_runs", "run_again"),
     FINDINGS: ("drop", "severity", "kind", "runs", "n_runs"),
-    "leaderboard": (
-        "suite",
-        "metric",
-        "rank",
-        "agent",
-        "agent_version",
-        "mean",
-        "ci_low",
-        "ci_high",
-        "n_tasks",
-        "n_drops",
-        "difference",
-    ),
+    "leaderboard": (),  # `_ranks`
     "judge_cards": (
         "judge",
         "criterion",
@@ -60,13 +50,7 @@ SHOWN = {
         "kappa",
         "kappa_low",
         "kappa_high",
-        "sensitivity",
-        "specificity",
         "bias",
-        "coverage",
-        "cost_usd",
-        "effective_judges",
-        "length_slope",
         "adopted",
         "gives_in_to",
         "may_gate",
@@ -77,6 +61,9 @@ SHOWN = {
     "drift": ("suite", "metric", "night", "z", "cusum", "e_value", "alarm"),
 }
 """Columns on the terminal; JSON has all."""
+
+_RARE = frozenset({"adopted", "gives_in_to", "effective_judges"})
+"""Columns that are left out where no row has a value."""
 
 _WIDEST = 60
 """Characters of a cell but the last: a long name would push those after it off the screen. JSON has it whole."""
@@ -172,22 +159,40 @@ def _as_text(table: str, rows: Sequence[dict[str, Any]]) -> str:
     title = table.replace("_", " ")
     if table == "pass_rates":  # without labels there is nothing to correct; JSON has all
         rows = [row for row in rows if row["n_labels"]]
+    if table == PANELS:  # nothing was scored by several judges; JSON has all
+        rows = [row for row in rows if row["n_subjects"]]
     if not rows:
         return f"{title}: {_EMPTY.get(table, 'nothing yet')}"
-    named = [{**row, "agent": _agent(row)} for row in rows] if table == "leaderboard" else rows
-    *narrow, last = SHOWN[table]
+    if table == "leaderboard":
+        return "\n".join([title, *_ranks(rows)])
+    *narrow, last = [name for name in SHOWN[table] if name not in _RARE or any(row[name] for row in rows)]
     cells = [
-        SHOWN[table],
-        *([*(beginning(_cell(row[name]), _WIDEST) for name in narrow), _cell(row[last])] for row in named),
+        [*narrow, last],
+        *([*(beginning(_cell(row[name]), _WIDEST) for name in narrow), _cell(row[last])] for row in rows),
     ]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
-    return "\n".join([title, *(f"  {line}".rstrip() for line in lines)])
+    return "\n".join([title, *aligned(cells)])
+
+
+def _ranks(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The lines of the leaderboard: a heading for each metric of a suite, and below it the agents."""
+    width = max(len(_agent(row)) for row in rows)
+    for (suite, metric), own in groupby(rows, key=lambda row: (row["suite"], row["metric"])):
+        ranked = list(own)
+        yield f"  {plain(suite)}: {plain(metric)}, {counted(ranked[0]['n_tasks'], 'task')}"
+        for row in ranked:
+            interval = "" if row["ci_low"] is None else f" ({_cell(row['ci_low'])} to {_cell(row['ci_high'])})"
+            behind = f"  {row['difference']:+.3f}" if row["difference"] else ""
+            drops = f"  {row['n_drops']} drops" if row["n_drops"] > 1 else ""
+            yield f"    {row['rank']}  {_agent(row):<{width}}  {_cell(row['mean'])}{interval}{behind}{drops}"
+    yield "  In brackets: 95% interval. Behind it: difference from the best version."
 
 
 def _agent(row: Mapping[str, Any]) -> str:
-    """The agent of a row; without a name its model, or else the drops, so that rows can be told apart."""
-    return row["agent"] or row["model"] or f"unnamed, {first_of(row['drops'], 2)}"
+    """The agent of a row with its version. Without either, its drops are named too, so that rows can be told apart."""
+    agent, version = row["agent"], row["agent_version"]
+    name = " ".join(filter(None, (agent or row["model"] or "unnamed", version)))
+    drops = "" if agent and version else f", {first_of(row['drops'], 2)}"
+    return beginning(plain(name), _WIDEST) + plain(drops)
 
 
 def _cell(value: Any) -> str:

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from evaluation_assets.cli.align import align
 from evaluation_assets.cli.attack import attack
+from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.bridge import bridge
 from evaluation_assets.cli.options import with_home, with_judges
 from evaluation_assets.cli.output import echo
@@ -39,7 +40,7 @@ from evaluation_assets.runs.paid import check_evaluators
 from evaluation_assets.runs.verification import is_answered, took
 
 
-@click.group("panel")
+@click.group("panel", cls=Group)
 def panel_commands() -> None:
     """Manage the panel, the judges in use."""
 

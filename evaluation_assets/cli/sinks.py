@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import with_home, with_panel
 from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
@@ -30,7 +31,7 @@ from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import DELIVERIES, SEND_SCORES
 
 
-@click.group("sinks")
+@click.group("sinks", cls=Group)
 def sink_commands() -> None:
     """Send scores to trace stores, pull requests and webhooks."""
 

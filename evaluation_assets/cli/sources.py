@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
+from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.options import DurationType, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.intake.copying.folders import prepare
@@ -17,7 +18,7 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 
 
-@click.group("sources")
+@click.group("sources", cls=Group)
 def source_commands() -> None:
     """List the sources of traces and fetch from them."""
 

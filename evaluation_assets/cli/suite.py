@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import click
 from upath import UPath
 
+from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.options import AMOUNT, WholeRange, with_judges, with_panel
 from evaluation_assets.cli.outcomes import outcome_lines
@@ -37,17 +38,20 @@ from evaluation_assets.core.suites.formats.registry import (
 )
 from evaluation_assets.core.suites.recorded_runs import weaknesses_by_runs
 from evaluation_assets.core.suites.suite import InvalidSuite, Suite, suite_schema
-from evaluation_assets.core.suites.weaknesses import coverage, weaknesses
+from evaluation_assets.core.suites.weaknesses import Weakness, coverage, weaknesses
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import counted, to_a_hundredth_cent
+from evaluation_assets.core.text.counted import counted, first_of, to_a_hundredth_cent
 from evaluation_assets.defs.names import AGENT_RUNS
 from evaluation_assets.runs.outcomes import EXIT_STATUS
 from evaluation_assets.runs.paid import USER, PaidEvaluation, check_keys, missing_keys, without_keys
 
 _NAMED = 10
 
+_ALIKE = 3
+"""Lines about weaknesses of one kind, which most cases of a suite may have."""
 
-@click.group("suite")
+
+@click.group("suite", cls=Group)
 def suite_commands() -> None:
     """Check, convert and run test suites.
 
@@ -88,13 +92,24 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
         found += weaknesses_by_runs(loaded.suite, runs_of_drop(home, drop))
     compared = "" if drop is None else f", compared with the runs of {drop}"
     echo(f"  weaknesses         {len(found)}{compared}")
-    for each in found:
-        echo(f"    {', '.join((each.kind, *each.cases[:_NAMED]))}: {each.detail}")
+    for line in _by_kind(found):
+        echo(f"    {line}")
     for title, counts in coverage(loaded.suite).items():
         shown = ", ".join(f"{name}: {count}" for name, count in list(counts.items())[:_NAMED])
         echo(f"  {'cases by ' + title:<25}{shown or 'none'}")
     if not cases:
         refuse(f"{path.name} has no complete case; complete those above, or remove `review` where a case is right")
+
+
+def _by_kind(found: Sequence[Weakness]) -> Iterator[str]:
+    """Yield a line for each of the first weaknesses of a kind, and one that names the cases of all others."""
+    for kind in dict.fromkeys(each.kind for each in found):
+        alike = [each for each in found if each.kind == kind]
+        shown = len(alike) if len(alike) <= _ALIKE else _ALIKE - 1
+        for each in alike[:shown]:
+            yield f"{', '.join((kind, *each.cases[:_NAMED]))}: {each.detail}"
+        if others := [case for each in alike[shown:] for case in each.cases]:
+            yield f"{kind}, {len(alike) - shown} more: {first_of(others, _NAMED)}"
 
 
 def _player(suite: Suite, panel: Panel) -> str:

@@ -23,6 +23,7 @@ from evaluation_assets.defs.partitions import DROPS, check_of_drops
 from evaluation_assets.defs.results import explained
 from evaluation_assets.defs.storage_outage import is_outage
 from evaluation_assets.resources.asset_keys import unprefixed, unprefixed_checks
+from evaluation_assets.resources.check_outcomes import record_outcome
 from evaluation_assets.resources.dagster_private import CHECKS_MISSED
 from evaluation_assets.resources.data_versions import DropRecords
 from evaluation_assets.resources.drop_lock import alone
@@ -99,7 +100,7 @@ def drop_step(
             if _EVALUATED.key in drop.checks:
                 yield outcome
             elif behind:  # this run has left the report behind; a check that was not selected is no output of the step
-                context.instance.report_runless_asset_event(outcome)
+                record_outcome(context.instance, context.run, outcome)
             if problem is not None and len(drops) > 1:
                 frames = None if isinstance(problem, dg.Failure) else problem
                 context.log.error(f"{name}: {problem}", exc_info=frames)

@@ -22,6 +22,7 @@ from evaluation_assets.defs.names import (
     WILL_RETRY_TAG,
 )
 from evaluation_assets.resources.asset_keys import prefixed
+from evaluation_assets.resources.check_outcomes import record_outcome
 from evaluation_assets.resources.drops_done import drops_done
 from evaluation_assets.resources.seen_drops import SeenDrops
 
@@ -111,7 +112,7 @@ def _give_back(instance: dg.DagsterInstance, run: dg.DagsterRun, memory: SeenDro
     memory.write(after)
     for drop, now in after.items():
         if now.given_up and not _is_evaluated(instance, drop, now, prefix):
-            instance.report_runless_asset_event(_failure(drop, now, prefix))
+            record_outcome(instance, run, _failure(drop, now, prefix))
 
 
 def _failure(drop: str, now: Seen, prefix: Sequence[str]) -> dg.AssetCheckEvaluation:

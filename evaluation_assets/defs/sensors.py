@@ -91,7 +91,8 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         until = f"the next day (UTC): too little is left of ${limit:g}" if left == 0 else "runs to end"
         waiting = f"; {look.waiting} wait for {until}" if look.waiting else ""
         lost = f"; {explained(lost)}" if lost else ""
-        return dg.SkipReason(f"{counted(len(scanned.drops), 'drop')}, none ready to run{unsettled}{waiting}{lost}")
+        why = f"none ready to run{unsettled}{waiting}{lost}" if unsettled or waiting or lost else "none new or changed"
+        return dg.SkipReason(f"{counted(len(scanned.drops), 'drop')}, {why}")
     add_partitions(instance, DROPS, list(look.to_run))
     return dg.SensorResult(run_requests=requests, cursor=cursor)
 

@@ -33,6 +33,7 @@ def test_import_shows_trajectories_rejections_and_unmapped_fields(tmp_path: Path
     assert "trajectories       1 (1 turn)" in result.stdout
     assert "reading            partial: 2 records rejected" in result.stdout
     assert "calls              0" in result.stdout
+    assert "  tokens             unknown\n" in result.stdout
     assert "greet: 1 turn, 0 calls, 1 agent, tokens unknown, outcome unknown" in result.stdout
     assert "rejected           2" in result.stdout
     assert "record 3: bad_json" in result.stdout

@@ -84,6 +84,12 @@ def test_a_failed_blocking_check_is_exit_status_1(tmp_path: Path) -> None:
     assert promoted.returncode == 2 and "none of its records was read and kept" in promoted.stderr
 
 
+def test_the_list_of_a_group_has_whole_sentences(tmp_path: Path) -> None:
+    for group in ("panel", "suite", "groups", "sinks", "ledger", "baseline", "cascade", "sources"):
+        said = command(group, "--help", home=tmp_path).stdout
+        assert "..." not in said.partition("Commands:")[2], group
+
+
 def test_what_does_not_occur_takes_no_line(tmp_path: Path) -> None:
     (tmp_path / "good.jsonl").write_bytes(record())
     done = command("evaluate", tmp_path / "good.jsonl", home=tmp_path / "home")
@@ -95,7 +101,7 @@ def test_what_does_not_occur_takes_no_line(tmp_path: Path) -> None:
         "report",
     ]
     assert "  cost               none for judging, no model was called\n" in done.stdout
-    assert "  gate               no baseline\n" in done.stdout
+    assert "  gate               no baseline; `baseline promote " in done.stdout
     every = command("evaluate", tmp_path / "good.jsonl", "--verbose", home=tmp_path / "home").stdout
     assert "  records kept       1 of 1 (100.0%)\n" in every and " over 1 clip\n" in every
     assert not re.search(r"removed|unreadable|repair", every)

@@ -95,6 +95,11 @@ def test_the_terminal_says_what_judges_that_are_not_asked_about_clips_come_to(
         "evaluate", tmp_path / "d.jsonl", "--panel", tmp_path / "panel.yaml", "--yes", home=tmp_path / "home"
     ).stdout
     assert re.search(r"^  trajectory scores  (\w+ (-|[01]\.\d{3})(, |$))+$", printed, re.MULTILINE), printed
+    panel = [{"name": "rules", "provider": "rules"}, judge(server, preset="quick")]
+    (tmp_path / "both.yaml").write_text(json.dumps({"judges": panel}))
+    both = command("evaluate", tmp_path / "d.jsonl", "--panel", tmp_path / "both.yaml", "--yes", home=tmp_path / "home")
+    assert "\n  trajectory scores  " in both.stdout and "\n  score  " not in both.stdout, both.stdout
+    assert "\n  category scores" not in both.stdout, "the embedded judge alone was asked"
     report = (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
     spent = command(
         "evaluate", tmp_path / "d.jsonl", "--panel", tmp_path / "panel.yaml", "--budget", "0", home=tmp_path / "other"

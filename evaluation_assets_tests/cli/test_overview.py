@@ -57,6 +57,20 @@ def test_the_overview_shows_every_table_and_no_escapes(evaluated: Path) -> None:
     assert "first" in done.stdout and "Traceback" not in done.stderr
 
 
+def test_rows_and_columns_without_a_value_are_left_out(tmp_path: Path) -> None:
+    drop_at(tmp_path, "one", "first")
+    (tmp_path / "labels").mkdir()
+    label = {"drop": "support/one", "trajectory_id": "0", "label": "pass", "annotator": "me"}
+    (tmp_path / "labels" / "mine.jsonl").write_text(json.dumps(label))
+    (tmp_path / "panel.yaml").write_text("judges: [{name: a, provider: rules}, {name: b, provider: rules}]")
+    assert command("evaluate", tmp_path / "drops" / "support", "--quiet", home=tmp_path).returncode == 0
+    said = command("overview", home=tmp_path).stdout
+    header = said[said.index("judge cards\n") :].splitlines()[1]
+    assert header.endswith("may_gate") and "gives_in_to" not in header and len(header) <= 80
+    panels = said[said.index("panels\n") :].partition("\n\n")[0].splitlines()
+    assert len(panels) > 2 and not [line for line in panels[2:] if line.endswith(" 0")]
+
+
 @pytest.mark.parametrize("name", ["judges", "drift"])
 def test_a_single_table(evaluated: Path, name: str) -> None:
     done = command(name, "--format", "json", home=evaluated)
@@ -97,11 +111,26 @@ def test_rows_of_the_leaderboard_without_a_name_can_be_told_apart(tmp_path: Path
         (tmp_path / "drops" / "support" / f"{name}.drop.yaml").unlink()
     assert command("evaluate", tmp_path / "drops" / "support", "--quiet", home=tmp_path).returncode == 0
     done = command("leaderboard", home=tmp_path)
-    rows = [line for line in done.stdout.splitlines() if line.startswith("  support  overall")]
-    assert sorted(row.split("unnamed, ")[1].split()[0] for row in rows) == [
-        "support/one",
-        "support/two",
-    ]
+    lines = done.stdout.splitlines()
+    heading = next(at for at, line in enumerate(lines) if line.startswith("  support: overall, "))
+    rows = lines[heading + 1 : heading + 3]
+    assert sorted(row.split("unnamed, ")[1].split()[0] for row in rows) == ["support/one", "support/two"]
+
+
+def test_the_leaderboard_fits_a_terminal(evaluated: Path) -> None:
+    lines = command("leaderboard", home=evaluated).stdout.splitlines()
+    heading = next(at for at, line in enumerate(lines) if line.startswith("  support: success, "))
+    assert lines[heading + 1].startswith("    1  first 1  ")
+    assert max(map(len, lines)) <= 80
+
+
+def test_versions_with_one_model_and_no_name_can_be_told_apart(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        drop_at(tmp_path, name, "first")
+        (tmp_path / "drops" / "support" / f"{name}.drop.yaml").write_text("{suite: support, model: small}")
+    assert command("evaluate", tmp_path / "drops" / "support", "--quiet", home=tmp_path).returncode == 0
+    done = command("leaderboard", home=tmp_path)
+    assert "small, support/one" in done.stdout and "small, support/two" in done.stdout
 
 
 def test_a_long_name_of_an_agent_is_cut_in_the_table(tmp_path: Path) -> None:
@@ -109,8 +138,22 @@ def test_a_long_name_of_an_agent_is_cut_in_the_table(tmp_path: Path) -> None:
     (tmp_path / "drops" / "support" / "one.drop.yaml").write_text(f"{{suite: support, agent: {'L' * 300}}}")
     assert command("evaluate", tmp_path / "drops" / "support", "--quiet", home=tmp_path).returncode == 0
     done = command("leaderboard", home=tmp_path)
-    assert f"{'L' * 59}…  " in done.stdout and "L" * 60 not in done.stdout
+    assert f"{'L' * 59}…, support/one  " in done.stdout and "L" * 60 not in done.stdout
     assert "L" * 300 in command("leaderboard", "--format", "json", home=tmp_path).stdout
+
+
+def test_runs_before_the_baseline_are_no_drift_also_when_they_are_judged_again(tmp_path: Path) -> None:
+    folder = tmp_path / "drops" / "support"
+    for name, failing in (("z_old", 8), ("a_new", 2)):
+        drop_at(tmp_path, name, "agent")
+        (folder / f"{name}.jsonl").write_bytes(b"".join(record(str(n), success=n >= failing) for n in range(12)))
+        file = folder / f"{name}.jsonl"
+        assert command("evaluate", file, "--as", f"support/{name}", "--quiet", home=tmp_path).returncode == 0
+    for panel in ("[{name: rules, provider: rules}]", "[{name: other, provider: rules}]"):
+        (tmp_path / "panel.yaml").write_text(f"judges: {panel}")
+        assert command("evaluate", "--all", "--quiet", home=tmp_path).returncode == 0
+        assert command("baseline", "promote", "support/a_new", home=tmp_path).returncode == 0
+        assert json.loads(command("drift", "--format", "json", home=tmp_path).stdout) == []
 
 
 def test_what_fails_all_tables_is_said_of_the_first_ones(tmp_path: Path) -> None:

@@ -41,6 +41,18 @@ def test_a_suite_without_a_complete_case_is_refused(cases: list[dict[str, str]],
     assert "shop.yaml has no complete case; complete those above, or remove `review` where" in checked.stderr
 
 
+def test_a_weakness_of_many_cases_is_told_once(tmp_path: Path) -> None:
+    orders = {f"c{number:02}": f"O-{number}" for number in range(30)}
+    cases = [{"id": case, "message": f"Where is {order}?", "keywords": [order]} for case, order in orders.items()]
+    file = tmp_path / "shop.yaml"
+    file.write_bytes(orjson.dumps({"cases": cases}))
+    said = command("suite", "check", file, home=tmp_path).stdout.splitlines()
+    alike = [line.strip() for line in said if "keywords_in_task" in line]
+    assert alike[0] == "keywords_in_task, c00: repeating the task gives all keywords: O-0"
+    assert alike[2].startswith("keywords_in_task, 28 more: c02, c03, ") and alike[2].endswith(" and 18 more")
+    assert len(alike) == 3
+
+
 def test_agents_of_a_suite_are_put_side_by_side(tmp_path: Path, server: ModelServer) -> None:
     home = installed(tmp_path, server, "bad1", "half0")
     refused = rule("refusal", contains="Task 1:", model="half0")

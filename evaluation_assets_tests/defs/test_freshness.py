@@ -96,6 +96,16 @@ def test_a_report_is_stale_where_scores_were_made_after_it(reported: Workspace) 
     assert stale_of_check(changed) is None
 
 
+def test_a_report_can_be_left_behind_again(reported: Workspace) -> None:
+    for quorum in (2, 1):
+        changed = Workspace(reported.home, build_definitions(reported.home, two_judges(quorum)), reported.instance)
+        assert run_alone(changed, "clip_scores").success
+        assert run_alone(changed, "clip_scores").success
+        assert "evaluation_report" in (stale_of_check(changed) or "")
+        assert changed.run("a").success
+        assert stale_of_check(changed) is None
+
+
 def test_a_report_made_from_stale_scores_is_stale(reported: Workspace) -> None:
     changed = Workspace(reported.home, build_definitions(reported.home, two_judges(quorum=2)), reported.instance)
     assert run_alone(changed, "evaluation_report").success

@@ -10,7 +10,11 @@ import pytest
 import yaml
 
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.report.paths import report_files
+from evaluation_assets.core.report.report import BlockingCheck, DropReport
+from evaluation_assets.core.report.sinks.drop_outcome import drop_outcome
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.report_addresses import ReportAddress
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets_tests.conftest import Workspace, failed_checks, record
@@ -74,6 +78,17 @@ def test_an_outcome_is_sent_once_and_a_failure_is_sent_later(watched: Workspace,
     assert message["text"].startswith("runs: no baseline. ")
     (row,) = watched.rows("runs", "deliveries", "chat")
     assert (row["status"], row["reason"]) == ("delivered", None)
+
+
+def test_sentences_of_failed_checks_end_with_one_full_stop(watched: Workspace) -> None:
+    watched.drop("runs", record(success=True))
+    assert watched.run("runs").success
+    data = report_files(watched.home.reports("runs"), "runs").data
+    assert data is not None
+    report = DropReport.model_validate_json(data)
+    checks = [BlockingCheck(name="suite_pass_rate", description="1 of 2 runs passed. Failing: a.")]
+    sentence = drop_outcome(report.model_copy(update={"failed_checks": checks}), ReportAddress()).sentence
+    assert "Failing: a. " in sentence and ".." not in sentence
 
 
 def test_sinks_are_in_the_jobs_and_do_not_wait_for_blocking_checks(watched: Workspace) -> None:

@@ -122,10 +122,10 @@ def comparability_key(parts: Mapping[str, str]) -> str:
 
 def scored_with(metrics: DropMetrics | MetricsFacts) -> dict[str, str]:
     """The parts of the comparability key, including the judges that are excluded from gates."""
-    return dict(metrics.comparability) | {f"judge {judge}{_KEPT_OUT}": "yes" for judge in metrics.kept_out}
+    return dict(metrics.comparability) | {f"judge {judge}{KEPT_OUT}": "yes" for judge in metrics.kept_out}
 
 
-_KEPT_OUT = " kept out of gates"
+KEPT_OUT = " kept out of gates"
 SCORED_NO_CLIPS = " scored no clips"
 """End of a part of a comparability key: the judge has no share in `overall`, though others have."""
 
@@ -157,12 +157,12 @@ def judges_in(parts: Mapping[str, str]) -> list[str]:
 
 
 def _ends(part: str) -> bool:
-    return part.endswith((_KEPT_OUT, SCORED_NO_CLIPS))
+    return part.endswith((KEPT_OUT, SCORED_NO_CLIPS))
 
 
 def _providers(parts: Mapping[str, str]) -> dict[str, str]:
     """The provider of each judge that is not excluded, by name."""
-    out = {part.removesuffix(_KEPT_OUT) for part in parts if part.endswith(_KEPT_OUT)}
+    out = {part.removesuffix(KEPT_OUT) for part in parts if part.endswith(KEPT_OUT)}
     return {
         part.removeprefix("judge "): value.split(" ", 1)[0]
         for part, value in parts.items()

@@ -204,6 +204,15 @@ def evaluated_at(home: Installation, drop: str) -> str:
     return HistoryFacts.of(home.table(drop, "score_history")).evaluated_at
 
 
+def _first_evaluated_at(home: Installation, drop: str) -> str:
+    """When a drop was first evaluated, as far as its history says: one that is judged anew is no later run."""
+    try:
+        times = [row["evaluated_at"] for row in home.table(drop, "score_history").rows(["evaluated_at"])]
+    except DamagedTable:
+        return evaluated_at(home, drop)
+    return min(times, default="")
+
+
 def suite_history(home: Installation, suite: str | None, damaged: Tell = _log.warning) -> list[Row]:
     """Rows of `score_history` of a suite, oldest first."""
     if suite is None:
@@ -282,8 +291,9 @@ def drift_rows(home: Installation, settings: GateSettings, damaged: Tell = _log.
         baseline = baseline_of(home, suite)
         if baseline is None:
             continue
+        in_order = sorted(drops, key=lambda metrics: (_first_evaluated_at(home, metrics.drop), metrics.drop))
         for metric in gating_metrics(settings, baseline.comparability):
-            drift = drift_since(baseline, drops, metric, settings.alpha)
+            drift = drift_since(baseline, in_order, metric, settings.alpha)
             charts = zip(drift.z, drift.cusum, drift.e_values, strict=True)
             for number, (z, cusum, e_value) in enumerate(charts, 1):
                 yield {

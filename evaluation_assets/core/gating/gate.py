@@ -190,7 +190,7 @@ def _outcome(
     findings.extend(limits.values())
     if baseline is not None and tasks.only_baseline and not differs.keys() & {"suite", "suite name"}:
         findings.append(_missing(tasks.only_baseline, len(baseline.tasks), settings.max_missing))
-    for part, each in differs.items():
+    for part, each in wording.without_follow_ups(differs).items():
         findings.append((wording.differs(part, each), "incomparable"))
     gating = [each for each in comparisons if each.gates]
     findings.extend((each.reason, each.verdict) for each in gating if each.verdict != "pass")

@@ -58,15 +58,19 @@ def with_earlier(earlier: Iterable[Row], rows: Iterable[Row]) -> Iterator[Row]:
     return chain((row for row in earlier if row["comparability_key"] not in keys), first, new)
 
 
-def drift_since(baseline: Baseline, drops: Iterable[DropMetrics], metric: str, alpha: float) -> Drift:
-    """Drift of a metric over the comparable drops of the baseline's agent. `drops` are ordered oldest first."""
+def drift_since(baseline: Baseline, drops: Sequence[DropMetrics], metric: str, alpha: float) -> Drift:
+    """Drift of a metric over the comparable drops of the baseline's agent since the last promoted one.
+
+    `drops` are ordered oldest first; all count where no promoted one is among them.
+    """
     if metric not in baseline.metrics:
         return drift([], alpha)
     before = baseline.metrics[metric].values
     promoted, agents = {run.content for run in baseline.runs}, {run.agent for run in baseline.runs}
+    since = max((at + 1 for at, drop in enumerate(drops) if drop.content in promoted), default=0)
     nights: list[float] = []
-    for drop in drops:
-        if drop.content in promoted or drop.agent not in agents or scored_with(drop) != baseline.comparability:
+    for drop in drops[since:]:
+        if drop.agent not in agents or scored_with(drop) != baseline.comparability:
             continue
         now = drop.metric(metric)
         common = [task for task in before if task in now]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from evaluation_assets.core.gating import figures
-from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS
+from evaluation_assets.core.gating.baselines import KEPT_OUT, SCORED_NO_CLIPS
 from evaluation_assets.core.gating.families import SuspectedFamilies
 from evaluation_assets.core.gating.outcome import Bridge, Difference, Offset
 from evaluation_assets.core.gating.paired_tests import Evidence, Noise
@@ -17,6 +17,9 @@ NOTHING_GATES = "no metric gates: record outcomes, add a suite or a model judge,
 
 TASKS = "tasks"
 """What differs where no task of the baseline was run, beside parts of the comparability key."""
+
+OTHER_TASKS = frozenset({TASKS, "suite", "suite name"})
+"""Parts of the comparability key that differ where other tasks were run."""
 
 _NAMED = 20
 """Maximum number of tasks named in a reason; the outcome lists all of them."""
@@ -128,9 +131,17 @@ def kept_out(judges: Mapping[str, str]) -> list[str]:
     return [f"judge {judge} is excluded: {why}" for judge, why in judges.items()]
 
 
+def without_follow_ups(differs: Mapping[str, Difference]) -> dict[str, Difference]:
+    """The differences without those that a judge in only one of both panels brings with it."""
+    alone = {part for part, each in differs.items() if None in (each.baseline, each.current)}
+    names = {part.removeprefix("judge ") for part in alone if part.startswith("judge ")}
+    follow_ups = {part for name in names for part in (f"selection of {name}", f"judge {name}{SCORED_NO_CLIPS}")}
+    return {part: each for part, each in differs.items() if part not in follow_ups}
+
+
 def differs(part: str, difference: Difference) -> str:
     """Reason for a part of the comparability key that differs."""
-    if part.endswith(SCORED_NO_CLIPS):
+    if part.endswith((KEPT_OUT, SCORED_NO_CLIPS)):
         return f"{part} in {'the baseline' if difference.current is None else 'this run'}"
     if difference.current is None:
         return f"{part} is in the baseline but not in this run"

@@ -78,6 +78,11 @@ def check_labels(labels: Sequence[float], tasks: Sequence[str]) -> None:
     Raises:
         TooFewLabels: one has not.
     """
+    what_to_do = (
+        f"Label about {2 * LEAST_LABELS} trajectories of {2 * LEAST_TASKS + 4} tasks: evaluation-assets review DROP"
+    )
+    if not labels:
+        raise TooFewLabels(f"no trajectory that this judge can be asked about is labelled. {what_to_do}")
     for is_deciding in (False, True):
         own = [at for at, task in enumerate(tasks) if decides(task) is is_deciding]
         classes = {labels[at] >= 0.5 for at in own}
@@ -88,8 +93,7 @@ def check_labels(labels: Sequence[float], tasks: Sequence[str]) -> None:
             raise TooFewLabels(
                 f"too few labels of whole trajectories: the half of the tasks that {name} has {n} ({passes} pass, "
                 f"{n - passes} fail) of {n_tasks} tasks; each half needs at least {LEAST_LABELS} labelled trajectories "
-                f"of {LEAST_TASKS} tasks, with both passes and fails. Label about {2 * LEAST_LABELS} trajectories of "
-                f"{2 * LEAST_TASKS + 4} tasks: evaluation-assets review DROP"
+                f"of {LEAST_TASKS} tasks, with both passes and fails. {what_to_do}"
             )
 
 

@@ -551,12 +551,36 @@ def test_a_few_runs_that_are_much_dearer_show_in_the_total() -> None:
     assert "+10.0%" in as_text(alike) and "total" not in as_text(alike)
 
 
-def test_a_regression_that_was_found_says_nothing_of_what_could_have_been() -> None:
+def test_a_judge_of_one_side_only_is_one_reason_with_a_remedy() -> None:
+    before, after = noisy(40)
+    parts = {**KEY, "judge c": "m 3", "selection of c": "quick", "judge c scored no clips": "yes"}
+    outcome = gate(before, after, comparability=parts)
+    assert (
+        outcome.reasons == ["judge c is in this run but not in the baseline"]
+        and len(outcome.comparability.differs) == 3
+    )
+    assert "To compare them, evaluate s/d with the judges and settings of now, and promote it again." in as_text(
+        outcome
+    )
+    excluded = gate(before, after, kept_out={"b": "kappa 0.31 on 40 labels"})
+    assert excluded.reasons[0] == "judge b kept out of gates in this run"
+    other = gate(before, after, comparability={**KEY, "suite": "v2"})
+    assert "To compare them" not in as_text(other), "it would have other tasks again"
+
+
+def test_the_table_fits_a_terminal_and_has_metrics_that_do_not_gate_below_the_others() -> None:
     before, after = noisy(40, drop_by=0.15)
-    header, row = [
-        line for line in as_text(gate(before, after)).splitlines() if line.startswith(("  metric", "  overall"))
-    ]
-    assert header.endswith("detects from") and row.endswith("–")
+    names: tuple[str, ...] = ("success", "overall", "answer.reasoning_quality", "problem_resolution")
+    sides: list[Metrics] = [dict.fromkeys(names, side["overall"]) for side in (before, after)]
+    text = as_text(gate(sides[0], sides[1], GateSettings(metrics=("success",))))
+    lines = text.splitlines()
+    header, first, below = (
+        next(at for at, line in enumerate(lines) if line.startswith(start))
+        for start in ("  metric", "  success", "  not gating:")
+    )
+    assert (first, below) == (header + 1, header + 2)
+    assert {line.split()[0] for line in lines[below + 1 : below + 4]} == {*names} - {"success"}
+    assert max(map(len, lines[header:])) <= 80
 
 
 @pytest.mark.parametrize("metrics", [("success",), ("overall",)], ids=["gates", "does not gate"])

@@ -80,3 +80,10 @@ def test_drift_counts_only_nights_that_can_be_compared() -> None:
     assert len(drift_since(baseline(first), [first, *good, other], "overall", 0.05).z) == 10
     assert drift_since(baseline(first), [*good, *bad], "overall", 0.05).alarm is not None
     assert drift_since(baseline(first), good, "success", 0.05).z == ()
+
+
+def test_drops_before_the_baseline_are_no_drift() -> None:
+    """A better version was promoted, and all runs of the versions before it counted as a decrease since then."""
+    worse = [drop({"overall": {str(task): 0.4 for task in range(20)}}, f"s/{n}", content=f"w{n}") for n in range(8)]
+    better = [drop({"overall": {str(task): 0.8 for task in range(20)}}, f"s/b{n}", content=f"b{n}") for n in range(2)]
+    assert drift_since(baseline(better[0]), [*worse, *better], "overall", 0.05).z == (0.0,)

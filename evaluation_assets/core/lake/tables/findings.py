@@ -61,7 +61,7 @@ CLAIMS = Table(
 
 PROCESS_SCORES = Table(
     "process_scores",
-    "a trajectory with its process score",
+    "a trajectory with its process score: what its findings leave of 1",
     (
         DROP,
         TRAJECTORY_ID,

@@ -58,7 +58,7 @@ RAW_TRAJECTORIES = Table(
 )
 IMAGES = Table(
     "images",
-    "an image that a text of a trajectory has the mark of, such as `[image: image/png, 34 kB, 0f3c5e7a9b1d2468]`",
+    "an image of a trajectory, for which its text has a mark such as `[image: image/png, 34 kB, 0f3c5e7a9b1d2468]`",
     (
         DROP,
         TRAJECTORY_ID,

@@ -6,8 +6,9 @@ from xml.etree import ElementTree
 
 import orjson
 
-from evaluation_assets.core.gating.figures import both_changes, change, p_value, size
+from evaluation_assets.core.gating.figures import both_changes, change
 from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
+from evaluation_assets.core.gating.wording import OTHER_TASKS
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.report.render import precise
 from evaluation_assets.core.text.plain_text import for_terminal, plain
@@ -25,26 +26,28 @@ def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
     """Format as a table for the terminal. Where the report has a URL, changed tasks are followed by theirs."""
     lines = [f"{outcome.drop} against {outcome.baseline or 'floors only'}: {outcome.verdict.upper()} on {outcome.runs}"]
     lines += [f"  - {reason}" for reason in outcome.reasons]
+    if (differs := outcome.comparability.differs) and outcome.baseline and not differs.keys() & OTHER_TASKS:
+        again = f"evaluate {outcome.baseline} with the judges and settings of now, and promote it again"
+        lines.append(f"  To compare them, {again}.")
     if outcome.metrics:
         interval = f"{100 * outcome.confidence:.3g}% interval"
-        head = ("metric", "verdict", "baseline", "now", "difference", interval, "p", "tasks", "detects from")
+        head = ("metric", "verdict", "baseline", "now", "change", interval)
+        gating = sum(each.gates for each in outcome.metrics)
         rows = [
             (
-                each.metric + ("" if each.gates else " *"),
+                each.metric,
                 each.verdict,
                 precise(each.baseline),
                 precise(each.current),
                 both_changes(each),
                 f"{change(each.ci_low, each.metric)} … {change(each.ci_high, each.metric)}",
-                p_value(each.p_adjusted),
-                str(each.n_tasks),
-                size(None if each.verdict in ("fail", "warn") else each.smallest_drop, each.metric),
             )
-            for each in outcome.metrics
+            for each in sorted(outcome.metrics, key=lambda each: not each.gates)
         ]
-        lines += ["", *aligned([head, *rows])]
-        if not all(each.gates for each in outcome.metrics):
-            lines.append("  * does not gate")
+        table = aligned([head, *rows])
+        lines += ["", *table[: gating + 1]]
+        if table[gating + 1 :]:
+            lines += ["  not gating:", *table[gating + 1 :]]
     lines += _changed("tasks that fell", outcome.fallen_tasks, report)
     lines += _changed("tasks that improved", outcome.improved_tasks, report)
     if report.is_url:
@@ -64,7 +67,7 @@ def _changed(title: str, tasks: Sequence[ChangedTask], report: ReportAddress) ->
     return lines + ([f"    and {len(tasks) - _LISTED} more, see --format json"] if len(tasks) > _LISTED else [])
 
 
-def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """The lines of a table, indented."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [

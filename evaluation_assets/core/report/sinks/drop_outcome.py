@@ -18,7 +18,8 @@ def drop_outcome(report: DropReport, address: ReportAddress) -> DropOutcome:
     compared = "no baseline" if gate is None else f"{gate.verdict}: {'; '.join(gate.reasons)}"
     failed = [f"{check.name}: {check.description}" for check in report.failed_checks if check.name != REGRESSION_GATE]
     findings = "" if report.findings is None else f". Findings {report.findings.text}"
-    told = f"{report.drop}: {'. '.join([compared, *failed])}. {report.headline.text}{findings}"
+    parts = (part.removesuffix(".") for part in (compared, *failed))
+    told = f"{report.drop}: {'. '.join(parts)}. {report.headline.text}{findings}"
     sentence = " ".join(plain(told).split())
     return DropOutcome(
         drop=report.drop,
