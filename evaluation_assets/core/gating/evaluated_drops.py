@@ -205,7 +205,7 @@ def evaluated_at(home: Installation, drop: str) -> str:
 
 
 def _first_evaluated_at(home: Installation, drop: str) -> str:
-    """When a drop was first evaluated, as far as its history says: one that is judged anew is no later run."""
+    """When a drop was first evaluated, as far as its history says: one that is judged again is no later run."""
     try:
         times = [row["evaluated_at"] for row in home.table(drop, "score_history").rows(["evaluated_at"])]
     except DamagedTable:
