@@ -26,8 +26,10 @@ from evaluation_assets.core.traces.formats.envelopes.elevenlabs import ELEVENLAB
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
+from evaluation_assets.core.traces.formats.envelopes.promptfoo import PROMPTFOO
 from evaluation_assets.core.traces.formats.envelopes.retell import RETELL
 from evaluation_assets.core.traces.formats.envelopes.toolbench import TOOLBENCH
+from evaluation_assets.core.traces.formats.envelopes.trae_agent import TRAE_AGENT
 from evaluation_assets.core.traces.formats.envelopes.trials import TRIALS
 from evaluation_assets.core.traces.formats.envelopes.vapi import VAPI
 from evaluation_assets.core.traces.formats.envelopes.vscode_chat import VSCODE_CHAT
@@ -174,9 +176,11 @@ _SHIPPED: dict[str, Format] = {
             DSPY_REACT,
             ELEVENLABS,
             N8N,
+            PROMPTFOO,
             RETELL,
             VAPI,
             TOOLBENCH,
+            TRAE_AGENT,
             TRIALS,
             VSCODE_CHAT,
             anthropic_messages,
