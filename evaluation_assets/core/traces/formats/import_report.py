@@ -68,7 +68,8 @@ class ImportSummary(BaseModel):
     `rewound_branches`, with their calls, were taken back by the user. `copied_histories` are sessions that begin with
     the calls and tokens of a session that is not in the drop. `is_list_price`: the cost has list prices of requests
     without a recorded one. `differences` are totals that the source states and the reading does not confirm.
-    `unfinished` are evaluations that their source ended early, `estimated_usages` requests whose tokens it estimated.
+    `unfinished` are evaluations that their source ended early, `estimated_usages` requests whose tokens it estimated,
+    or counted at their start only.
     `contradictions` are statements of the source that cannot all be true, by what they are about. `repeated_records`
     stand twice in a file, with an identity of their own, and were read once.
     `forced_format` is the format that the files were read in although none of them looks like it.

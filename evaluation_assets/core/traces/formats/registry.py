@@ -24,10 +24,14 @@ from evaluation_assets.core.traces.formats.envelopes.crewai import CREWAI
 from evaluation_assets.core.traces.formats.envelopes.dspy_react import DSPY_REACT
 from evaluation_assets.core.traces.formats.envelopes.elevenlabs import ELEVENLABS
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
+from evaluation_assets.core.traces.formats.envelopes.librechat import LIBRECHAT
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
+from evaluation_assets.core.traces.formats.envelopes.open_webui import OPEN_WEBUI
+from evaluation_assets.core.traces.formats.envelopes.promptfoo import PROMPTFOO
 from evaluation_assets.core.traces.formats.envelopes.retell import RETELL
 from evaluation_assets.core.traces.formats.envelopes.toolbench import TOOLBENCH
+from evaluation_assets.core.traces.formats.envelopes.trae_agent import TRAE_AGENT
 from evaluation_assets.core.traces.formats.envelopes.trials import TRIALS
 from evaluation_assets.core.traces.formats.envelopes.vapi import VAPI
 from evaluation_assets.core.traces.formats.envelopes.vscode_chat import VSCODE_CHAT
@@ -75,6 +79,7 @@ from evaluation_assets.core.traces.formats.readers import (
     openhands,
     openhands_sdk,
     openinference,
+    osworld,
     otlp,
     pi,
     pydantic_ai,
@@ -138,6 +143,7 @@ _SHIPPED: dict[str, Format] = {
             goose,
             opencode,
             browser_use,
+            osworld,
             openhands_sdk,
             openhands,
             swe_agent,
@@ -174,9 +180,13 @@ _SHIPPED: dict[str, Format] = {
             DSPY_REACT,
             ELEVENLABS,
             N8N,
+            LIBRECHAT,
+            OPEN_WEBUI,
+            PROMPTFOO,
             RETELL,
             VAPI,
             TOOLBENCH,
+            TRAE_AGENT,
             TRIALS,
             VSCODE_CHAT,
             anthropic_messages,

@@ -53,10 +53,11 @@ QWEN_CODE = Client("Qwen Code", "qwen_code", "qwen-code")
 
 @dataclass(slots=True)
 class Reply(Parts):
-    """One model message, reassembled from its lines."""
+    """One model message, reassembled from its lines. `is_ended`: one of them has the reason why the model stopped."""
 
     usage: Usage | None = None
     model: str | None = None
+    is_ended: bool = False
 
 
 @dataclass(slots=True)
@@ -120,6 +121,8 @@ class SessionLines:
                 seen.update([uuid] if isinstance(uuid, str) else [])
                 with unmapped.reading(line) as fields:
                     self._read(line, fields)
+        if self.used is None:  # else the whole is stated
+            unmapped.note("estimated_usage", "output tokens", sum(map(_unended, self.chains.values())))
 
     def _read(self, line: JsonObject, fields: Fields) -> None:
         kind, message = fields.text("type"), fields.object("message")
@@ -206,6 +209,7 @@ class SessionLines:
         message.set_aside("type", "role", "stop_sequence", "container", "context_management")
         fields.set_aside("durationMs", "error", "apiError", "costUSD")
         stop_reason, is_error = message.text("stop_reason"), fields.flag("isApiErrorMessage") is True
+        reply.is_ended = reply.is_ended or stop_reason is not None
         if chain is self.chains[""]:
             self.stop_reason = stop_reason
             self.failure = one_line("\n".join(reply.texts)) or "API error" if is_error else None
@@ -323,6 +327,13 @@ def _ran_to_its_end(outcome: Fields) -> bool:
     """Whether the data of a result is that of a command with the exit code 0: others are errors, or explained."""
     is_explained = any(name in outcome for name in ("backgroundTaskId", "returnCodeInterpretation"))
     return "stdout" in outcome and outcome.flag("interrupted") is False and not is_explained
+
+
+def _unended(chain: Chain) -> int:
+    """How many replies of a chain lack their last line: what they state are tokens at the start of a stream."""
+    counted = [reply for reply in chain.replies.values() if reply.usage is not None]
+    ended = sum(reply.is_ended for reply in counted)
+    return len(counted) - ended if ended else 0  # older versions write no reason at all
 
 
 def _plain(fields: Fields) -> str | None:

@@ -28,11 +28,15 @@ class Stream:
         self._unmapped = unmapped
         self._text: list[str] = []
         self._calls: list[Call] = []
+        self._is_ended = False
         first = next((place for place, event in enumerate(events) if is_init(event)), 0)
         is_asked = any(event.get("role") == "user" for event in events[first:])
         for place, event in enumerate(events):
             if place < first and is_asked:  # the prompt, as the program wrote it that started Gemini CLI
                 unmapped.count("events[] (before init)")
+                continue
+            if self._is_ended and event.get("type") == "message":  # the prompt of the next run in the file
+                unmapped.count("events[] (after the result)")
                 continue
             with unmapped.reading(event) as fields:
                 self._event(fields)
@@ -68,6 +72,7 @@ class Stream:
 
     def _ended(self, fields: Fields) -> None:
         self._flush()
+        self._is_ended = True
         if fields.text("status") == "error":
             self.session.error = one_line(fields.object("error").text("message")) or "error"
         stats = fields.object("stats")

@@ -28,14 +28,14 @@ class Chat:
     The record has `messages` and fields that `context_of` reads; other fields keep the names that the program gives
     them, and are counted as unmapped. `requests` is how many times a model was asked, as the program states it: a
     search asks it more often than there are answers on the way that it chose. `rewound` is how many branches, and
-    calls in them, the user left behind; `untold` how many calls of sub-agents the record only names.
+    calls in them, the user left behind. `stated` is what the record says of itself, by what it counts, and what it has.
     """
 
     record: JsonObject
     failure: str | None = None
     requests: int | None = None
     rewound: Mapping[str, int] = field(default_factory=dict)
-    untold: int = 0
+    stated: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,8 @@ class Envelope:
         if chat.requests is not None:
             answers = sum(role_of(message) == "assistant" for message in chat.record["messages"])
             unmapped.stated.compare("request", chat.requests, answers)
-        unmapped.stated.compare("sub-agent call", chat.untold, 0)
+        for what, (stated, read) in chat.stated.items():
+            unmapped.stated.compare(what, stated, read)
         for what, times in chat.rewound.items():
             unmapped.note("rewound", what, times)
         return replace(trajectory_of(unmapped, [data], known), format=self.name)

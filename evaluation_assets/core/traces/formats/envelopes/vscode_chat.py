@@ -43,7 +43,8 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         "model": models[-1] if models else None,
         "messages": [message for request in requests for message in _turn(request)],
     }
-    yield Chat(record, failure=first_text(last, "message"), untold=sum(_untold(request) for request in requests))
+    untold = sum(_untold(request) for request in requests)
+    yield Chat(record, failure=first_text(last, "message"), stated={"sub-agent call": (untold, 0)})
 
 
 def _asked(request: JsonObject) -> str | None:

@@ -1,6 +1,7 @@
 """Calls that are all of a message, without tags or tokens around them.
 
 {"name": "search", "parameters": {"q": 1}}        Llama
+{"tool": "search", "args": {"q": 1}}              prompts of one's own, whose results the user says
 [search(q=1), Stock Prices(of=["A"])]             Llama, ToolACE
 """
 
@@ -14,6 +15,14 @@ from evaluation_assets.core.traces.formats.files.json_values import as_json
 from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, first_text, list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
+_NAMES = ("name", "tool_name", "tool", "function_name", "action")
+_ARGUMENTS = ("arguments", "parameters", "args", "tool_input", "tool_args", "action_input", "params")
+_THOUGHTS = ("thought", "thoughts", "reasoning")
+_FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
+_LABEL = re.compile(
+    r"\A\s*(?:tool )?(?:results?|observation|output|response)(?: (?:of|from) [\w.-]+)?:\s*", re.IGNORECASE
+)
+_ANSWER = re.compile(r"final[ _]answer", re.IGNORECASE)
 _OPENS = re.compile(r"\s*([^()\[\]{},'\"=\n]+)\(")
 _ENDS = re.compile(r"\)\s*([,\]])")
 _MOST_ENDS = 50
@@ -22,12 +31,8 @@ _MOST_ENDS = 50
 
 def bare_calls(text: str) -> list[JsonObject]:
     """The calls that a text consists of; empty for any other text."""
-    found = as_object(text)
-    if found is not None:
-        is_call = first_text(found, "name") and found.keys() & {"parameters", "arguments"}
-        return (
-            [{"name": found["name"], "arguments": found.get("arguments", found.get("parameters"))}] if is_call else []
-        )
+    if (found := _object(text)) is not None:
+        return [call] if (call := _call(found)) else []
     calls: list[JsonObject] = []
     text = text.strip()
     position, goes_on = 1, text.startswith("[")
@@ -40,6 +45,34 @@ def bare_calls(text: str) -> list[JsonObject]:
         calls.append({"name": opened[1].strip(), "arguments": arguments})
         position, goes_on = end.end(), end[1] == ","
     return calls if not goes_on and position == len(text) else []
+
+
+def is_call_alone(text: str) -> bool:
+    """Whether a text is an object with the name and the arguments of one call."""
+    return (found := _object(text)) is not None and _call(found) is not None
+
+
+def thought_beside(text: str) -> str | None:
+    """What a model says in an object of why it makes the call."""
+    return first_text(_object(text), *_THOUGHTS)
+
+
+def told_result(text: str) -> str:
+    """A result that the user says, without the word for it."""
+    return _LABEL.sub("", text, count=1)
+
+
+def _object(text: str) -> JsonObject | None:
+    fenced = _FENCE.match(text)
+    return as_object(text if fenced is None else fenced[1])
+
+
+def _call(found: JsonObject) -> JsonObject | None:
+    name, key = first_text(found, *_NAMES), next((key for key in _ARGUMENTS if key in found), None)
+    if name is None or key is None or _ANSWER.fullmatch(name):
+        return None
+    is_plain = "name" in found and key in ("arguments", "parameters")  # any value, as models are trained to write it
+    return {"name": name, "arguments": found[key]} if is_plain or isinstance(found[key], dict) else None
 
 
 def results_of(calls: Sequence[JsonObject], content: str) -> list[JsonObject]:

@@ -12,7 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.bare_calls import bare_calls, results_of
+from evaluation_assets.core.traces.formats.messages.bare_calls import (
+    bare_calls,
+    is_call_alone,
+    results_of,
+    thought_beside,
+    told_result,
+)
 from evaluation_assets.core.traces.formats.messages.chat import role_of, split_thought
 from evaluation_assets.core.traces.formats.messages.elements import element_in, elements_in
 from evaluation_assets.core.traces.formats.messages.function_elements import (
@@ -83,21 +89,39 @@ def with_written_calls(messages: list[Any]) -> WrittenMessages:
 
 
 def _with_bare_calls(messages: list[Any]) -> Iterator[Any]:
-    """The messages. A text that consists of calls is calls if a tool answers it; in brackets, also the last one."""
+    """The messages. A text that consists of calls is calls if a tool answers it; in brackets, also the last one.
+
+    Where most of what an agent says are calls, the user says their results.
+    """
     is_parsed = any(at(message, "tool_calls") for message in messages)
+    is_told = not is_parsed and _are_results_told(messages)
     waiting: list[JsonObject] = []
     for message, after in zip(messages, [*messages[1:], None], strict=False):
         if waiting and (results := results_of(waiting, _text(message)[1])):
             yield from ({**_without_text(message), **result} for result in results)
             waiting = []
             continue
+        if waiting and is_told and role_of(message) == "user":
+            yield {**_without_text(message), "role": "tool", "content": told_result(_text(message)[1])}
+            waiting = []
+            continue
         text = _text(message)[1] if role_of(message) == "assistant" and not is_parsed else ""
         is_last = after is None and "=" in text and text.startswith("[")
-        waiting = bare_calls(text) if is_last or role_of(after) == "tool" else []
+        is_answered = is_last or role_of(after) == "tool" or (is_told and is_call_alone(text))
+        waiting = bare_calls(text) if is_answered else []
         if waiting:
-            yield {**_without_text(message), "role": "assistant", "content": "", "tool_calls": waiting}
+            thought = {"reasoning_content": said} if (said := thought_beside(text)) else {}
+            yield {**_without_text(message), "role": "assistant", "content": "", "tool_calls": waiting, **thought}
         else:
             yield message
+
+
+def _are_results_told(messages: list[Any]) -> bool:
+    """Whether most messages of the agent are a call alone, and at least two of them are followed by one of the user."""
+    pairs = list(zip(messages, [*messages[1:], None], strict=False))
+    said = [(_text(message)[1], role_of(after)) for message, after in pairs if role_of(message) == "assistant"]
+    calls = [after for text, after in said if is_call_alone(text)]
+    return calls.count("user") > 1 and 2 * len(calls) > len(said)
 
 
 def _text(message: Any) -> tuple[str, str]:

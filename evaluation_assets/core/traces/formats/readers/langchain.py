@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 )
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.chat import events_of, system_of
+from evaluation_assets.core.traces.formats.messages.langchain_events import is_event, is_same_run, state_of_run
 from evaluation_assets.core.traces.formats.messages.langgraph_records import (
     added_in,
     fullest,
@@ -59,11 +60,12 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 
 NAME = "langchain"
 DESCRIPTION = (
-    "LangChain agent results (intermediate_steps), LangGraph messages, LangSmith run trees, nested, flat or as batches"
+    "LangChain agent results (intermediate_steps), LangGraph messages, streamed events, LangSmith run trees, nested, "
+    "flat or as batches"
 )
 DETECTION = (
-    "records with intermediate_steps, messages of type human and ai, runs with run_type, inputs and outputs, "
-    "or batches of runs (post, patch)"
+    "records with intermediate_steps, messages of type human and ai, events of runs (on_chain_start), "
+    "runs with run_type, inputs and outputs, or batches of runs (post, patch)"
 )
 
 _MESSAGE_CLASSES = {"Human": "human", "AI": "ai", "System": "system", "Tool": "tool", "Function": "tool", "Chat": "ai"}
@@ -286,6 +288,8 @@ def _is_message(data: Any) -> bool:
 
 def _as_one(data: Any) -> Any:
     """What belongs to one conversation, as its messages or as a record that has them."""
+    if events := [one for one in (data if isinstance(data, list) else [data]) if is_event(one)]:
+        return state_of_run(events)
     data = [streamed(one) for one in data] if isinstance(streamed(data), list) else streamed(data)
     records = [data] if isinstance(data, dict) else data
     if isinstance(records, list) and (added := [message for one in records for message in added_in(one, _is_line)]):
@@ -297,6 +301,8 @@ def _as_one(data: Any) -> Any:
 
 def _belongs(earlier: Any, later: Any) -> bool:
     """Whether a record continues the last: single messages, what nodes of a graph add, or states of one run."""
+    if is_event(earlier) or is_event(later):
+        return is_event(earlier) and is_event(later) and is_same_run(earlier, later)
     if _is_line(earlier) or _is_line(later):
         return _is_line(earlier) and _is_line(later)
     if added_in(earlier, _is_line):
@@ -318,6 +324,7 @@ detect = any_record(
     lambda record: (
         _has_steps(record)
         or is_run(record)
+        or is_event(record)
         or is_batch(record)
         or _is_message(record)
         or any(map(_is_message, messages_in(record)))

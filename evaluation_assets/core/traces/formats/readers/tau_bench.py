@@ -1,8 +1,10 @@
 """tau-bench runs: a dialogue with a simulated user, its reward and the gold actions.
 
-The instruction of the simulated user is not part of the agent's prompt; it is stored in the labels.
+The instruction of the simulated user is not part of the agent's prompt; it is stored in the labels. Agents with the
+strategies `react` and `act` write an action into each text; what a tool gives them, the user says.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -13,12 +15,22 @@ from evaluation_assets.core.traces.formats.conversation import Conversation, not
 from evaluation_assets.core.traces.formats.isolation import each_record
 from evaluation_assets.core.traces.formats.messages.chat import events_of, system_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import without_none
+from evaluation_assets.core.traces.formats.untyped import (
+    as_object,
+    at,
+    first_text,
+    list_in,
+    object_in,
+    without_none,
+)
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "tau_bench"
 DESCRIPTION = "tau-bench runs: messages with a simulated user, reward and gold actions"
 DETECTION = "records with task_id, reward, traj and info"
+
+_ACTION, _GIVEN, _RESPOND = "Action:", "API output: ", "respond"
+_THOUGHT = re.compile(r"^\s*Thought:\s*", re.MULTILINE)
 
 
 def detect(sample: Sample) -> bool:
@@ -39,7 +51,7 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
     """
     if not isinstance(record.data, dict):
         raise not_a_record(record.data, "an object")
-    with unmapped.reading(record.data) as fields:
+    with unmapped.reading({**record.data, "traj": list(_acted(list_in(record.data.get("traj"))))}) as fields:
         info = fields.object("info")
         messages = fields.objects("traj")
         if not messages:
@@ -60,6 +72,38 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
         )
         conversation = Conversation(events=tuple(events_of(messages)), system=system_of(messages))
         return trajectory_from(NAME, conversation, context)
+
+
+def _acted(messages: list[Any]) -> Iterator[Any]:
+    """The messages, with the actions in their texts as calls and what tools gave as results, if there are any."""
+    said = (_text(message) for message in messages if at(message, "role") == "assistant")
+    is_written = any(_ACTION in text and "content" not in _action(text) for text in said)
+    is_written = is_written or any(_text(message).startswith(_GIVEN) for message in messages)
+    for message in messages:
+        text, role = _text(message), at(message, "role")
+        if is_written and role == "assistant" and not at(message, "tool_calls"):
+            yield {**message, "content": None, **_action(text)}
+        elif is_written and role == "user" and text.startswith(_GIVEN):
+            yield {**message, "role": "tool", "content": text.removeprefix(_GIVEN)}
+        else:
+            yield message
+
+
+def _action(text: str) -> JsonObject:
+    """What a text does: it calls a tool, or says something to the user, as does one without an action."""
+    thought, _, written = text.rpartition(_ACTION)
+    action = object_in(as_object(written.strip()))
+    arguments = object_in(action.get("arguments"))
+    reasoning = {"reasoning_content": said} if (said := _THOUGHT.sub("", thought).strip()) else {}
+    if (name := first_text(action, "name")) is None:
+        return {"content": written.strip(), **reasoning}
+    if name == _RESPOND:
+        return {"content": first_text(arguments, "content") or "", **reasoning}
+    return {"tool_calls": [{"name": name, "arguments": action.get("arguments")}], **reasoning}
+
+
+def _text(message: Any) -> str:
+    return first_text(message, "content") or ""
 
 
 def succeeded(reward: float) -> bool:

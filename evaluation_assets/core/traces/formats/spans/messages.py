@@ -129,7 +129,10 @@ def messages_in(value: Any, role: str = "user") -> Any:
         found = next((value[key] for key in ("messages", "contents", "message") if value.get(key)), None)
         if found is not None:
             return found
-        return value if "content" in value or "tool_calls" in value else None
+        if "content" in value or "tool_calls" in value:
+            return value
+        completed = value.get("text" if role == "assistant" else "prompt")  # of a completion without a chat
+        return completed if isinstance(completed, str) else None
     return value if isinstance(value, list | str) and role == "assistant" else None
 
 

@@ -561,3 +561,19 @@ def test_messages_of_the_agent_sdk_are_read_as_the_lines_they_were_made_of(tmp_p
         ("Task", None),
     ]
     assert run.usage == Usage(input_tokens=50, output_tokens=25, cost_usd=0.05)
+
+
+@pytest.mark.parametrize(("reasons", "trust"), [(["tool_use", None], "partial"), ([None, None], "complete")])
+def test_a_reply_whose_last_line_is_missing_states_tokens_at_its_start(
+    tmp_path: Path, reasons: list[str | None], trust: str
+) -> None:
+    """Older versions give no reason why a model stopped, and nothing tells these replies apart."""
+    asked = {"type": "user", "sessionId": "s1", "uuid": "u0", "message": {"role": "user", "content": "Look."}}
+    lines = [asked]
+    for place, reason in enumerate(reasons):
+        usage = {"input_tokens": 10, "output_tokens": 100 if reason else 2}
+        message = {"id": f"m{place}", "role": "assistant", "model": "claude-opus-4-6", "stop_reason": reason}
+        text = [{"type": "text", "text": "I look."}]
+        reply = {**message, "usage": usage, "content": text}
+        lines.append({"type": "assistant", "sessionId": "s1", "uuid": f"a{place}", "message": reply})
+    assert summary_of(written(tmp_path / "session.jsonl", lines)).trust == trust

@@ -98,6 +98,18 @@ def test_a_prompt_before_a_printed_stream_is_that_of_the_stream(tmp_path: Path, 
     assert unmapped.counts["events[] (before init)"] == is_printed
 
 
+def test_a_prompt_between_two_printed_streams_is_not_that_of_the_first(tmp_path: Path) -> None:
+    """As a program writes it that appends what it prints to one file."""
+    events = [orjson.loads(line) for line in STREAM.read_bytes().splitlines()]
+    (alone,) = trajectories(STREAM)
+    prompt = {"type": "message", "role": "user", "content": "URL: the page. Build it."}
+    path = tmp_path / "streams.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, [prompt, *events, prompt, *events])))
+    unmapped = UnmappedFields()
+    assert [run.text for run in trajectories(path, unmapped=unmapped)] == [alone.text, alone.text]
+    assert unmapped.counts["events[] (after the result)"] == 1
+
+
 def test_the_reading_is_complete() -> None:
     report = ImportReport()
     assert len(list(report.read(FORMATS["gemini_cli"], files_of(FIXTURE)))) == 2

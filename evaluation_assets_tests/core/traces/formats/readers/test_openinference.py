@@ -395,3 +395,22 @@ def test_rows_of_logfire_are_spans(tmp_path: Path, in_rows: bool) -> None:
     (step,) = run.calls
     assert calls_of(run) == [("find", {"what": {"it": 1}}, "no shop")]
     assert step.result is not None and step.result.error == "no shop"
+
+
+def test_a_completion_without_a_chat_has_its_prompt_and_its_text(tmp_path: Path) -> None:
+    """As spans of LlamaIndex state them; the one around a span of a model states the same again."""
+    rows = [
+        {
+            "name": name, "span_kind": "LLM", "parent_id": parent, "start_time": "2026-03-02T10:00:00.000Z",
+            "end_time": "2026-03-02T10:00:01.000Z", "status_code": "OK", "status_message": "", "events": [],
+            "context.span_id": span, "context.trace_id": "t1", "attributes.openinference.span.kind": "LLM",
+            "attributes.input.value": '{"prompt": "Which lamp?"}', "attributes.input.mime_type": "application/json",
+            "attributes.output.value": '{"text": "The red one."}', "attributes.llm.model_name": "deepseek-chat",
+        }
+        for name, span, parent in (("Model.acomplete", "s1", None), ("Model.complete", "s2", "s1"))
+    ]  # fmt: skip
+    path = tmp_path / "spans.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    (run,) = trajectories(path)
+    assert ([turn.user_message for turn in run.turns], run.final_answer) == (["Which lamp?"], "The red one.")
+    assert summary_of(path).trust == "complete"

@@ -1,0 +1,52 @@
+"""Calls that are all of a message, whose results the user says: what prompts of one's own make of a chat."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
+from evaluation_assets_tests.core.traces.formats.reading import trajectories
+
+
+def _chat(*contents: str) -> dict[str, Any]:
+    roles = ("user", "assistant")
+    return {"messages": [{"role": roles[place % 2], "content": content} for place, content in enumerate(contents)]}
+
+
+def _call(name: str, value: str, keys: tuple[str, str], **more: str) -> str:
+    return orjson.dumps({**more, keys[0]: name, keys[1]: {"x": value}}).decode()
+
+
+@pytest.mark.parametrize("keys", [("tool_name", "arguments"), ("tool", "args"), ("action", "action_input")])
+@pytest.mark.parametrize("form", ["{}", "```json\n{}\n```"])
+def test_results_that_the_user_says_are_no_turns(tmp_path: Path, keys: tuple[str, str], form: str) -> None:
+    first, second = (form.replace("{}", _call("find", value, keys, thought="I look.")) for value in ("lamp", "chair"))
+    path = written(tmp_path, _chat("Is there a chair?", first, "Result: 1 lamp", second, "Error: timeout", "No."))
+    (run,) = trajectories(path)
+    assert calls_and_errors(run) == [('{"x":"lamp"}', None), ('{"x":"chair"}', "Error: timeout")]
+    assert [turn.user_message for turn in run.turns] == ["Is there a chair?"]
+    assert run.final_answer == "No."
+    assert "I look." in run.text and "Result:" not in run.text
+    assert summary_of(path).trust == "complete"
+
+
+def test_a_call_at_the_end_has_no_result(tmp_path: Path) -> None:
+    keys = "tool", "args"
+    calls = [_call("find", value, keys) for value in "abc"]
+    (run,) = trajectories(written(tmp_path, _chat("Go.", calls[0], "none", calls[1], "none", calls[2])))
+    assert [given for given, _ in calls_and_errors(run)] == ['{"x":"a"}', '{"x":"b"}', '{"x":"c"}']
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        ("Write a call.", '{"tool": "find", "args": {}}', "Thanks.", "You are welcome."),
+        ("Who?", '{"name": "Ann", "age": 7}', "And who?", '{"name": "Bo", "age": 8}', "And?", "Nobody."),
+        ("Go.", '{"action": "Final Answer", "action_input": {}}', "Again.", '{"action": "Final Answer", "args": {}}'),
+    ],
+)
+def test_other_objects_are_what_the_agent_says(tmp_path: Path, contents: tuple[str, ...]) -> None:
+    (run,) = trajectories(written(tmp_path, _chat(*contents)))
+    assert (len(run.turns), list(run.calls)) == (sum(place % 2 == 0 for place in range(len(contents))), [])
