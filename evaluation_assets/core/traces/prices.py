@@ -83,10 +83,10 @@ class PublicPrice:
         from genai_prices.types import TieredPrices  # noqa: PLC0415
 
         try:
-            found = calc_price(Usage(input_tokens=1), model_ref=self._model, provider_id=self._provider_id)
+            calculated = calc_price(Usage(input_tokens=1), model_ref=self._model, provider_id=self._provider_id)
         except LookupError:
             return None
-        price = found.model_price.input_mtok
+        price = calculated.model_price.input_mtok
         if not isinstance(price, TieredPrices):
             return None
         return min((tier.start for tier in price.tiers if tier.price > price.base), default=None)

@@ -43,8 +43,8 @@ class Documents:
 
     def find(self, reference: Mapping[str, Any], source: str) -> tuple[str, int] | None:
         """Resolve a reference found in `source`; `None` if the document is not in the drop."""
-        found = self._find(reference, source)
-        return None if found is None else self._places[found]
+        document = self._find(reference, source)
+        return None if document is None else self._places[document]
 
     def load(self, place: tuple[str, int]) -> JsonObject:
         """Read a document from its file."""
@@ -90,7 +90,7 @@ class Documents:
     def _joined(self, references: list[list[JsonObject]]) -> set[tuple[str, int]]:
         """Documents that are read as part of the document that references them; the first of a cycle stays a root."""
         edges = [
-            [found for reference in own if (found := self._find(reference, place[0])) not in (None, number)]
+            [document for reference in own if (document := self._find(reference, place[0])) not in (None, number)]
             for number, (place, own) in enumerate(zip(self._places, references, strict=True))
         ]
         pointed_at = {target for own in edges for target in own}

@@ -172,9 +172,9 @@ def _calls_at(value: dict[str, Any]) -> Iterator[str]:
                 yield from _mark(item)
     if isinstance(shown := value.get("toolCallId"), str) and shown and ("input" in value or "args" in value):
         yield shown
-    for key, found in _attributes(value):
-        if isinstance(found, str) and found and _FLAT_ID.search(key):
-            yield found
+    for key, attribute in _attributes(value):
+        if isinstance(attribute, str) and attribute and _FLAT_ID.search(key):
+            yield attribute
 
 
 def _answered_by(value: Any) -> str | None:
@@ -183,30 +183,30 @@ def _answered_by(value: Any) -> str | None:
         return None
     kind = value.get("type")
     key = "tool_call_id" if value.get("role") == "tool" else _RESULTS.get(kind) if isinstance(kind, str) else None
-    found = None if key is None else value.get(key)
-    return found if isinstance(found, str) and found else None
+    answered = None if key is None else value.get(key)
+    return answered if isinstance(answered, str) and answered else None
 
 
 def _of_coding_agents(value: dict[str, Any]) -> Iterator[str]:
     """Calls in shapes of their own: parts of opencode, content of Goose, events of OpenHands, items of Codex."""
     kind = value.get("type") or value.get("kind")
     key = _CODING.get(kind) if isinstance(kind, str) else None
-    if key is not None and key[1] in value and isinstance(found := value.get(key[0]), str):
-        yield found
+    if key is not None and key[1] in value and isinstance(calls := value.get(key[0]), str):
+        yield calls
 
 
 def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[str]:
     """What tells a call from others; nothing for what has neither a name nor a type that needs none."""
-    inner = next((found for key in ("function", "custom") if isinstance(found := call.get(key), dict)), call)
+    inner = next((mark for key in ("function", "custom") if isinstance(mark := call.get(key), dict)), call)
     names = (*_NAMES, "function")
-    name = next((found for key in names for one in (inner, call) if isinstance(found := one.get(key), str)), None)
+    name = next((mark for key in names for one in (inner, call) if isinstance(mark := one.get(key), str)), None)
     if not name and (kind is None or not kind.endswith("_call") or kind in ("tool_call", "function_call")):
         return
-    identity = next((found for key in _IDS if isinstance(found := call.get(key), str) and found), None)
+    identity = next((mark for key in _IDS if isinstance(mark := call.get(key), str) and mark), None)
     if identity is not None:
         yield identity
         return
-    arguments = next((found for key in _ARGUMENTS for one in (inner, call) if (found := one.get(key)) is not None), "")
+    arguments = next((mark for key in _ARGUMENTS for one in (inner, call) if (mark := one.get(key)) is not None), "")
     # Not orjson: records hold integers beyond 64 bits.
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
     yield f"{name or kind}\0{text}"
@@ -215,10 +215,10 @@ def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[str]:
 def _attributes(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The attributes of a span, as a mapping or as the list of pairs that OTLP and Jaeger have."""
     for holder in ("attributes", "tags"):
-        found = value.get(holder)
-        if isinstance(found, dict):
-            yield from found.items()
-        for pair in objects_in(found):
+        attributes = value.get(holder)
+        if isinstance(attributes, dict):
+            yield from attributes.items()
+        for pair in objects_in(attributes):
             if isinstance(key := pair.get("key"), str):
                 inner = pair.get("value")
                 yield key, next(iter(inner.values()), None) if isinstance(inner, dict) else inner
@@ -227,17 +227,17 @@ def _attributes(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 def _span_id(span: dict[str, Any]) -> str:
     """The ID of a span; without one, a digest of the span."""
     places = (span, context) if isinstance(context := span.get("context"), dict) else (span,)
-    found = (place.get(key) for place in places for key in _SPAN_IDS)
-    return next((one for one in found if isinstance(one, str) and one), None) or digest(json.dumps(span, default=str))
+    names = (place.get(key) for place in places for key in _SPAN_IDS)
+    return next((one for one in names if isinstance(one, str) and one), None) or digest(json.dumps(span, default=str))
 
 
 def _is_tool_span(value: dict[str, Any]) -> bool:
     if value.get("object") == "trace.span":  # of the OpenAI Agents SDK
         return at(value.get("span_data"), "type") == "function"
-    attributes = [(key, found) for key, found in _attributes(value) if isinstance(found, str)]
+    attributes = [(key, text) for key, text in _attributes(value) if isinstance(text, str)]
     if ("gen_ai.tool.name", "(merged tools)") in attributes:  # Google ADK: the results of parallel calls together
         return False
-    return any(_SPAN_KINDS.get(key) == found for key, found in attributes)
+    return any(_SPAN_KINDS.get(key) == text for key, text in attributes)
 
 
 def _is_attribute(key: str) -> bool:

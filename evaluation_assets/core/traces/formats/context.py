@@ -154,7 +154,7 @@ def _model_in(extra: JsonObject) -> str | None:
     """The model name among a harness's settings."""
     for settings in (extra.get("meta"), extra.get("metadata")):
         if isinstance(settings, dict):
-            found = next((settings[key] for key in ("llm_model", "model", "model_name") if key in settings), None)
-            if isinstance(found, str) and found:
-                return found
+            model = next((settings[key] for key in ("llm_model", "model", "model_name") if key in settings), None)
+            if isinstance(model, str) and model:
+                return model
     return None

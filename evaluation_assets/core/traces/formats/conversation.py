@@ -186,14 +186,14 @@ def usages_by_answer(
     messages_of: Callable[[Any], Any],
 ) -> dict[int, Usage]:
     """Usage of each answer in a log by message index. The answer is the message after those of its request."""
-    found: dict[int, Usage] = {}
+    by_position: dict[int, Usage] = {}
     for data in records:
         if isinstance(data, dict):
             with unmapped.peeking(data) as fields:
                 used = used_in(fields)
             if used is not None:
-                found[len(list(objects_in(messages_of(data))))] = used
-    return found
+                by_position[len(list(objects_in(messages_of(data))))] = used
+    return by_position
 
 
 def confirm_requests(stated: Comparisons, roles: Sequence[str | None], logged: Collection[int]) -> None:

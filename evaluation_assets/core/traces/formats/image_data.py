@@ -46,18 +46,18 @@ def set_images_aside(data: Any, raw: bytes, images: Images) -> None:
         places = holder.items() if isinstance(holder, dict) else enumerate(holder if isinstance(holder, list) else ())
         for place, value in list(places):
             if isinstance(value, str):
-                holder[place] = _DATA.sub(lambda found: _mark(found, images), value)
+                holder[place] = _DATA.sub(lambda match: _mark(match, images), value)
             elif isinstance(value, dict | list):
                 waiting.append(value)
 
 
-def _mark(found: re.Match[str], images: Images) -> str:
-    data, rest = _in_one_line(found[1])
+def _mark(match: re.Match[str], images: Images) -> str:
+    data, rest = _in_one_line(match[1])
     data = _plain(data)
     kind = kind_of(data)
     image = None if kind is None or len(data) * 3 // 4 > LARGEST else _whole(kind, data)
     if image is None:
-        return found[0]
+        return match[0]
     images.add(image)
     return mark(kind, data, image) + rest
 

@@ -14,14 +14,14 @@ _WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xDA)})
 def pixels(media_type: str, content: bytes) -> tuple[int, int] | None:
     """Width and height of a PNG, JPEG, GIF or WebP; `None` if its header does not state both."""
     if media_type == "image/png":
-        found = (_big(content[16:20]), _big(content[20:24])) if content[12:16] == b"IHDR" else None
+        size = (_big(content[16:20]), _big(content[20:24])) if content[12:16] == b"IHDR" else None
     elif media_type == "image/gif":
-        found = _little(content[6:8]), _little(content[8:10])
+        size = _little(content[6:8]), _little(content[8:10])
     elif media_type == "image/jpeg":
-        found = _of_jpeg(content)
+        size = _of_jpeg(content)
     else:
-        found = _of_webp(content)
-    return found if found is not None and min(found) > 0 else None
+        size = _of_webp(content)
+    return size if size is not None and min(size) > 0 else None
 
 
 def _of_jpeg(content: bytes) -> tuple[int, int] | None:

@@ -132,7 +132,7 @@ class ImportSummary(BaseModel):
         kinds = ", ".join(sorted(self.unknown_parts, key=lambda kind: -self.unknown_parts[kind])[:_KINDS_NAMED])
         unknown = sum(self.unknown_parts.values())
         names = ", ".join(self.guessed_speakers[:_KINDS_NAMED])
-        found = _sentences(
+        sentences = _sentences(
             (bool(self.forced_format), "", f"no file looks like {self.forced_format}"),
             (self.calls_not_read, "call", "in the source could not be read"),
             (self.results_not_read, "result", "in the source could not be read"),
@@ -153,14 +153,14 @@ class ImportSummary(BaseModel):
             for what, times in self.contradictions.items()
         )
         more = (each.sentence for each in self.differences if each.read > each.stated)
-        return (*found, *disputed, *more)
+        return (*sentences, *disputed, *more)
 
     @computed_field
     @property
     def gaps(self) -> tuple[str, ...]:
         """What the source itself lacks, a sentence each."""
         settings = f"set {', '.join(self.content_settings)}" if self.content_settings else _CAPTURE
-        found = _sentences(
+        sentences = _sentences(
             (self.rejected, "record", "rejected"),
             (self.spans_without_content, "span", f"without messages; {settings}"),
             (self.orphan_spans, "span", "with a missing parent; evaluate all files of a trace as one drop"),
@@ -174,7 +174,7 @@ class ImportSummary(BaseModel):
             (self.unanswered_calls, "call", "without a result"),
         )
         less = (each.sentence for each in self.differences if each.read < each.stated)
-        return (*found, *less)
+        return (*sentences, *less)
 
     @computed_field
     @property
@@ -293,12 +293,12 @@ class ImportReport:
         """Count the calls that a record seems to hold."""
         data = record.data if isinstance(record.data, dict | list) else orjson.loads(record.raw)
         self._lists_tools = isinstance(data, dict) and bool(data.get("tools_used"))
-        found = census_of(data)
-        self._counts["marks"] += len(found.calls - self._calls_now - self._calls_before)
-        self._calls_now |= found.calls
-        self._counts["results_in_source"] += len(found.results - self._results_now - self._results_before)
-        self._results_now |= found.results
-        self._tool_spans |= found.tool_spans
+        census = census_of(data)
+        self._counts["marks"] += len(census.calls - self._calls_now - self._calls_before)
+        self._calls_now |= census.calls
+        self._counts["results_in_source"] += len(census.results - self._results_now - self._results_before)
+        self._results_now |= census.results
+        self._tool_spans |= census.tool_spans
 
     def _rejected(self, rejection: Rejection) -> None:
         self._counts["rejected"] += 1
@@ -306,19 +306,19 @@ class ImportReport:
             data = orjson.loads(rejection.raw)
         except orjson.JSONDecodeError:
             return
-        found = census_of(data)
-        self._counts["rejected_calls"] += len(found.calls & (self._calls_now | self._calls_before))
-        self._counts["rejected_results"] += len(found.results & (self._results_now | self._results_before))
+        census = census_of(data)
+        self._counts["rejected_calls"] += len(census.calls & (self._calls_now | self._calls_before))
+        self._counts["rejected_results"] += len(census.results & (self._results_now | self._results_before))
 
     def _add(self, trajectory: Trajectory) -> None:
         self._calls_before, self._calls_now = self._calls_now, set()
         self._results_before, self._results_now = self._results_now, set()
-        found = _counts_of(trajectory)
+        counts = _counts_of(trajectory)
         self.formats[trajectory.format] += 1
         self._counts.update(
-            found,
+            counts,
             repeated_beginnings=self._repeats(trajectory),
-            calls_as_text=not found["calls"]
+            calls_as_text=not counts["calls"]
             and (self._lists_tools or _WRITTEN_CALL.search(trajectory.text) is not None),
         )
         if (usage := trajectory.usage) is not None:

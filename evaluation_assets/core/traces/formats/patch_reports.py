@@ -53,18 +53,18 @@ def is_report(sample: Sample) -> bool:
 
 def reports_of(files: Sequence[DropFile], stated: Comparisons) -> Mapping[str, PatchReport]:
     """Reports by task id, without those that contradict each other."""
-    found: dict[str, list[PatchReport]] = {}
+    by_task: dict[str, list[PatchReport]] = {}
     for file in files:
         folder = file.path.parent.name
         for record in islice(read_records(file), 1):
             if not isinstance(record, Rejection):
                 _confirm_counts(record.data, stated)
                 for task, report in _reports_in(record.data, folder):
-                    found.setdefault(task, []).append(report)
-    for reports in found.values():
+                    by_task.setdefault(task, []).append(report)
+    for reports in by_task.values():
         stated.agree("outcome of a patch", *(report.resolved for report in reports))
     return {
-        task: max(all_of, key=_detail) for task, all_of in found.items() if len({one.resolved for one in all_of}) == 1
+        task: max(all_of, key=_detail) for task, all_of in by_task.items() if len({one.resolved for one in all_of}) == 1
     }
 
 
@@ -85,14 +85,14 @@ def _reports_in(data: Any, folder: str) -> list[tuple[str, PatchReport]]:
         return []
     if isinstance(resolved := data.get("resolved"), bool):
         return [(folder, PatchReport(resolved, _labels(data)))]
-    found = [
+    reports = [
         (task, PatchReport(report["resolved"], _labels(report)))
         for task, report in data.items()
         if isinstance(report, dict) and isinstance(report.get("resolved"), bool)
     ]
     for name, resolved in _LISTS:
-        found += [(task, PatchReport(resolved, {})) for task in list_in(data.get(name)) if isinstance(task, str)]
-    return found
+        reports += [(task, PatchReport(resolved, {})) for task in list_in(data.get(name)) if isinstance(task, str)]
+    return reports
 
 
 def _labels(report: JsonObject) -> JsonObject:

@@ -216,9 +216,9 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
     damaged: list[UnreadableDrop] = []
     strange: list[tuple[DropFile, Sample]] = []
     recognised = islice(_recognised(files, damaged, strange), _LOOKED_AT)
-    found = min(recognised, key=lambda known: ranks.index(known.name), default=None)
-    if found is not None:
-        return found
+    best = min(recognised, key=lambda known: ranks.index(known.name), default=None)
+    if best is not None:
+        return best
     if damaged:
         raise damaged[0]
     for file in (file for file, sample in strange if len(sample.text) >= WHOLE):
@@ -256,9 +256,9 @@ def _recognised(
         except UnreadableDrop as problem:
             damaged.append(problem)
             continue
-        found = next((known for known in FORMATS.values() if known.detect(sample)), None)
-        if found is not None:
-            yield found
+        first = next((known for known in FORMATS.values() if known.detect(sample)), None)
+        if first is not None:
+            yield first
         elif len(strange) < _LOOKED_AT:
             strange.append((file, sample))
 

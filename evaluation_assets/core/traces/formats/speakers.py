@@ -106,13 +106,13 @@ def markers_in(text: str) -> list[Marker]:
     for start, line in _lines(text):
         log = _LOG_LINE.match(line)
         offset = log.end() if log else 0
-        found = (_IN_LOGS.match(line, offset) if log else None) or _ANYWHERE.match(line, offset)
-        marker = None if found is None else _clear(found, start)
+        match = (_IN_LOGS.match(line, offset) if log else None) or _ANYWHERE.match(line, offset)
+        marker = None if match is None else _clear(match, start)
         if marker is not None and (header := _SENT.match(text, marker.inner)) is not None:
             marker = replace(marker, inner=header.end())
         if news and line.strip() and (name := _PLAIN.match(line)) is not None:
             marker = _plain(name, start)
-        news = (found is not None and found.groupdict().get("news") is not None) or (news and not line.strip())
+        news = (match is not None and match.groupdict().get("news") is not None) or (news and not line.strip())
         if marker is not None:
             clear.append(marker)
         elif log is not None:
@@ -140,9 +140,9 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         start = end + 1
 
 
-def _clear(found: re.Match[str], start: int) -> Marker:
-    groups = without_none(found.groupdict())
-    inner = start + found.end()
+def _clear(match: re.Match[str], start: int) -> Marker:
+    groups = without_none(match.groupdict())
+    inner = start + match.end()
     if "arguments" in groups:
         return Marker(start, inner, "arguments", "")
     if "tool" in groups:
@@ -160,9 +160,9 @@ def _clear(found: re.Match[str], start: int) -> Marker:
     return Marker(start, inner, kind, name, to, guessed=is_loose and kind == "message")
 
 
-def _plain(found: re.Match[str], start: int) -> Marker:
-    name = found["name"] or found["tag"]
-    return Marker(start, start + found.end(), _kind(name), name, guessed=name.lower() not in _ROLES)
+def _plain(match: re.Match[str], start: int) -> Marker:
+    name = match["name"] or match["tag"]
+    return Marker(start, start + match.end(), _kind(name), name, guessed=name.lower() not in _ROLES)
 
 
 def _kind(name: str) -> Kind:

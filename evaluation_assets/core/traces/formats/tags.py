@@ -194,10 +194,10 @@ class _Reader:
     def _near_closing(self, name: str, position: int) -> int:
         """Start of the next plain closing tag if it is near, else -1; failed searches are not repeated."""
         start = max(position, self._searched.get(name, 0))
-        found = self.text.find(f"</{name}>", start, position + _NEAR)
-        if found < 0:
+        position_of_end = self.text.find(f"</{name}>", start, position + _NEAR)
+        if position_of_end < 0:
             self._searched[name] = position + _NEAR - len(name) - 3
-        return found
+        return position_of_end
 
     def _first_closing(self, name: str, position: int) -> _Token | None:
         if self._index is None:

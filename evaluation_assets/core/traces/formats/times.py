@@ -18,8 +18,8 @@ def moment(fields: Fields, *keys: str) -> str | None:
         recorded = fields.name(key) if isinstance(fields.value(key), str) else None
         if recorded is not None:
             return recorded
-        if (found := as_utc(fields.number(key))) is not None:
-            return found
+        if (time := as_utc(fields.number(key))) is not None:
+            return time
     return None
 
 
@@ -33,8 +33,8 @@ def as_utc(seconds: float | None) -> str | None:
 
 def marked_utc(text: str | None) -> str | None:
     """A timestamp of a source that writes UTC without saying so: with its time zone."""
-    found = _instant(text)
-    return text if text is None or found is None or found.tzinfo is not None else f"{text}Z"
+    instant = _instant(text)
+    return text if text is None or instant is None or instant.tzinfo is not None else f"{text}Z"
 
 
 def chronological(time: str | None) -> datetime:
@@ -42,9 +42,9 @@ def chronological(time: str | None) -> datetime:
 
     Times without a zone are taken as UTC. An unknown time comes first.
     """
-    found = _instant(time) or datetime.min
+    instant = _instant(time) or datetime.min
     try:
-        return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
+        return instant.astimezone(UTC) if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
     except OverflowError:
         return datetime.min.replace(tzinfo=UTC)
 
@@ -76,7 +76,7 @@ def active_seconds(times: Iterable[str]) -> float | None:
 def seconds_of(time: str | None) -> float | None:
     """Seconds since 1970 of a timestamp; times without a zone are local. `None` if it is none."""
     try:
-        return None if (found := _instant(time)) is None else found.timestamp()
+        return None if (instant := _instant(time)) is None else instant.timestamp()
     except (ValueError, OverflowError, OSError):
         return None
 

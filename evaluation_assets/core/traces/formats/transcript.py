@@ -273,8 +273,8 @@ def _place(result: Result, calls: Sequence[Call], results: Sequence[Result | Non
 
 def _server_in(name: str) -> str | None:
     """The MCP server in a tool name of the form `mcp__server__tool`."""
-    found = _MCP_NAME.match(name)
-    return None if found is None else found[1]
+    match = _MCP_NAME.match(name)
+    return None if match is None else match[1]
 
 
 def flags_of(*, cut_off: bool, unanswered: bool, failed: bool = False, refused: bool = False) -> tuple[str, ...]:

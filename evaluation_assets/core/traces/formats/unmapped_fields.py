@@ -147,69 +147,69 @@ class Fields:
 
     def text(self, *keys: str) -> str | None:
         """The first of these fields that is a text; blank text counts as missing."""
-        return next((found for key in keys if (found := self._typed(key, str)) and found.strip()), None)
+        return next((text for key in keys if (text := self._typed(key, str)) and text.strip()), None)
 
     def recorded_id(self, *keys: str) -> str | None:
         """The first of these fields that is a text or an integer, as text; an integer as `NumberId`."""
         for key in keys:
             value = self._take(key)
-            if (found := recorded_id(value)) is not None:
-                return found
+            if (name := recorded_id(value)) is not None:
+                return name
             if value is not None and value != "":
                 self._reject(key, value)
         return None
 
     def name(self, *keys: str) -> str | None:
         """Like `recorded_id`, as a plain text, for IDs that never differ only in their type."""
-        found = self.recorded_id(*keys)
-        return None if found is None else str(found)
+        name = self.recorded_id(*keys)
+        return None if name is None else str(name)
 
     def number(self, *keys: str) -> float | None:
         """The first of these fields that is a finite number, or a text that contains one."""
         for key in keys:
             value = self._take(key)
-            found = _number(value)
-            if found is not None:
-                return found
+            number = _number(value)
+            if number is not None:
+                return number
             if value is not None:
                 self._reject(key, value)
         return None
 
     def amount(self, *keys: str) -> float | None:
         """Like `number`, but not negative: durations and costs."""
-        found = self.number(*keys)
-        return None if found is None or found < 0 else found
+        amount = self.number(*keys)
+        return None if amount is None or amount < 0 else amount
 
     def whole(self, *keys: str) -> int | None:
         """The first of these fields that is a number, as a 64-bit integer."""
-        found = self.number(*keys)
-        return None if found is None or abs(found) >= _HUGE else int(found)
+        number = self.number(*keys)
+        return None if number is None or abs(number) >= _HUGE else int(number)
 
     def flag(self, *keys: str) -> bool | None:
         """The first of these fields that is a boolean."""
-        return next((found for key in keys if (found := self._typed(key, bool)) is not None), None)
+        return next((flag for key in keys if (flag := self._typed(key, bool)) is not None), None)
 
     def outcome(self, *keys: str, also: bool | None = None) -> bool | None:
         """The first of these fields that says yes or no: a boolean, 0 or 1, or a text of these; else `also`.
 
         Those that differ are a contradiction.
         """
-        found: dict[str, bool] = {}
+        outcomes: dict[str, bool] = {}
         for key in keys:
             value = self._take(key)
             if (outcome := outcome_of(value)) is not None:
-                found[key] = outcome
+                outcomes[key] = outcome
             elif value is not None:
                 self._reject(key, value)
-        fields = ", ".join((*(f"`{key}`" for key in found), *(["another field"] if also is not None else [])))
-        self.stated.agree(f"outcome of a run ({fields})", *found.values(), also)
-        return next(iter(found.values()), also)
+        fields = ", ".join((*(f"`{key}`" for key in outcomes), *(["another field"] if also is not None else [])))
+        self.stated.agree(f"outcome of a run ({fields})", *outcomes.values(), also)
+        return next(iter(outcomes.values()), also)
 
     def object(self, *keys: str) -> "Fields":
         """The first of these fields that is an object, or an empty one."""
         for key in keys:
-            if (found := self._typed(key, dict)) is not None:
-                return self._child(found, key)
+            if (value := self._typed(key, dict)) is not None:
+                return self._child(value, key)
         return Fields({})
 
     def objects(self, *keys: str) -> list["Fields"]:
@@ -225,7 +225,7 @@ class Fields:
 
     def items(self, *keys: str) -> list[Any]:
         """The first of these fields that is a list, unchanged."""
-        return next((found for key in keys if (found := self._typed(key, list)) is not None), [])
+        return next((value for key in keys if (value := self._typed(key, list)) is not None), [])
 
     def parts(self, *keys: str) -> list["str | Fields"]:
         """The first of these fields with a value, a text, an object or a list, as a list of texts and objects."""
@@ -244,17 +244,17 @@ class Fields:
 
     def short(self, *keys: str) -> dict[str, Any]:
         """These fields with short values, unchanged; long values are not taken and are counted."""
-        found: dict[str, Any] = {}
+        labels: dict[str, Any] = {}
         for key in keys:
             value = self._data.get(key)
             if _is_something(value) and _is_short(value):
-                found[key] = value
+                labels[key] = value
                 self._taken.add(key)
-        return found
+        return labels
 
     def value(self, *keys: str) -> Any:
         """The first of these fields that is not null, unchanged."""
-        return next((found for key in keys if (found := self._take(key)) is not None), None)
+        return next((value for key in keys if (value := self._take(key)) is not None), None)
 
     def peek(self, key: str) -> Any:
         """The field unchanged, without taking it."""

@@ -42,7 +42,7 @@ def without_none(data: Mapping[str, Any]) -> JsonObject:
 
 def first_text(value: Any, *keys: str) -> str | None:
     """The first of these fields that is a non-empty text."""
-    return next((found for key in keys if isinstance(found := at(value, key), str) and found), None)
+    return next((text for key in keys if isinstance(text := at(value, key), str) and text), None)
 
 
 def as_number(value: Any) -> float | None:

@@ -88,12 +88,12 @@ def usage_of(fields: Fields) -> Usage | None:
 
 def _compactions(fields: Fields) -> list[Usage | None]:
     """The usage of summaries that Anthropic made of a long conversation before it answered, and does not add to it."""
-    found: list[Usage | None] = []
+    compactions: list[Usage | None] = []
     for request in fields.objects("iterations"):
         if request.text("type") == "compaction":
-            found.append(usage_of(request))
+            compactions.append(usage_of(request))
         request.rest()
-    return found
+    return compactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +125,15 @@ def settled(
     that fits no way is a difference in `stated`, unless it is the sum of the tokens without these parts.
     """
     inputs, outputs = input_tokens.ways, output_tokens.ways
-    found = inputs[0], outputs[0]
+    likeliest = inputs[0], outputs[0]
     is_whole = input_tokens.tokens is not None and output_tokens.tokens is not None
     if total and is_whole:  # frameworks write 0 for an unknown total
-        found = next((way for way in product(inputs, outputs) if sum(way) == total), found)
+        likeliest = next((way for way in product(inputs, outputs) if sum(way) == total), likeliest)
         if total != (input_tokens.tokens or 0) + (output_tokens.tokens or 0):  # else it leaves out what is beside
-            stated.compare("token", total, sum(found))
+            stated.compare("token", total, sum(likeliest))
     return (
-        None if input_tokens.tokens is None else found[0],
-        None if output_tokens.tokens is None else found[1],
+        None if input_tokens.tokens is None else likeliest[0],
+        None if output_tokens.tokens is None else likeliest[1],
     )
 
 
@@ -178,7 +178,7 @@ def usage(
         count if count is not None and 0 <= count < _TOO_MANY else None
         for count in (input_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens)
     ]
-    found = Usage(
+    counted = Usage(
         input_tokens=counts[0],
         cached_tokens=counts[1],
         cache_write_tokens=counts[2],
@@ -186,7 +186,7 @@ def usage(
         output_tokens=counts[4],
         cost_usd=cost_usd if cost_usd is not None and cost_usd > 0 else None,
     )
-    return None if found == Usage() else found
+    return None if counted == Usage() else counted
 
 
 def usage_named(
@@ -216,7 +216,7 @@ def at_list_price(used: Usage | None, model: str | None) -> Usage | None:
 
 
 def _tokens(fields: Fields, *keys: str) -> int | None:
-    found = fields.whole(*keys)
-    if found is None and (strange := next((key for key in keys if key in fields), None)) is not None:
+    number = fields.whole(*keys)
+    if number is None and (strange := next((key for key in keys if key in fields), None)) is not None:
         fields.note_unknown(strange)  # an unknown count is no count of 0
-    return found if found is not None and 0 <= found < _TOO_MANY else None
+    return number if number is not None and 0 <= number < _TOO_MANY else None

@@ -72,14 +72,14 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
     if _TRACEBACK in head:
         exceptions = _EXCEPTION.findall(text, max(start, end - _TAIL), end)
         return exceptions[-1].strip()[:200] if exceptions else "Traceback"
-    found = _LEADING.match(head)
-    if found is not None and not _states_no_error(text[start:end]):
+    match = _LEADING.match(head)
+    if match is not None and not _states_no_error(text[start:end]):
         return told_in(text[start:end]) or _line(text, start, end, 0)
     for hint, pattern in _INSIDE:
-        if hint in head and (found := pattern.search(head)) is not None:
-            if _OF_A_THING.match(found[0]) and _is_well(text[start:end]):
+        if hint in head and (match := pattern.search(head)) is not None:
+            if _OF_A_THING.match(match[0]) and _is_well(text[start:end]):
                 continue
-            return told_in(text[start:end]) or _line(text, start, end, found.start())
+            return told_in(text[start:end]) or _line(text, start, end, match.start())
     if text.find('"error', start, end) >= 0 or text.find('"ok"', start, end) >= 0:
         return _field_in(text[start:end])
     return None

@@ -51,10 +51,10 @@ def recorded_id(value: Any) -> str | None:
 
 def task_id_of(recorded: Any, task: str, text: str) -> str:
     """What pairs runs of one task: the recorded id, else a digest of the task, else of the text."""
-    found = recorded_id(recorded)
-    if found is None:
+    name = recorded_id(recorded)
+    if name is None:
         return f"task-{digest(task or text)}"
-    return found if isinstance(found, NumberId) else found.strip()
+    return name if isinstance(name, NumberId) else name.strip()
 
 
 class TrialCounter:

@@ -56,4 +56,4 @@ def is_mark(text: str) -> bool:
 
 def marks(texts: Iterable[str]) -> list[str]:
     """The digests in the marks of texts, in their order, each once."""
-    return list(dict.fromkeys(found[1] for text in texts for found in _MARK.finditer(text)))
+    return list(dict.fromkeys(match[1] for text in texts for match in _MARK.finditer(text)))

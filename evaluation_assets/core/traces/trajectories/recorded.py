@@ -39,20 +39,20 @@ _ADAPTER = TypeAdapter(RecordedVerdict)
 
 def labelled(verdicts: Iterable[RecordedVerdict]) -> JsonObject:
     """The label that holds verdicts; no label for none."""
-    found: list[dict[str, Any]] = [asdict(verdict) for verdict in verdicts]
-    for entry in found:
+    labels: list[dict[str, Any]] = [asdict(verdict) for verdict in verdicts]
+    for entry in labels:
         if entry["probabilities"] is None:
             del entry["probabilities"]
-    return {LABEL: found} if found else {}
+    return {LABEL: labels} if labels else {}
 
 
 def recorded_verdicts(trajectory: Trajectory) -> list[RecordedVerdict]:
     """The verdicts among a trajectory's labels; what is no verdict is left out."""
-    found: list[RecordedVerdict] = []
+    recorded: list[RecordedVerdict] = []
     entries = trajectory.labels.get(LABEL)
     for entry in entries if isinstance(entries, list) else []:
         try:
-            found.append(_ADAPTER.validate_python(entry))
+            recorded.append(_ADAPTER.validate_python(entry))
         except ValidationError:
             continue
-    return found
+    return recorded

@@ -22,8 +22,8 @@ class RecordedSpan:
 
 def trace_of(trajectory: Trajectory) -> str | None:
     """The ID of the trace, of the first one for a conversation of several; `None` if the source has none."""
-    found = trajectory.extra.get(TRACE)
-    return found if isinstance(found, str) else None
+    trace = trajectory.extra.get(TRACE)
+    return trace if isinstance(trace, str) else None
 
 
 def last_trace_of(trajectory: Trajectory) -> str | None:
@@ -52,5 +52,5 @@ def spans_of_clips(trajectory: Trajectory) -> dict[int, RecordedSpan]:
 
 
 def _object(trajectory: Trajectory, key: str) -> JsonObject:
-    found = trajectory.extra.get(key)
-    return found if isinstance(found, dict) else {}
+    value = trajectory.extra.get(key)
+    return value if isinstance(value, dict) else {}

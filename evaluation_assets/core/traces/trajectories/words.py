@@ -64,10 +64,10 @@ def _words(text: str) -> frozenset[str]:
 def _words_in_any(lower: str) -> set[str]:
     together = set(_WORD.findall(lower))
     together -= _STOP
-    found = {word for word in together if word[0] < "\u3040"}
-    for word in together - found:
-        found.update(map(concat, word, word[1:]) if len(word) > 1 else word)
-    return found
+    words = {word for word in together if word[0] < "\u3040"}
+    for word in together - words:
+        words.update(map(concat, word, word[1:]) if len(word) > 1 else word)
+    return words
 
 
 def takes_from(text: str, call: str, result: str) -> bool:
@@ -115,11 +115,11 @@ def count_scripts(of: AbstractSet[str]) -> dict[str, int]:
     if "".join(of).isascii():
         latin = sum(map(str.isalpha, of))
         return {"latin": latin} if latin else {}
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for first, count in Counter(map(_FIRST, of)).items():
         if (script := _SCRIPTS[first]) is not None:
-            found[script] = found.get(script, 0) + count
-    return found
+            counts[script] = counts.get(script, 0) + count
+    return counts
 
 
 def scripts(of: frozenset[str]) -> frozenset[str]:

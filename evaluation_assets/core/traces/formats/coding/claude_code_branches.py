@@ -72,9 +72,9 @@ class _Tree:
     def _below(self, uuid: str) -> Iterator[str]:
         waiting, seen = [uuid], {uuid}
         while waiting:
-            found = waiting.pop()
-            yield found
-            following = [child for child in self._children.get(found, ()) if child not in seen]
+            line = waiting.pop()
+            yield line
+            following = [child for child in self._children.get(line, ()) if child not in seen]
             seen.update(following)
             waiting += following
 

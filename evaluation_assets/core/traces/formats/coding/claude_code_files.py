@@ -29,7 +29,7 @@ class SubAgents:
     sessions: set[str] = field(default_factory=set)
 
 
-def session_files(files: Sequence[DropFile], found: SubAgents, unmapped: UnmappedFields) -> list[DropFile]:
+def session_files(files: Sequence[DropFile], agents: SubAgents, unmapped: UnmappedFields) -> list[DropFile]:
     """The files without those that only stand beside sessions; what started an agent is added to `found`.
 
     A journal of a workflow repeats what its agents returned. Of a result that is too long for it, the log has the
@@ -48,7 +48,7 @@ def session_files(files: Sequence[DropFile], found: SubAgents, unmapped: Unmappe
             agent = _ABOUT.fullmatch(posixpath.basename(file.source))
             if records and agent is not None and "agentType" in records[0]:
                 if (call := first_text(records[0], "toolUseId")) is not None:
-                    found.started[call] = agent[1]
+                    agents.started[call] = agent[1]
                 continue
         kept.append(file)
     return kept
@@ -62,8 +62,8 @@ def own_records(file: DropFile, beside: SubAgents, unmapped: UnmappedFields) -> 
     missing: set[str] = set()
 
     def own() -> Iterator[Record | Rejection]:
-        for found in read_records(file.unwatched):
-            record = found if isinstance(found, Rejection) else replace(found, data=as_line(found.data))
+        for each in read_records(file.unwatched):
+            record = each if isinstance(each, Rejection) else replace(each, data=as_line(each.data))
             origin = None if isinstance(record, Rejection) else first_text(at(record.data, "forkedFrom"), "sessionId")
             if origin is None or isinstance(record, Rejection) or origin == first_text(record.data, "sessionId"):
                 yield record

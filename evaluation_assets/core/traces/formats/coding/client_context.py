@@ -29,8 +29,8 @@ def is_client_context(text: str) -> bool:
 
 def exit_code_of(output: str) -> int | None:
     """The exit code in the header that Codex puts before the output of a command."""
-    found = _EXIT.match(output)
-    return None if found is None else int(found[1])
+    match = _EXIT.match(output)
+    return None if match is None else int(match[1])
 
 
 def is_of_cline(message: Any) -> bool:

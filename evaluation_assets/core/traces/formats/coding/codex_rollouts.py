@@ -274,26 +274,26 @@ class Rollout:
 
 def _usage_in(counted: Fields) -> Usage | None:
     """A count of all tokens so far; `None` if it is incomplete."""
-    found = Usage(
+    usage = Usage(
         input_tokens=counted.whole("input_tokens"),
         cached_tokens=counted.whole("cached_input_tokens"),
         output_tokens=counted.whole("output_tokens"),
     )
     counted.rest()
-    return None if found.input_tokens is None or found.output_tokens is None else found
+    return None if usage.input_tokens is None or usage.output_tokens is None else usage
 
 
 def started_by(lines: Sequence[Any]) -> dict[str, str]:
     """The calls whose results name the thread of a sub-agent, by thread."""
-    found: dict[str, str] = {}
+    starts: dict[str, str] = {}
     for line in lines:
         payload = at(line, "payload") if at(line, "type") == "response_item" else None
         output = at(payload, "output")
         if isinstance(output, str) and '"agent_id"' in output[:_SHORT]:
             thread, call = first_text(json_object(output), "agent_id"), first_text(payload, "call_id")
             if thread is not None and call is not None:
-                found.setdefault(thread, call)
-    return found
+                starts.setdefault(thread, call)
+    return starts
 
 
 def _text_of(part: Fields) -> str | None:
@@ -330,7 +330,7 @@ def _output_of(output: Any) -> tuple[str, int | None]:
 
 def _outcomes(lines: Sequence[Any]) -> dict[str, _Outcome]:
     """How calls ended, by call ID; the events come before or after the results."""
-    found: dict[str, _Outcome] = {}
+    by_call: dict[str, _Outcome] = {}
     for line in lines:
         event = object_in(at(line, "payload")) if at(line, "type") == "event_msg" else {}
         name = event.get("call_id") if event.get("type") in _ENDS else None
@@ -339,8 +339,8 @@ def _outcomes(lines: Sequence[Any]) -> dict[str, _Outcome]:
             name = event.get("id")
         elif event.get("type") not in _ENDS:
             continue
-        found[str(name)] = _Outcome(_failure(event), _milliseconds(event.get("duration")), _code(event))
-    return found
+        by_call[str(name)] = _Outcome(_failure(event), _milliseconds(event.get("duration")), _code(event))
+    return by_call
 
 
 def _failure(event: JsonObject) -> str | None:

@@ -18,28 +18,30 @@ _SHELL = ("run_shell_command", "shell")
 
 def parts_of(items: Sequence[str | Fields]) -> Parts:
     """Sort the parts of a message; parts of an unknown kind are noted."""
-    found = Parts()
+    sorted_parts = Parts()
     for part in items:
         if isinstance(part, str):
-            found.texts.append(part)
+            sorted_parts.texts.append(part)
             continue
         part.set_aside("thoughtSignature", "videoMetadata")
         if part.is_object("functionCall"):
             call = part.object("functionCall")
-            found.calls.append(Call(name=call.text("name") or "tool", id=call.name("id"), arguments=call.value("args")))
+            sorted_parts.calls.append(
+                Call(name=call.text("name") or "tool", id=call.name("id"), arguments=call.value("args"))
+            )
         elif part.is_object("functionResponse"):
-            found.results.append(result_of(part.object("functionResponse")))
+            sorted_parts.results.append(result_of(part.object("functionResponse")))
         elif (text := part.text("text")) is not None:
-            (found.thoughts if part.flag("thought") else found.texts).append(text)
+            (sorted_parts.thoughts if part.flag("thought") else sorted_parts.texts).append(text)
         elif (media := next((key for key in ("inlineData", "fileData") if key in part), None)) is not None:
             inner = part.object(media)
             kind = inner.text("mimeType") or media
-            found.texts.append(image_text(inner) if kind.startswith("image/") else f"[{kind}]")
+            sorted_parts.texts.append(image_text(inner) if kind.startswith("image/") else f"[{kind}]")
             inner.rest()
         elif "text" not in part and "thoughtSignature" not in part:
             part.ignore_unknown()
         part.set_aside("thought")
-    return found
+    return sorted_parts
 
 
 def result_of(response: Fields) -> Result:

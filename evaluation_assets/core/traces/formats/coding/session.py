@@ -152,8 +152,8 @@ class CodingSession:
         answer = self.outcome or final_submission(text, turns, self.agent.id) or own
         times = sorted(self.times, key=chronological)
         counts = {"compactions": self.compactions, "interruptions": self.interruptions}
-        found = {"active_s": active_seconds(times), "exit_codes": self._all_exit_codes()}
-        about = {"session_id": self.id, "error": self.error, **self.about, **counts, **found}
+        more = {"active_s": active_seconds(times), "exit_codes": self._all_exit_codes()}
+        about = {"session_id": self.id, "error": self.error, **self.about, **counts, **more}
         unanswered = answer is None and len(turns) == 1
         return Trajectory(
             id=self.id or task_id,

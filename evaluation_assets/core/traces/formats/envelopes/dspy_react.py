@@ -39,7 +39,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
 
 def _steps(steps: JsonObject) -> Iterator[JsonObject]:
     """The steps as messages. The first ones are missing where the context was too small for all of them."""
-    numbers = sorted({int(found[1]) for key in steps if (found := _STEP.fullmatch(key)) is not None})
+    numbers = sorted({int(match[1]) for key in steps if (match := _STEP.fullmatch(key)) is not None})
     for number in numbers:
         thought, name = steps.get(f"thought_{number}"), steps.get(f"tool_name_{number}")
         calls = []

@@ -79,11 +79,11 @@ def _messages(items: Iterable[JsonObject], agent: str | None) -> Iterator[JsonOb
 def _usage(item: JsonObject) -> JsonObject | None:
     """Tokens of the language model; the cost of the whole conversation is in credits."""
     models = [object_in(one) for one in object_in(at(item.get("llm_usage"), "model_usage")).values()]
-    found = {
+    counts = {
         name: sum_of(count for one in models for part in parts if isinstance(count := at(one.get(part), "tokens"), int))
         for name, parts in _COUNTED.items()
     }
-    return without_none(found) or None
+    return without_none(counts) or None
 
 
 ELEVENLABS = Envelope(

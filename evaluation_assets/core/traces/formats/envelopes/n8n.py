@@ -32,8 +32,8 @@ def _item(data: Any) -> JsonObject:
 
 def _executions(data: Any) -> list[JsonObject]:
     """The executions with agents in a record: an execution, or a page of them as the API returns it."""
-    found = [object_in(data), *objects_in(at(data, "data"))]
-    return [execution for execution in found if _parts_of(_run_data(execution))]
+    objects = [object_in(data), *objects_in(at(data, "data"))]
+    return [execution for execution in objects if _parts_of(_run_data(execution))]
 
 
 def _holds(data: Any) -> bool:
@@ -63,7 +63,7 @@ def _execution(data: JsonObject) -> Chat:
     start, end = first_text(data, "startedAt"), first_text(data, "stoppedAt")
     messages: list[JsonObject] = []
     model: str | None = None
-    asked = next((found for _, json in _outputs(runs, "main") if (found := first_text(json, "chatInput"))), None)
+    asked = next((task for _, json in _outputs(runs, "main") if (task := first_text(json, "chatInput"))), None)
     for index, (node, kind, run) in enumerate(_parts_of(runs)):
         agent = first_text(next(objects_in(run.get("source")), None), "previousNode")
         given, output = (_first_json(at(run.get(side), kind)) for side in ("inputOverride", "data"))
@@ -112,14 +112,14 @@ def _usage(output: JsonObject) -> JsonObject | None:
 
 def _parts_of(runs: JsonObject) -> list[tuple[str, str, JsonObject]]:
     """The runs of models and tools in the order of their start, with the name of the node and the kind."""
-    found = [
+    parts = [
         (node, kind, run)
         for node, of_node in runs.items()
         for run in objects_in(of_node)
         for kind in (_MODEL, _TOOL)
         if kind in object_in(run.get("data")) or kind in object_in(run.get("inputOverride"))
     ]
-    return sorted(found, key=lambda part: _order(part[2]))
+    return sorted(parts, key=lambda part: _order(part[2]))
 
 
 def _order(run: JsonObject) -> tuple[float, float]:
@@ -141,19 +141,14 @@ def _outputs(runs: JsonObject, kind: str) -> Iterator[tuple[str, JsonObject]]:
 def _first_json(branches: Any) -> JsonObject:
     """The JSON of the first item in the first branch that has one."""
     return next(
-        (
-            found
-            for branch in list_in(branches)
-            for item in objects_in(branch)
-            if (found := object_in(item.get("json")))
-        ),
+        (json for branch in list_in(branches) for item in objects_in(branch) if (json := object_in(item.get("json")))),
         {},
     )
 
 
 def _generation(output: JsonObject) -> JsonObject:
     generations = list_in(at(output.get("response"), "generations"))
-    return next((found for group in generations for found in objects_in(group)), {})
+    return next((generation for group in generations for generation in objects_in(group)), {})
 
 
 def _asked_in(json: JsonObject) -> str | None:
@@ -162,9 +157,9 @@ def _asked_in(json: JsonObject) -> str | None:
 
 def _human_in(prompt: str) -> str | None:
     """What the user said last in a prompt, which n8n writes as text with the history of the chat."""
-    _, found, rest = prompt.rpartition(_HUMAN)
+    _, marker, rest = prompt.rpartition(_HUMAN)
     ends = [end for speaker in _SPEAKERS if (end := rest.find(speaker)) >= 0]
-    return rest[: min(ends, default=len(rest))].strip() or None if found else None
+    return rest[: min(ends, default=len(rest))].strip() or None if marker else None
 
 
 def _called(calls: list[tuple[str, str | None, Any]]) -> list[JsonObject]:

@@ -109,14 +109,14 @@ def _texts(parts: Any) -> str:
 
 def _add_elements(turn: Turn, text: str) -> None:
     end = 0
-    for found in _ELEMENT.finditer(text):
-        turn.said(text[end : found.start()].strip())
-        end = found.end()
-        attributes = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(found["attributes"])}
-        body = html.unescape(found["body"]).strip()
-        if found["kind"] == "reasoning":
+    for match in _ELEMENT.finditer(text):
+        turn.said(text[end : match.start()].strip())
+        end = match.end()
+        attributes = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(match["attributes"])}
+        body = html.unescape(match["body"]).strip()
+        if match["kind"] == "reasoning":
             turn.thought(_QUOTED.sub("", body))
-        elif found["kind"] == _INTERPRETER:
+        elif match["kind"] == _INTERPRETER:
             turn.called(_INTERPRETER, {"code": body})
             if output := attributes.get("output"):
                 turn.returned(output)

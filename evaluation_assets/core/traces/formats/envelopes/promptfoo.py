@@ -60,12 +60,12 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
 def _totals(stats: JsonObject, results: list[JsonObject]) -> Mapping[str, tuple[float, float]]:
     """What the statistics of an evaluation count, and what its results have of it."""
     counts = [count for name in _COUNTED if isinstance(count := stats.get(name), int)]
-    found = {"result": (sum(counts), len(results))} if counts else {}
+    totals = {"result": (sum(counts), len(results))} if counts else {}
     of_results = list(map(_tokens, results))
     for name, what in (("prompt", "input token"), ("completion", "output token")):
         if total := at(stats.get("tokenUsage"), name):
-            found[what] = (total, sum(tokens.get(name) or 0 for tokens in of_results))
-    return found
+            totals[what] = (total, sum(tokens.get(name) or 0 for tokens in of_results))
+    return totals
 
 
 def _tokens(result: JsonObject) -> JsonObject:

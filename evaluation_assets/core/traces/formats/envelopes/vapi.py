@@ -97,11 +97,11 @@ def _usage(report: JsonObject) -> JsonObject | None:
     """
     together = object_in(report.get("costBreakdown"))
     apart = [cost for cost in objects_in(report.get("costs")) if cost.get("type") == "model"]
-    found = {
+    counts = {
         name: together.get(known, sum_of(cost[key] for cost in apart if isinstance(cost.get(key), int | float)))
         for name, known, key in _COUNTED
     }
-    return without_none(found) or None
+    return without_none(counts) or None
 
 
 VAPI = Envelope(

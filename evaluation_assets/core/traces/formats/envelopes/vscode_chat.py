@@ -135,8 +135,8 @@ def _invocation(part: JsonObject) -> Iterator[JsonObject]:
 
 def _markdown(part: JsonObject) -> str:
     content = part.get("content")
-    found = object_in(content).get("value") if isinstance(content, dict) else part.get("value", content)
-    return found if isinstance(found, str) else ""
+    text = object_in(content).get("value") if isinstance(content, dict) else part.get("value", content)
+    return text if isinstance(text, str) else ""
 
 
 def _reference(part: JsonObject) -> str:

@@ -82,8 +82,8 @@ def _on_this_machine(root: UPath, key: str | None) -> Listing:
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
-        with os.scandir(folder) as found:
-            return list(found)
+        with os.scandir(folder) as entries:
+            return list(entries)
     except OSError:
         return []
 

@@ -43,12 +43,12 @@ def documents(content: bytes) -> list[Any]:
         RecursionError: it is nested too deeply.
     """
     text = content.decode(json.detect_encoding(content), "surrogatepass")
-    decoder, found, place = json.JSONDecoder(parse_int=whole_number), [], _after_blanks(text, 0)
-    while place < len(text) or not found:
+    decoder, values, place = json.JSONDecoder(parse_int=whole_number), [], _after_blanks(text, 0)
+    while place < len(text) or not values:
         value, end = decoder.raw_decode(text, place)
-        found.append(value)
+        values.append(value)
         place = _after_blanks(text, end)
-    return found
+    return values
 
 
 def _after_blanks(text: str, place: int) -> int:

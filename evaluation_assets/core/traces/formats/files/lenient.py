@@ -36,14 +36,14 @@ def reread_document(path: UPath, source: str, given: int) -> Iterator[Record | R
 
 def reread_items(path: UPath, source: str, prefix: str) -> Iterator[Record | Rejection]:
     """The items of the list at one path of a lenient document."""
-    found = (_at(whole, prefix) for whole in _all(path, source))
-    return _reread_all(source, [item for items in found if isinstance(items, list) for item in items])
+    values = (_at(whole, prefix) for whole in _all(path, source))
+    return _reread_all(source, [item for items in values if isinstance(items, list) for item in items])
 
 
 def reread_value(path: UPath, source: str, prefix: str) -> Any:
     """The value at one path of a lenient document."""
-    found = next((value for whole in _all(path, source) if (value := _at(whole, prefix)) is not None), None)
-    record = next(_reread_all(source, [found]))
+    first = next((value for whole in _all(path, source) if (value := _at(whole, prefix)) is not None), None)
+    record = next(_reread_all(source, [first]))
     return record.data if isinstance(record, Record) else None
 
 

@@ -196,8 +196,8 @@ def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejectio
         except orjson.JSONDecodeError as problem:
             if line.isspace():
                 continue
-            found = reread(source, number, line, problem)
-            yield replace(found, start=start) if known and isinstance(found, Record) else found
+            again = reread(source, number, line, problem)
+            yield replace(again, start=start) if known and isinstance(again, Record) else again
 
 
 def _within(record: Record | Rejection, place: str) -> Record | Rejection:
@@ -230,7 +230,7 @@ def _messages_in(column: str, value: Any) -> Any:
     if column not in _MESSAGES or not isinstance(value, str) or not value.lstrip().startswith("["):
         return value
     try:
-        found = orjson.loads(value)
+        parsed = orjson.loads(value)
     except orjson.JSONDecodeError:
         return value
-    return found if isinstance(found, list) and any(isinstance(item, dict) for item in found) else value
+    return parsed if isinstance(parsed, list) and any(isinstance(item, dict) for item in parsed) else value

@@ -93,20 +93,20 @@ def _first_records(beginning: bytes) -> tuple[Any, ...]:
     if are_lines(beginning) or (starts_with_value(beginning) and not beginning.lstrip().startswith(b"[")):
         return _values_of_lines(beginning)
     documents, is_intact = _cut_documents(beginning)
-    found = (item for whole in documents if whole for item in (whole if isinstance(whole, list) else [whole]))
-    values = list(islice(found, _SAMPLED))
+    records = (item for whole in documents if whole for item in (whole if isinstance(whole, list) else [whole]))
+    values = list(islice(records, _SAMPLED))
     is_array = beginning.lstrip().startswith(b"[")
     return tuple(values) if is_intact or is_array else (*_values_of_lines(beginning), *values)
 
 
 def _values_of_lines(beginning: bytes) -> tuple[Any, ...]:
-    found: list[Any] = []
+    values: list[Any] = []
     for line in beginning.split(b"\n", 50 * _SAMPLED)[: 50 * _SAMPLED]:
         with suppress(ValueError):
-            found.append(loaded(line))
-        if len(found) == _SAMPLED:
+            values.append(loaded(line))
+        if len(values) == _SAMPLED:
             break
-    return tuple(found)
+    return tuple(values)
 
 
 def _cut_documents(beginning: bytes) -> tuple[list[Any], bool]:
@@ -137,9 +137,9 @@ def _cut_documents(beginning: bytes) -> tuple[list[Any], bool]:
 
 def _without_end(text: bytes, escape: re.Pattern[bytes]) -> bytes:
     """A JSON text without an incomplete escape at its end; an escaped backslash does not start one."""
-    found = escape.search(text, max(0, len(text) - 6))
-    if found is None:
+    match = escape.search(text, max(0, len(text) - 6))
+    if match is None:
         return text
-    before = text[: found.start()]
+    before = text[: match.start()]
     backslashes = len(before) - len(before.rstrip(b"\\"))
     return text if backslashes % 2 else before

@@ -31,8 +31,8 @@ _MOST_ENDS = 50
 
 def bare_calls(text: str) -> list[JsonObject]:
     """The calls that a text consists of; empty for any other text."""
-    if (found := _object(text)) is not None:
-        return [call] if (call := _call(found)) else []
+    if (whole := _object(text)) is not None:
+        return [call] if (call := _call(whole)) else []
     calls: list[JsonObject] = []
     text = text.strip()
     position, goes_on = 1, text.startswith("[")
@@ -49,7 +49,7 @@ def bare_calls(text: str) -> list[JsonObject]:
 
 def is_call_alone(text: str) -> bool:
     """Whether a text is an object with the name and the arguments of one call."""
-    return (found := _object(text)) is not None and _call(found) is not None
+    return (whole := _object(text)) is not None and _call(whole) is not None
 
 
 def thought_beside(text: str) -> str | None:
@@ -67,12 +67,12 @@ def _object(text: str) -> JsonObject | None:
     return as_object(text if fenced is None else fenced[1])
 
 
-def _call(found: JsonObject) -> JsonObject | None:
-    name, key = first_text(found, *_NAMES), next((key for key in _ARGUMENTS if key in found), None)
+def _call(whole: JsonObject) -> JsonObject | None:
+    name, key = first_text(whole, *_NAMES), next((key for key in _ARGUMENTS if key in whole), None)
     if name is None or key is None or _ANSWER.fullmatch(name):
         return None
-    is_plain = "name" in found and key in ("arguments", "parameters")  # any value, as models are trained to write it
-    return {"name": name, "arguments": found[key]} if is_plain or isinstance(found[key], dict) else None
+    is_plain = "name" in whole and key in ("arguments", "parameters")  # any value, as models are trained to write it
+    return {"name": name, "arguments": whole[key]} if is_plain or isinstance(whole[key], dict) else None
 
 
 def results_of(calls: Sequence[JsonObject], content: str) -> list[JsonObject]:

@@ -283,27 +283,27 @@ def part_text(part: Fields) -> str:
     if kind in _CALLS:
         part.set_aside("id", "name", "input", "partial_json", "arguments", "call_id", "tool_call_id", "index")
         return ""
-    found = part.value("text", "refusal", "thinking", "reasoning", "content", "json", "value", "tool_result")
-    if kind in ("thinking", "reasoning", "reasoning_content") and isinstance(found, str):
+    value = part.value("text", "refusal", "thinking", "reasoning", "content", "json", "value", "tool_result")
+    if kind in ("thinking", "reasoning", "reasoning_content") and isinstance(value, str):
         part.set_aside("signature", "id", "summary")
-        return f"<think>{found}</think>\n"
+        return f"<think>{value}</think>\n"
     part.set_aside("index", "id")
-    if isinstance(found, dict) and isinstance(found.get("value"), str):
-        return found["value"]  # a text of the Assistants API, with its citations
-    return as_text(found) if found is not None else f"[{part.note_unknown(part.text('type'))}]"
+    if isinstance(value, dict) and isinstance(value.get("value"), str):
+        return value["value"]  # a text of the Assistants API, with its citations
+    return as_text(value) if value is not None else f"[{part.note_unknown(part.text('type'))}]"
 
 
 def split_thought(content: str) -> tuple[str | None, str]:
     """Split leading reasoning tags from the rest of the content."""
     thoughts: list[str] = []
     position = 0
-    while content.find("</think", position) >= 0 and (found := _THOUGHT.match(content, position)) is not None:
-        if found[1] is None and thoughts:
+    while content.find("</think", position) >= 0 and (match := _THOUGHT.match(content, position)) is not None:
+        if match[1] is None and thoughts:
             break
-        thoughts.append(found[2].strip())
-        position = found.end()
-    if (found := _OPEN_THOUGHT.match(content, position)) is not None:
-        thoughts.append(found[1].strip())
+        thoughts.append(match[2].strip())
+        position = match.end()
+    if (match := _OPEN_THOUGHT.match(content, position)) is not None:
+        thoughts.append(match[1].strip())
         position = len(content)
     if not thoughts:
         return None, content
@@ -316,8 +316,8 @@ def _reasoning(message: Fields) -> str | None:
             part if isinstance(part, str) else as_text(part.value("text", "content", "summary"))
             for part in message.parts(key)
         ]
-        found = "\n".join(piece for piece in pieces if piece.strip())
-        if found:
+        text = "\n".join(piece for piece in pieces if piece.strip())
+        if text:
             message.set_aside("reasoning_details")  # repeats the reasoning, with signatures
-            return found
+            return text
     return None

@@ -13,7 +13,7 @@ class Element(NamedTuple):
 def elements_in(text: str, name: str) -> tuple[list[Element], str]:
     """The elements of a name, which are not nested, and the rest of the text. One that is not closed is text."""
     opening, closing = f"<{name}", f"</{name}>"
-    found: list[Element] = []
+    elements: list[Element] = []
     rest: list[str] = []
     position = search = 0
     while (start := text.find(opening, search)) >= 0:
@@ -27,13 +27,13 @@ def elements_in(text: str, name: str) -> tuple[list[Element], str]:
             break
         attributes = text[after:inner]
         rest.append(text[position:start])
-        found.append(Element(attributes.strip(), text[inner + 1 : end]))
+        elements.append(Element(attributes.strip(), text[inner + 1 : end]))
         position = search = end + len(closing)
     rest.append(text[position:])
-    return found, "".join(rest)
+    return elements, "".join(rest)
 
 
 def element_in(text: str, name: str) -> str | None:
     """The content of the first element of a name, without the blanks around it."""
-    found, _ = elements_in(text, name)
-    return found[0].content.strip() if found else None
+    elements, _ = elements_in(text, name)
+    return elements[0].content.strip() if elements else None

@@ -143,14 +143,14 @@ def _call(part: JsonObject) -> JsonObject:
 def _result(part: JsonObject) -> JsonObject:
     origin = object_in(part.get("origin"))
     failed = part.get("error") is True or bool(part.get("exception"))
-    found = {
+    message = {
         "role": "tool",
         "content": part.get("result") if part.get("result") is not None else part.get("exception"),
         "tool_call_id": first_text(part, *_IDS) or first_text(origin, "id"),
         "name": _tool(part) or _tool(origin),
         "is_error": failed or None,
     }
-    return without_none(found)
+    return without_none(message)
 
 
 def _tool(part: JsonObject) -> str | None:
@@ -168,7 +168,7 @@ def _of_java(message: JsonObject) -> JsonObject:
     """A message of LangChain4j."""
     role = _JAVA[message["type"]]
     texts = [{**part, "type": str(part.get("type")).lower()} for part in objects_in(message.get("contents"))]
-    found = {
+    chat_message = {
         "role": role,
         "content": texts or message.get("text"),
         "reasoning_content": message.get("thinking"),
@@ -177,4 +177,4 @@ def _of_java(message: JsonObject) -> JsonObject:
         "name": message.get("toolName") or message.get("name"),
         "is_error": message.get("isError"),
     }
-    return {key: value for key, value in found.items() if value not in _EMPTY}
+    return {key: value for key, value in chat_message.items() if value not in _EMPTY}

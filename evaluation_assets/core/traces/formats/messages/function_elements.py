@@ -38,11 +38,11 @@ def with_functions(messages: Sequence[Any]) -> Iterator[Any]:
             is_waiting = bool(calls)
             called = {"role": "assistant", "content": "", "reasoning": reasoning, "tool_calls": calls}
             yield {**message, **called} if calls else message
-        elif is_waiting and (found := _RESULT.match(text)) is not None:
-            shown = text[found.end() :]
+        elif is_waiting and (match := _RESULT.match(text)) is not None:
+            shown = text[match.end() :]
             *_, code = ["0", *_EXIT_CODE.findall(shown)]
             failed = {"error": f"exit code {code}"} if int(code) else {}
-            yield {"role": "tool", "content": shown, "name": found[1], **failed}
+            yield {"role": "tool", "content": shown, "name": match[1], **failed}
         else:
             yield message
 
@@ -50,8 +50,8 @@ def with_functions(messages: Sequence[Any]) -> Iterator[Any]:
 def task_in(messages: Sequence[Any]) -> str | None:
     """The task in the first prompt of OpenHands, after an example."""
     prompt = text_of(next((message for message in messages if role_of(message) == "user"), None))
-    found = _TASK.search(prompt)
-    return None if found is None else found[1].strip() or None
+    match = _TASK.search(prompt)
+    return None if match is None else match[1].strip() or None
 
 
 def function_in(element: Element) -> JsonObject:
@@ -77,5 +77,5 @@ def _calls(text: str) -> tuple[list[JsonObject], str]:
     if _OPEN not in text:
         return [], text
     cut_off = text.rfind(_OPEN) > text.rfind(_CLOSED)
-    found, words = elements_in(f"{text}\n{_CLOSED}" if cut_off else text, _FUNCTION)
-    return [function_in(element) for element in found], words
+    elements, words = elements_in(f"{text}\n{_CLOSED}" if cut_off else text, _FUNCTION)
+    return [function_in(element) for element in elements], words

@@ -119,12 +119,12 @@ def usage_of_gemini(fields: Fields) -> Usage | None:
     given = None if asked is None else asked + (tools or 0)
     said = None if answer is None and thoughts is None else (answer or 0) + (thoughts or 0)
     counts = settled(fields.stated, fields.whole("totalTokenCount", "total_token_count"), Count(given), Count(said))
-    found = usage(
+    counted = usage(
         *counts,
         cached_tokens=fields.whole("cachedContentTokenCount", "cached_content_token_count"),
     )
     fields.rest()
-    return found
+    return counted
 
 
 def _inner(part: Fields, *keys: str) -> Fields | None:

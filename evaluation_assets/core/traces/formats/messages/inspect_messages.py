@@ -23,8 +23,8 @@ class Resolved:
         text = as_text(value)
         for scheme in _REFERENCES:
             if text.startswith(scheme):
-                found = self._attachments.get(text.removeprefix(scheme))
-                return found if isinstance(found, str) else text
+                attached = self._attachments.get(text.removeprefix(scheme))
+                return attached if isinstance(attached, str) else text
         return text
 
     def value(self, value: Any) -> Any:

@@ -42,7 +42,7 @@ def messages_in(data: Any) -> list[Any]:
         return data
     record = object_in(state_of(data))
     holders = (record, object_in(record.get("values")))
-    return next((found for one in holders if isinstance(found := one.get("messages"), list)), [])
+    return next((messages for one in holders if isinstance(messages := one.get("messages"), list)), [])
 
 
 def added_in(data: Any, is_message: Callable[[Any], bool]) -> list[Any]:

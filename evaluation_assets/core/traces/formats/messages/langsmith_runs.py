@@ -123,13 +123,13 @@ def flat_trace(runs: Sequence[Fields], unmapped: UnmappedFields) -> tuple[Conver
 
 def _below(root: Fields) -> list[Fields]:
     """A run and its descendants, parents first, children by start time."""
-    found: list[Fields] = []
+    runs: list[Fields] = []
     waiting = [root]
     while waiting:
         run = waiting.pop()
-        found.append(run)
+        runs.append(run)
         waiting += sorted(run.objects("child_runs"), key=_order, reverse=True)
-    return found
+    return runs
 
 
 def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tuple[Conversation, Context]:
@@ -306,8 +306,10 @@ def _own_usage(run: Fields) -> Usage | None:
 
 def _answers(outputs: Fields, agent: str) -> Iterator[Said]:
     """The model's answer, as traced by LangChain or by wrapped clients."""
-    found = [generation for batch in outputs.items("generations") for generation in listed(batch)]
-    plain: list[Any] = [generation.get("message") or generation for generation in found if isinstance(generation, dict)]
+    generations = [generation for batch in outputs.items("generations") for generation in listed(batch)]
+    plain: list[Any] = [
+        generation.get("message") or generation for generation in generations if isinstance(generation, dict)
+    ]
     plain += [choice.get("message") for choice in outputs.items("choices")[:1] if isinstance(choice, dict)]
     plain += outputs.items("messages")[-1:]
     if not plain:
@@ -332,9 +334,9 @@ def _key(message: Fields) -> tuple[str | None, str]:
 
 def _final_of(outputs: Fields) -> str | None:
     """The final output: a text or the last model message."""
-    found = text_in(outputs, _TEXTS)
-    if found is not None:
-        return found
+    stated = text_in(outputs, _TEXTS)
+    if stated is not None:
+        return stated
     for message in reversed(outputs.objects("messages")):
         if role_of({"role": message.text("role", "type")}) == "assistant":
             text = split_thought(content_of(message))[1]
@@ -345,10 +347,10 @@ def _final_of(outputs: Fields) -> str | None:
 
 def _flat_messages(inputs: Fields) -> list[Fields]:
     """The input messages of a model; chat models trace them in batches of one."""
-    found = inputs.value("messages", "input", "chat_history")
-    if not isinstance(found, list):
+    messages = inputs.value("messages", "input", "chat_history")
+    if not isinstance(messages, list):
         return []
-    items = [item for one in found for item in (_batch(one) if isinstance(one, list) else [one])]
+    items = [item for one in messages for item in (_batch(one) if isinstance(one, list) else [one])]
     with UnmappedFields().reading({"messages": items}) as read:
         return [message for message in read.objects("messages") if role_of({"role": message.text("role", "type")})]
 

@@ -79,8 +79,8 @@ class MessageShape:
         record = self.unwrapped(record)
         if self.is_message(record):
             return self.is_typical(record)
-        found = record if isinstance(record, list) else [*self._messages(record), *self._answers(record)]
-        return any(self.is_message(message) and self.is_typical(message) for message in found)
+        messages = record if isinstance(record, list) else [*self._messages(record), *self._answers(record)]
+        return any(self.is_message(message) and self.is_typical(message) for message in messages)
 
     def read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         """Yield one trajectory or rejection per conversation."""
@@ -157,15 +157,15 @@ class MessageShape:
 
     def _usages(self, unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
         """Usage of each answer in a log, by the index of the message: that after those of its request."""
-        found: dict[int, Usage] = {}
+        by_position: dict[int, Usage] = {}
         for data in records:
             if isinstance(data, dict) and self._answers(data):
                 is_last = data is records[-1]  # which is read again, as a whole, and then says what is odd
                 with nullcontext(Fields(data)) if is_last else unmapped.peeking(data) as fields:
                     used = self._usage_in(fields)
                 if used is not None:
-                    found[sum(isinstance(message, dict) for message in self._messages(data))] = used
-        return found
+                    by_position[sum(isinstance(message, dict) for message in self._messages(data))] = used
+        return by_position
 
     def _usage_in(self, fields: Fields) -> Usage | None:
         holders = ((_object_at(fields, path), path[-1]) for path in self.usage_at)
@@ -178,11 +178,11 @@ class MessageShape:
         return logged and goes_on(self._messages(earlier), self._messages(later))
 
     def _messages(self, data: Any) -> list[Any]:
-        return next((found for path in self.messages_at if isinstance(found := _value_at(data, path), list)), [])
+        return next((value for path in self.messages_at if isinstance(value := _value_at(data, path), list)), [])
 
     def _answers(self, data: Any) -> list[Any]:
-        found = next((found for path in self.answers_at if (found := _value_at(data, path)) is not None), None)
-        return found if isinstance(found, list) else [found] if isinstance(found, dict) else []
+        value = next((value for path in self.answers_at if (value := _value_at(data, path)) is not None), None)
+        return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
 
 
 def _value_at(data: Any, path: Path) -> Any:

@@ -94,4 +94,4 @@ def are_messages(steps: Any) -> bool:
 
 def messages_in(data: JsonObject) -> list[Any] | None:
     """The messages of a record, as `with_messages` gives it."""
-    return next((found for name in LISTS if isinstance(found := data.get(name), list)), None)
+    return next((messages for name in LISTS if isinstance(messages := data.get(name), list)), None)

@@ -40,15 +40,15 @@ def conversations_in(text: str) -> list[list[JsonObject]]:
     """
     text = _ENDED.sub("", _COLOUR.sub("", text))
     first = _HEAD.search(text)
-    found: list[list[JsonObject]] = [[]]
+    conversations: list[list[JsonObject]] = [[]]
     has_acted = False
     for message in _messages(text[first.start() :] if first is not None else ""):
         if message["role"] == "user" and has_acted:
-            found.append([])
+            conversations.append([])
             has_acted = False
         has_acted = has_acted or "tool_calls" in message
-        found[-1].append(message)
-    return [each for each in found if any(_follows(*pair) for pair in pairwise(each))]
+        conversations[-1].append(message)
+    return [each for each in conversations if any(_follows(*pair) for pair in pairwise(each))]
 
 
 def _follows(act: JsonObject, shown: JsonObject) -> bool:
@@ -63,23 +63,23 @@ def with_actions(messages: Sequence[Any]) -> list[Any] | None:
     """
     if not any("Act" in said or "ACT" in said for said in map(_said, messages)):  # as in most conversations
         return None
-    found: list[Any] = []
+    messages_with_actions: list[Any] = []
     is_waiting = is_observed = False
     for message in messages:
         role, said = role_of(message), _said(message)
         pieces = list(_messages(said)) if role == "assistant" else []
         if pieces and any("tool_calls" in each or is_observed for each in pieces):
             rest = {key: value for key, value in message.items() if key not in _TEXTS}
-            found += [{**more, **piece} for piece, more in zip_longest(pieces, [rest], fillvalue={})]
+            messages_with_actions += [{**more, **piece} for piece, more in zip_longest(pieces, [rest], fillvalue={})]
             is_observed = is_observed or any(each["role"] == "tool" for each in pieces)
         elif is_waiting and role == "user" and (observed := _OBSERVED.match(said)) is not None:
-            found.append({"role": "tool", "content": said[observed.end() :].strip()})
+            messages_with_actions.append({"role": "tool", "content": said[observed.end() :].strip()})
             is_observed = True
         else:
-            found.append(message)
+            messages_with_actions.append(message)
             is_observed = is_observed or (is_waiting and role == "tool")
         is_waiting = bool(pieces) and "tool_calls" in pieces[-1]
-    return found if is_observed else None
+    return messages_with_actions if is_observed else None
 
 
 def _said(message: Any) -> str:

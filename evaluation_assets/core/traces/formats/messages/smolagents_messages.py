@@ -45,9 +45,9 @@ def with_calls(messages: Sequence[Any]) -> Iterator[Any]:
 
 
 def _result(text: str) -> JsonObject:
-    found = _SHOWN.match(text)
-    if found is None:
+    match = _SHOWN.match(text)
+    if match is None:
         return {"role": "tool", "content": text}
-    content = text[found.end() :]
-    named = {} if found[1] is None else {"tool_call_id": found[1]}
-    return {"role": "tool", "content": content, **named, **({"is_error": True} if found[2] == "Error" else {})}
+    content = text[match.end() :]
+    named = {} if match[1] is None else {"tool_call_id": match[1]}
+    return {"role": "tool", "content": content, **named, **({"is_error": True} if match[2] == "Error" else {})}

@@ -158,32 +158,32 @@ def opening_in(text: str) -> re.Match[str] | None:
         return None
     is_fenced = is_inline = False
     position = 0
-    for found in _FENCE_OR_OPENING.finditer(text):
-        line = text.rfind("\n", position, found.start())
-        ticks = text.count("`", max(position, line), found.start())
+    for match in _FENCE_OR_OPENING.finditer(text):
+        line = text.rfind("\n", position, match.start())
+        ticks = text.count("`", max(position, line), match.start())
         is_inline = (is_inline and line < 0) != (ticks % 2 == 1)
-        position = found.start()
-        if found["fence"] is not None:
+        position = match.start()
+        if match["fence"] is not None:
             is_fenced = not is_fenced
         elif not is_fenced and not is_inline:
-            return found
+            return match
     return None
 
 
 def token_calls(text: str) -> TokenCalls | None:
     """The calls of an agent's text; `None` if it has none, or one that is cut off."""
-    found = opening_in(text)
-    if found is None:
+    opening = opening_in(text)
+    if opening is None:
         return None
-    before, rest = text[: found.start()], text[found.start() :]
+    before, rest = text[: opening.start()], text[opening.start() :]
     try:
-        return _reader(found)(before, rest, found["prefix"] or "")
+        return _reader(opening)(before, rest, opening["prefix"] or "")
     except _Malformed:
         return None
 
 
-def _reader(found: re.Match[str]) -> Callable[[str, str, str], TokenCalls]:
-    opening = found["opening"].lstrip()
+def _reader(start: re.Match[str]) -> Callable[[str, str, str], TokenCalls]:
+    opening = start["opening"].lstrip()
     if opening.startswith("<|channel"):
         return _channels
     if opening == _MISTRAL:
@@ -278,9 +278,9 @@ def _listed(before: str, rest: str, _: str) -> TokenCalls:
     words = [before]
     for body in _LISTS.split(rest)[1:]:
         end = _LIST_ENDS.search(body)
-        found = decoded((body if end is None else body[: end.start()]).strip())
+        value = decoded((body if end is None else body[: end.start()]).strip())
         words.append("" if end is None else _LIST_ENDS.sub("", body[end.end() :]))
-        for call in listed(found):
+        for call in listed(value):
             if (name := first_text(call, "name", "tool_name")) is None:
                 raise _Malformed
             calls.append({"name": name, "arguments": at(call, "arguments" if "arguments" in call else "parameters")})
@@ -293,23 +293,23 @@ def _glaive(before: str, rest: str, _: str) -> TokenCalls:
     """JSON, in which the arguments stand as JSON between single quotes."""
     calls: list[JsonObject] = []
     for body in rest.replace("<|endoftext|>", "").split(_GLAIVE)[1:]:
-        found = as_object(body.strip())
-        quoted = _QUOTED.fullmatch(body) if found is None else None
+        call = as_object(body.strip())
+        quoted = _QUOTED.fullmatch(body) if call is None else None
         if quoted is not None:
-            found = {"name": quoted[1], "arguments": quoted[2]}
-        if not isinstance(at(found, "name"), str):
+            call = {"name": quoted[1], "arguments": quoted[2]}
+        if not isinstance(at(call, "name"), str):
             raise _Malformed
-        calls.append({"name": at(found, "name"), "arguments": at(found, "arguments")})
+        calls.append({"name": at(call, "name"), "arguments": at(call, "arguments")})
     return TokenCalls(tuple(calls), before.strip())
 
 
 def _invoked(before: str, rest: str, prefix: str) -> TokenCalls:
     """Elements as in the prompts of Claude, which other models write with a prefix of their own."""
-    found, words = elements_in(rest, f"{prefix}invoke")
-    if not found or f"<{prefix}invoke" in words:
+    elements, words = elements_in(rest, f"{prefix}invoke")
+    if not elements or f"<{prefix}invoke" in words:
         raise _Malformed
     calls: list[JsonObject] = []
-    for element in found:
+    for element in elements:
         name = _NAME.search(element.attributes)
         parameters = elements_in(element.content, f"{prefix}parameter")[0]
         arguments = {
@@ -330,11 +330,11 @@ def _value(attributes: str, content: str) -> Any:
 
 def results_in(text: str) -> tuple[list[JsonObject], str]:
     """The fields of messages of tools for what the text of a message returns, and the rest of the text."""
-    found, rest = elements_in(_OUTPUT.sub(_as_element, _OUTPUTS.sub("", text)), "tool_response")
-    if found:
-        return [{"content": element.content.strip()} for element in found], rest
-    found, rest = elements_in(text, _RESULTS)
-    return [result for element in found for result in _returned(element.content)], rest
+    elements, rest = elements_in(_OUTPUT.sub(_as_element, _OUTPUTS.sub("", text)), "tool_response")
+    if elements:
+        return [{"content": element.content.strip()} for element in elements], rest
+    elements, rest = elements_in(text, _RESULTS)
+    return [result for element in elements for result in _returned(element.content)], rest
 
 
 def _as_element(token: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ def tools_of(fields: Fields, *keys: str) -> tuple[Tool, ...] | None:
         return None
     if (text := fields.text(*filter(fields.is_text, keys))) is not None:
         return tools_in(text) or None
-    found: list[Tool] = []
+    tools: list[Tool] = []
     for tool in fields.objects(*keys):
         function = tool.object("function", "custom")
         kind = tool.text("type")
@@ -24,8 +24,8 @@ def tools_of(fields: Fields, *keys: str) -> tuple[Tool, ...] | None:
         parameters = beside if inside is None else inside
         tool.set_aside("cache_control", "strict", "format")
         function.set_aside("strict", "format")
-        found.append(described_tool(name, function.text("description") or tool.text("description"), parameters))
-    return tuple(found)
+        tools.append(described_tool(name, function.text("description") or tool.text("description"), parameters))
+    return tuple(tools)
 
 
 def described_tool(name: str, description: str | None, parameters: Any) -> Tool:

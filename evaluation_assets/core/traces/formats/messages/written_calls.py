@@ -126,8 +126,8 @@ def _are_results_told(messages: list[Any]) -> bool:
 
 def _text(message: Any) -> tuple[str, str]:
     """The text of a message with the name of its field; empty if it has other parts or calls."""
-    if not at(message, "tool_calls") and isinstance(found := at(message, "value"), str) and "content" not in message:
-        return "value", found
+    if not at(message, "tool_calls") and isinstance(value := at(message, "value"), str) and "content" not in message:
+        return "value", value
     return "content", text_of(message)
 
 
@@ -149,8 +149,8 @@ def _written(message: Any) -> _Written:
     if f"<{_CALL}" not in text:
         return _Written((), text)
     thought, said = split_thought(text)
-    found, words = elements_in(said, _CALL)
-    return _Written(tuple(element.content.strip() for element in found), words.strip(), thought)
+    elements, words = elements_in(said, _CALL)
+    return _Written(tuple(element.content.strip() for element in elements), words.strip(), thought)
 
 
 def _has_call(message: Any) -> bool:
@@ -172,11 +172,11 @@ def _tagged(message: Any) -> Iterator[Any]:
         thought = {} if written.thought is None else {"reasoning": written.thought}
         yield {**message, key: written.words, "tool_calls": calls, **thought}
         return
-    found, rest = elements_in(text, _RESPONSE) if role in ("tool", "user") else ([], text)
+    elements, rest = elements_in(text, _RESPONSE) if role in ("tool", "user") else ([], text)
     yield from (
-        {**_without_text(message), "role": "tool", **_response_in(element.content.strip())} for element in found
+        {**_without_text(message), "role": "tool", **_response_in(element.content.strip())} for element in elements
     )
-    if not found:
+    if not elements:
         yield message
     elif rest.strip() and role == "user":
         yield {**message, key: rest.strip()}
@@ -184,9 +184,9 @@ def _tagged(message: Any) -> Iterator[Any]:
 
 def _call_in(text: str) -> JsonObject | None:
     """The call in an element: JSON, a function with parameters of Qwen's coding models, or a name with keys of GLM."""
-    found = as_object(text)
-    if isinstance(at(found, "name"), str):
-        return found
+    call = as_object(text)
+    if isinstance(at(call, "name"), str):
+        return call
     functions, _ = elements_in(text, "function")
     if functions:
         return function_in(functions[0])
@@ -198,11 +198,11 @@ def _call_in(text: str) -> JsonObject | None:
 
 def _response_in(text: str) -> JsonObject:
     """The fields of a tool message in an element, whose JSON may name the tool around what it returned."""
-    found = object_in(as_object(text))
-    content = next((found[key] for key in ("content", "result", "response") if key in found), None)
-    if "name" not in found or content is None or not found.keys() <= _RETURNED:
+    response = object_in(as_object(text))
+    content = next((response[key] for key in ("content", "result", "response") if key in response), None)
+    if "name" not in response or content is None or not response.keys() <= _RETURNED:
         return {"content": text}
-    named = {key: found[key] for key in ("name", "tool_call_id") if isinstance(found.get(key), str)}
+    named = {key: response[key] for key in ("name", "tool_call_id") if isinstance(response.get(key), str)}
     return {**named, "content": as_text(content)}
 
 
@@ -261,9 +261,9 @@ def typed_in(said: str) -> JsonObject | None:
 def _answer(text: str) -> JsonObject | None:
     """The answer of Terminus, as JSON or XML; `None` for any other text."""
     fenced = _FENCE.match(text)
-    found = as_object(fenced[1] if fenced else text.strip())
-    if isinstance(at(found, "commands"), list) and any(key in object_in(found) for key in _WORDS):
-        return found
+    parsed = as_object(fenced[1] if fenced else text.strip())
+    if isinstance(at(parsed, "commands"), list) and any(key in object_in(parsed) for key in _WORDS):
+        return parsed
     if "<response>" not in text or "<commands>" not in text:
         return None
     typed = [{"keystrokes": one.content, **_duration(one.attributes)} for one in elements_in(text, "keystrokes")[0]]
@@ -272,9 +272,9 @@ def _answer(text: str) -> JsonObject | None:
 
 
 def _duration(attributes: str) -> JsonObject:
-    found = _DURATION.search(attributes)
+    match = _DURATION.search(attributes)
     try:
-        return {} if found is None else {"duration": float(found[1])}
+        return {} if match is None else {"duration": float(match[1])}
     except ValueError:
         return {}
 
@@ -282,8 +282,8 @@ def _duration(attributes: str) -> JsonObject:
 def _submitted(messages: Sequence[Any]) -> str | None:
     """What the last command handed in, which is the last message."""
     *_, command, shown = messages if len(messages) > 1 else (None, None)
-    found = _COMMAND.search(_text(command)[1])
-    return _text(shown)[1].strip() or None if found is not None and _SUBMIT in found[1] else None
+    match = _COMMAND.search(_text(command)[1])
+    return _text(shown)[1].strip() or None if match is not None and _SUBMIT in match[1] else None
 
 
 def _instruction(messages: Sequence[Any]) -> str | None:
@@ -293,12 +293,12 @@ def _instruction(messages: Sequence[Any]) -> str | None:
 
 def return_code_in(shown: str) -> int | None:
     """The return code that mini-SWE-agent puts before what a command shows."""
-    found = _RETURN_CODE.match(shown)
-    return None if found is None else int(found[1])
+    match = _RETURN_CODE.match(shown)
+    return None if match is None else int(match[1])
 
 
 def instruction_in(prompt: str) -> str | None:
     """The task in a prompt of Terminus, between its instructions and the state of the terminal."""
     _, _, rest = f"\n{prompt}".partition(_INSTRUCTION)
-    task, found, _ = rest.partition(_STATE)
-    return task.strip() or None if found else None
+    task, marker, _ = rest.partition(_STATE)
+    return task.strip() or None if marker else None

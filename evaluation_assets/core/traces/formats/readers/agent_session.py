@@ -93,7 +93,7 @@ def _extra(metadata: Fields, settings: JsonObject) -> JsonObject:
 
 def _records(file: DropFile) -> Iterator[Record | Rejection]:
     records = sample_of(file).records
-    name = next((found for record in records if (found := _list_of(record)) is not None), None)
+    name = next((listed for record in records if (listed := _list_of(record)) is not None), None)
     return read_records(file) if name is None else read_items(file, name)
 
 

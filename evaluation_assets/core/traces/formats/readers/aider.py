@@ -137,11 +137,11 @@ class _Session:
     def _count(self, tokens: re.Match[str]) -> None:
         """Add tokens and cost to the answer that they belong to, which precedes the line."""
         cost = None if tokens[5] is None else float(tokens[5].rstrip("."))
-        found = usage(_number(tokens[1], tokens[2]), _number(tokens[3], tokens[4]), cost)
+        counted = usage(_number(tokens[1], tokens[2]), _number(tokens[3], tokens[4]), cost)
         for index in range(len(self.events) - 1, -1, -1):
             event = self.events[index]
             if isinstance(event, Said) and event.message is not None:
-                self.events[index] = event if event.usage else replace(event, usage=found)
+                self.events[index] = event if event.usage else replace(event, usage=counted)
                 return
 
 

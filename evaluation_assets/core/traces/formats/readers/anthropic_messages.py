@@ -230,8 +230,8 @@ def _text(block: Fields) -> str:
     block.set_aside("cache_control", "encrypted_content", "encrypted_index", "encrypted_stdout")
     if kind in ("text", "image", "document", "search_result", "container_upload"):
         if kind == "search_result":
-            found = [block.text("title"), block.text("source"), content_of(block)]
-            return "\n".join(piece for piece in found if piece)
+            texts = [block.text("title"), block.text("source"), content_of(block)]
+            return "\n".join(piece for piece in texts if piece)
         return part_text(block)
     return as_text(block.rest())
 
@@ -246,9 +246,9 @@ def _response_of(fields: Fields) -> Fields | None:
     if "content" in fields and fields.text("role") == "assistant":
         return fields
     response = fields.object("response")
-    for found in (response, response.object("body"), fields.object("result").object("message")):
-        if "content" in found:
-            return found
+    for candidate in (response, response.object("body"), fields.object("result").object("message")):
+        if "content" in candidate:
+            return candidate
     return None
 
 
@@ -270,7 +270,7 @@ def _is_response(data: Any) -> bool:
 def _request_in(data: dict[str, Any]) -> dict[str, Any]:
     if isinstance(data.get("messages"), list):
         return data
-    return next((found for key in ("request", "body", "params") if isinstance(found := data.get(key), dict)), {})
+    return next((request for key in ("request", "body", "params") if isinstance(request := data.get(key), dict)), {})
 
 
 def _request_of(data: Any) -> Any:

@@ -310,8 +310,8 @@ def _sub_agent(
 
 
 def _continuation(reference: str, part: _Part, reading: _Reading) -> Iterator[Event]:
-    found = {"trajectory_path": reference}, {"trajectory_id": reference}
-    place = next((place for one in found if (place := reading.documents.find(one, part.source)) is not None), None)
+    references = {"trajectory_path": reference}, {"trajectory_id": reference}
+    place = next((place for one in references if (place := reading.documents.find(one, part.source)) is not None), None)
     if place is None or place in reading.seen:
         reading.unmapped.count("continued_trajectory_ref (not in the drop)")
         return

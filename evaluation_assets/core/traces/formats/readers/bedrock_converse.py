@@ -40,9 +40,9 @@ _REQUESTS: tuple[tuple[str, ...], ...] = ((), ("request",), ("input", "inputBody
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per conversation; messages in files of their own are one per folder."""
     alone = {
-        file.source: int(found[2])
+        file.source: int(match[2])
         for file in files
-        if (found := _OWN_FILE.fullmatch(file.source)) is not None and sample_of(file).has("message_id", "message")
+        if (match := _OWN_FILE.fullmatch(file.source)) is not None and sample_of(file).has("message_id", "message")
     }
     folders: dict[str, list[DropFile]] = {}
     for file in sorted((file for file in files if file.source in alone), key=lambda file: alone[file.source]):
@@ -150,8 +150,8 @@ def _tools(request: Fields) -> tuple[Tool, ...] | None:
     settings = request.object("toolConfig")
     settings.set_aside("toolChoice")
     specified = [tool.object("toolSpec") for tool in settings.objects("tools") if "toolSpec" in tool]
-    found = tuple(_tool(tool) for tool in specified)
-    return found or tools_of(request, "tools")
+    tools = tuple(_tool(tool) for tool in specified)
+    return tools or tools_of(request, "tools")
 
 
 def _tool(tool: Fields) -> Tool:

@@ -47,7 +47,7 @@ def _trajectory(unmapped: UnmappedFields, record: Record) -> Trajectory:
         fields.stated.steps_in_sequence([one.whole("step_number") for one in times])
         begun, ended = ([time for one in times if (time := one.number(f"step_{end}_time"))] for end in ("start", "end"))
         judgements = [
-            found for step in steps for result in step.objects("result") if (found := result.value("judgement"))
+            judgement for step in steps for result in step.objects("result") if (judgement := result.value("judgement"))
         ]
         events = [event for step in steps for event in _events(step)]
         answer = next((given for step in reversed(steps) if (given := _answer(step)) is not None), None)
@@ -98,7 +98,7 @@ def _result(result: Fields) -> Result:
 def _answer(step: Fields) -> str | None:
     """The text with which an agent says that it is done."""
     actions = [object_in(action) for action in step.object("model_output").items("action")]
-    text = next((found for action in actions if isinstance(found := at(action.get(_DONE), "text"), str)), None)
+    text = next((done_text for action in actions if isinstance(done_text := at(action.get(_DONE), "text"), str)), None)
     done = next((result for result in step.objects("result") if result.flag("is_done") is True), None)
     return text if text is not None or done is None else done.text("extracted_content")
 

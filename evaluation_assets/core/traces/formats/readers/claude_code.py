@@ -186,12 +186,12 @@ class _Session:
         used = at_least(total([*(step.usage for step in steps), *taken_back]), printed)
         spent = used.cost_usd if self._lines.spent is None else self._lines.spent
         counts = {"compactions": self._lines.compactions, "interruptions": self._lines.interruptions}
-        found = {
+        more = {
             "active_s": active_seconds(times),
             "exit_codes": self._lines.exit_codes,
             "requests": self._requests(),
         }
-        about = {"session_id": self._session, "error": failure, **self._lines.about, **counts, **found}
+        about = {"session_id": self._session, "error": failure, **self._lines.about, **counts, **more}
         return Trajectory(
             id=self._session or task_id,
             task_id=task_id,
@@ -256,13 +256,13 @@ class _Session:
                 if call.id is None:
                     continue
                 agent = self._lines.agent_of_call.get(call.id) or self._started.get(call.id)
-                found = self._lines.chains.get(agent or call.id)
+                started = self._lines.chains.get(agent or call.id)
                 prompt = at(call.arguments, "prompt")
                 waiting = prompts.get(prompt) if isinstance(prompt, str) else None
-                if found is None and waiting:
-                    found = waiting.popleft()
-                if found is not None:
-                    self._chain_of_call[call.id] = found
+                if started is None and waiting:
+                    started = waiting.popleft()
+                if started is not None:
+                    self._chain_of_call[call.id] = started
 
     def _confirm_calls(self) -> None:
         """Compare how many calls sub-agents made by their results with those in their chains, which may be missing."""
@@ -272,8 +272,8 @@ class _Session:
             stated[chain] = stated.get(chain, 0) + made  # an agent that was resumed has several results
         chains = {id(chain): chain for chain in self._chain_of_call.values()}
         for chain, made in stated.items():
-            found = chains[chain].events if chain in chains else []
-            read = sum(len(event.calls) for event in found if isinstance(event, Reply))
+            events = chains[chain].events if chain in chains else []
+            read = sum(len(event.calls) for event in events if isinstance(event, Reply))
             self._unmapped.stated.compare("sub-agent call", made, read)
 
     def _take_back(self) -> list[Usage | None]:
@@ -281,9 +281,9 @@ class _Session:
         replies: list[Reply] = []
         waiting = [self._lines.left_behind]
         while waiting:
-            found = [event for event in waiting.pop().events if isinstance(event, Reply)]
-            replies += found
-            started = (self._started_by(call) for reply in found for call in reply.calls)
+            taken_back = [event for event in waiting.pop().events if isinstance(event, Reply)]
+            replies += taken_back
+            started = (self._started_by(call) for reply in taken_back for call in reply.calls)
             for chain in (chain for chain in started if chain is not None):
                 chain.is_written = True
                 waiting.append(chain)

@@ -159,10 +159,10 @@ class _Task:
 
     def _given(self, texts: Sequence[str]) -> None:
         """What the client put into the user's place: results, words of the user, and notes of its own."""
-        if (folder := next((found for each in texts if (found := _FOLDER.search(each))), None)) is not None:
+        if (folder := next((match for each in texts if (match := _FOLDER.search(each))), None)) is not None:
             self.session.about.setdefault("cwd", folder[1])
-        for found in filter(None, map(_MODEL.search, texts)):
-            self.session.ran_on(found[1])
+        for match in filter(None, map(_MODEL.search, texts)):
+            self.session.ran_on(match[1])
         asked: list[str] = []
         waiting: str | None = None
         for text in (cleaned for each in texts if (cleaned := _ENVIRONMENT.sub("\n", each).strip())):
@@ -176,8 +176,8 @@ class _Task:
                 self.session.interruptions += text.startswith("[TASK RESUMPTION]")
                 self._unmapped.count("messages[].content[] (note of the client)")
             else:
-                found = _WRAPPED.match(text)
-                asked.append(text if found is None else found[2])
+                match = _WRAPPED.match(text)
+                asked.append(text if match is None else match[2])
         self._flush(waiting)
         self.session.asked("\n\n".join(asked))
 
@@ -206,24 +206,24 @@ def _calls_in(text: str) -> tuple[str, list[Call]]:
     words: list[str] = []
     arguments: JsonObject
     position = 0
-    for found in re.finditer(rf"<({'|'.join(_TOOLS)})>(.*?)</\1>", text, re.DOTALL):
-        words.append(text[position : found.start()])
-        position = found.end()
-        arguments = dict(_ARGUMENT.findall(found[2]))
+    for match in re.finditer(rf"<({'|'.join(_TOOLS)})>(.*?)</\1>", text, re.DOTALL):
+        words.append(text[position : match.start()])
+        position = match.end()
+        arguments = dict(_ARGUMENT.findall(match[2]))
         if set(arguments) == {"args"}:  # Roo Code wraps the arguments of some tools
             arguments = _wrapped(arguments["args"]) or arguments
-        calls.append(Call(name=found[1], arguments=arguments))
+        calls.append(Call(name=match[1], arguments=arguments))
     words.append(text[position:])
     return "".join(words).strip(), calls
 
 
 def _wrapped(text: str) -> JsonObject:
     """Arguments as elements, of which there may be several of one name: files to read, and the changes of each."""
-    found: JsonObject = {}
+    arguments: JsonObject = {}
     for name, inner in _ARGUMENT.findall(text):
         value = (_wrapped(inner) if name in _INNER else None) or inner
-        found[name] = value if name not in found else [*listed(found[name]), value]
-    return found
+        arguments[name] = value if name not in arguments else [*listed(arguments[name]), value]
+    return arguments
 
 
 detect = any_record(lambda record: is_of_cline(record) or _is_session(record))

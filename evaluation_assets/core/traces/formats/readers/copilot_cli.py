@@ -187,7 +187,7 @@ class _Log:
         result, error = data.object("result"), data.object("error")
         told = error.text("message")
         content = result.text("content", "detailedContent") or told or ""
-        found = _EXIT_CODE.search(content)
+        match = _EXIT_CODE.search(content)
         failed = data.flag("success") is False
         result.set_aside("detailedContent", "contents", "binaryResultsForLlm", "structuredContent")
         error.set_aside("code")
@@ -196,7 +196,7 @@ class _Log:
                 content=content,
                 call_id=data.name("toolCallId"),
                 error=first_line(told or content) if failed else None,
-                exit_code=None if found is None else int(found[1]),
+                exit_code=None if match is None else int(match[1]),
             )
         )
 

@@ -170,8 +170,8 @@ _WRAPPERS = (_MCP, "function")
 def _content(value: Any) -> str:
     """The text of a result: its content, the streams of a command, or the message of an error."""
     streams = [text for key in ("stdout", "stderr") if isinstance(text := at(value, key), str) and text]
-    found = first_text(value, "content", "errorMessage", "error", "reason")
-    return found or "\n".join(streams) or as_text(value)
+    first = first_text(value, "content", "errorMessage", "error", "reason")
+    return first or "\n".join(streams) or as_text(value)
 
 
 _LOG = SessionLog(name=NAME, is_line=is_cursor_line, session=_session)

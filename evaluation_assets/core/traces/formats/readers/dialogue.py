@@ -157,8 +157,8 @@ def _trajectory(text: str, told: _Told, unmapped: UnmappedFields) -> Trajectory:
     if appended is not None and evaluation is not None:
         text = text[: appended.start() + 1]
         outcome = evaluation.get("success")
-        found = _Told(success=outcome if isinstance(outcome, bool) else None, labels={"evaluation": evaluation})
-        told = told.within(found)
+        stated = _Told(success=outcome if isinstance(outcome, bool) else None, labels={"evaluation": evaluation})
+        told = told.within(stated)
     if not text.strip():
         raise UnusableRecord("no_trajectory_text", "the text is blank")
     markers = markers_in(text)
@@ -262,14 +262,14 @@ def _messages(fields: Fields, name: str) -> list[tuple[str, str]]:
     """Messages with their speakers; other items are skipped."""
     if not all(isinstance(item, dict) for item in fields.items(name)):
         return []
-    found = []
+    messages = []
     for item in fields.objects(name):
         speaker, content = item.text("name"), _joined(item.value("content", "text"))
         speaker = speaker or item.text("role", "speaker", "sender") or "agent"
         item.set_aside("role")
         if content is not None:
-            found.append((speaker, content))
-    return found
+            messages.append((speaker, content))
+    return messages
 
 
 def _joined(value: Any) -> str | None:

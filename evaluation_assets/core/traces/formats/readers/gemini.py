@@ -132,9 +132,9 @@ def _system(request: Fields, _: Sequence[Fields]) -> str | None:
 
 def _tools(request: Fields) -> tuple[Tool, ...] | None:
     listed = [*request.objects("tools"), *request.object("config").objects("tools")]
-    found = [tools_of(each, "functionDeclarations", "function_declarations") or () for each in listed]
+    tools = [tools_of(each, "functionDeclarations", "function_declarations") or () for each in listed]
     runs_code = any("codeExecution" in each or "code_execution" in each for each in listed)
-    return (*chain.from_iterable(found), *([Tool(name=CODE_EXECUTION)] if runs_code else [])) or None
+    return (*chain.from_iterable(tools), *([Tool(name=CODE_EXECUTION)] if runs_code else [])) or None
 
 
 def _model(fields: Fields, messages: Sequence[Fields]) -> str | None:

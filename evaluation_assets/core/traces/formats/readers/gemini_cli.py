@@ -198,16 +198,16 @@ def _result(call: Fields, identity: str | None, name: str) -> Result | None:
     status, shown = call.text("status"), call.value("resultDisplay")
     told = parts_of(call.parts("result"))
     call.set_aside("timestamp", "displayName", "description", "renderOutputAsMarkdown", "agentId")
-    found = next((one for one in told.results if one.call_id in (identity, None)), None)
-    if found is None and not told.texts and shown is None and status not in ("success", "error", "cancelled"):
+    result = next((one for one in told.results if one.call_id in (identity, None)), None)
+    if result is None and not told.texts and shown is None and status not in ("success", "error", "cancelled"):
         return None
-    content = found.content if found is not None else "\n".join(told.texts) or "\n".join(texts_in(shown))
+    content = result.content if result is not None else "\n".join(told.texts) or "\n".join(texts_in(shown))
     if status == "cancelled":
         error = "cancelled"
     elif status == "error":
-        error = (found and found.error) or one_line(as_text(shown)) or "error"
+        error = (result and result.error) or one_line(as_text(shown)) or "error"
     else:
-        error = None if found is None else found.error
+        error = None if result is None else result.error
     is_command = status == "success" and name == _SHELL  # later versions write exit codes only if they are not 0
     exit_code = 0 if is_command and error is None and not _EXIT_CODE.search(content) else None
     succeeded = status == "success" and error is None

@@ -84,16 +84,16 @@ def _transcribed(transcription: Fields) -> str | None:
 
 def _rewound(events: Sequence[Fields]) -> list[Fields]:
     """The events that a later one takes back: all from the beginning of the invocation that it names."""
-    found: list[Fields] = []
+    kept: list[Fields] = []
     place = len(events) - 1
     while place >= 0:
         target = first_text(events[place].peek("actions"), "rewindBeforeInvocationId", "rewind_before_invocation_id")
         if target is not None:
             first = next((at for at in range(place) if target in map(events[at].peek, _INVOCATION)), place)
-            found[:0] = events[first:place]
+            kept[:0] = events[first:place]
             place = first
         place -= 1
-    return found
+    return kept
 
 
 def _problem(event: Fields) -> str | None:

@@ -129,13 +129,13 @@ def _spent(header: Fields) -> Usage | None:
     inputs = counts.whole("input_tokens") if "input_tokens" in counts else header.whole("accumulated_input_tokens")
     outputs = counts.whole("output_tokens") if "output_tokens" in counts else header.whole("accumulated_output_tokens")
     of_cache = (cached or 0) + (written or 0)
-    found = settled(
+    spent = settled(
         header.stated,
         counts.whole("total_tokens"),
         Count(inputs, of_cache, of_cache > (inputs or 0)),
         Count(outputs),
     )
-    return usage(*found, header.amount("accumulated_cost"), cached, written)
+    return usage(*spent, header.amount("accumulated_cost"), cached, written)
 
 
 def _joined(records: Sequence[Any]) -> Iterator[Any]:

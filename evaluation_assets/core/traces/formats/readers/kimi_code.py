@@ -172,8 +172,8 @@ def _loop(session: CodingSession, event: Fields) -> None:
 
 def _output(result: Fields) -> str:
     """What a tool returned: a text, or parts of a message."""
-    found = result.value("output")
-    return content_text(Fields({"content": found})) if isinstance(found, list) else as_text(found)
+    output = result.value("output")
+    return content_text(Fields({"content": output})) if isinstance(output, list) else as_text(output)
 
 
 def _usage(used: Fields) -> Usage | None:

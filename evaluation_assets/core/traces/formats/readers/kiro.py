@@ -126,7 +126,7 @@ def _result(fields: Fields) -> Result:
     pieces = [object_in(each) for each in fields.items("content")]
     values = [next(iter(piece[key] for key in ("data", "Text", "Json") if key in piece), None) for piece in pieces]
     content = "\n".join(filter(None, map(_shown, values)))
-    ended = next((found for value in values if (found := _STATUS.match(str(at(value, "exit_status"))))), None)
+    ended = next((match for value in values if (match := _STATUS.match(str(at(value, "exit_status"))))), None)
     code = None if ended is None else int(ended[1])
     failed = (fields.text("status") or "").lower() == "error"
     error = (first_line(content) or "error") if failed else f"exit code {code}" if code else None

@@ -180,10 +180,10 @@ def _acted(action: Any, observation: Any) -> Iterator[Event]:
 
 
 def _printed_action(text: str) -> JsonObject:
-    found = _REPR.search(text)
-    if found is None:
+    match = _REPR.search(text)
+    if match is None:
         return {"tool": _UNNAMED, "tool_input": text}
-    return {name: _literal(found[group]) for name, group in (("tool", "tool"), ("tool_input", "input"), ("log", "log"))}
+    return {name: _literal(match[group]) for name, group in (("tool", "tool"), ("tool_input", "input"), ("log", "log"))}
 
 
 def _literal(text: str) -> Any:

@@ -173,8 +173,8 @@ def _observations(data: Any) -> list[JsonObject]:
     if not isinstance(data, dict):
         return []
     listed = data.get("observations", data.get("data"))
-    found = [one for one in objects_in(listed) if _is_observation(one, "traceId" if "data" in data else None)]
-    return found or ([data] if _is_observation(_camel(data), "traceId") else [])
+    observations = [one for one in objects_in(listed) if _is_observation(one, "traceId" if "data" in data else None)]
+    return observations or ([data] if _is_observation(_camel(data), "traceId") else [])
 
 
 def _is_observation(data: JsonObject, needed: str | None) -> bool:

@@ -169,10 +169,10 @@ def _plain(value: Any) -> Any:
 
 
 def _nanoseconds(data: JsonObject, *keys: str) -> float | None:
-    found = next((data[key] for key in keys if data.get(key) is not None), None)
-    if isinstance(found, str) and found.isdecimal() and len(found) < 20:
-        found = int(found)
-    return found if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found < 1e19 else None
+    value = next((data[key] for key in keys if data.get(key) is not None), None)
+    if isinstance(value, str) and value.isdecimal() and len(value) < 20:
+        value = int(value)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e19 else None
 
 
 def _assessed(assessments: list[Any]) -> tuple[JsonObject, str | None]:
@@ -207,7 +207,7 @@ def _assessed(assessments: list[Any]) -> tuple[JsonObject, str | None]:
         **({"feedback": feedback} if feedback else {}),
         **({"expectations": expectations} if expectations else {}),
     }
-    return labels, next((found for key in _EXPECTED if (found := reference(expectations.get(key)))), None)
+    return labels, next((expected for key in _EXPECTED if (expected := reference(expectations.get(key)))), None)
 
 
 def _is_trace(data: Any) -> bool:

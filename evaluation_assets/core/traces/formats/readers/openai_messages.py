@@ -192,8 +192,8 @@ def _conversation_of(message: Any) -> str | None:
     """The conversation that a message on a line of its own names; `None` for other records."""
     if not _is_message(message):
         return None
-    found = (message.get(key) for key in _CONVERSATIONS)
-    return next((str(one) for one in found if isinstance(one, str | int) and str(one)), None)
+    names = (message.get(key) for key in _CONVERSATIONS)
+    return next((str(one) for one in names if isinstance(one, str | int) and str(one)), None)
 
 
 def _belongs(earlier: Any, later: Any) -> bool:
@@ -262,8 +262,8 @@ def _is_shared(data: Any) -> bool:
 def _request_messages(data: Any) -> list[Any]:
     if not isinstance(data, dict):
         return data if isinstance(data, list) else []
-    found = messages_in(with_messages(data))
-    if found is not None:
-        return found
+    messages = messages_in(with_messages(data))
+    if messages is not None:
+        return messages
     request = next((request for key in _REQUESTS if isinstance(request := data.get(key), dict)), {})
     return messages_in(request) or []

@@ -190,11 +190,11 @@ def _hosted(item: Fields, kind: str, gathered: Gathered) -> Iterator[Event]:
 
 def _thoughts(item: Fields) -> list[str]:
     """The reasoning summary and, if reported, the reasoning text."""
-    found = [
+    thoughts = [
         part if isinstance(part, str) else _text(part) for key in ("summary", "content") for part in item.parts(key)
     ]
     item.set_aside("encrypted_content")
-    return [text for text in found if text]
+    return [text for text in thoughts if text]
 
 
 def _text(part: Fields) -> str:
@@ -322,7 +322,7 @@ def _response_of(fields: Fields) -> Fields:
 
 def _input_of(data: dict[str, Any]) -> list[Any]:
     request = next((request for key in ("request", "body") if isinstance(request := data.get(key), dict)), {})
-    return next((found for holder in (data, request) if isinstance(found := holder.get("input"), list)), [])
+    return next((value for holder in (data, request) if isinstance(value := holder.get("input"), list)), [])
 
 
 def _response_in(data: Any) -> dict[str, Any]:

@@ -116,7 +116,9 @@ def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
             success=resolved,
             usage=used,
             flags=flags_of(cut_off=stopped, unanswered=not answer),
-            labels={name: found for name, found in (("report", tests), ("resolver", guessed)) if found},
+            labels={
+                name: named_report for name, named_report in (("report", tests), ("resolver", guessed)) if named_report
+            },
             extra={"error": error} if error else {},
         )
 

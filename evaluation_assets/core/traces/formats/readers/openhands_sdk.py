@@ -263,15 +263,15 @@ def _result(fields: Fields) -> Result:
 
 def _texts(parts: Sequence[str | Fields]) -> str:
     """The texts of content parts; images are noted."""
-    found = []
+    texts = []
     for part in parts:
         if isinstance(part, str):
-            found.append(part)
+            texts.append(part)
             continue
         text = part.text("text")
-        found.append(image_text(part) if text is None and "image_urls" in part else text or "")
+        texts.append(image_text(part) if text is None and "image_urls" in part else text or "")
         part.set_aside("type", "cache_prompt", "image_urls")
-    return "\n".join(found)
+    return "\n".join(texts)
 
 
 def _objects(parts: Sequence[str | Fields]) -> list[Fields]:

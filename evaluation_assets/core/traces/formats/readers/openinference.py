@@ -94,8 +94,8 @@ def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
             if _is_annotation(record.data):
                 annotations.of[record.data.get("trace_id") or _stem(record.source)] = record.data
             elif _is_of_phoenix(record.data):
-                found = objects_in(list_in(record.data["annotations"]))
-                annotations.of_phoenix.setdefault(record.data["trace_id"], []).extend(found)
+                listed = objects_in(list_in(record.data["annotations"]))
+                annotations.of_phoenix.setdefault(record.data["trace_id"], []).extend(listed)
             elif not (_is_trace(record.data) or spans_in(record.data)):
                 continue
             own.add(file.source)
@@ -182,8 +182,8 @@ def _labelled(annotations: _Annotations, unmapped: UnmappedFields, run: Trajecto
     for name in names:
         with unmapped.reading(annotations.of[name], "annotations[].") as fields:
             fields.set_aside("trace_id")
-            found = objects_in(fields.items("errors"))
-            errors += [{**error, "step": steps.get(str(error.get("location")))} for error in found]
+            stated_errors = objects_in(fields.items("errors"))
+            errors += [{**error, "step": steps.get(str(error.get("location")))} for error in stated_errors]
             scores += objects_in(fields.items("scores"))
     labels = {"errors": errors, "scores": scores[0] if len(scores) == 1 else scores}
     return replace(run, labels={**run.labels, **labels})
@@ -191,10 +191,10 @@ def _labelled(annotations: _Annotations, unmapped: UnmappedFields, run: Trajecto
 
 def _milliseconds(text: str | None) -> float | None:
     """Parse an ISO 8601 duration such as PT1M4.5S."""
-    found = _DURATION.fullmatch(text or "")
-    if found is None or not any(found.groups()):
+    match = _DURATION.fullmatch(text or "")
+    if match is None or not any(match.groups()):
         return None
-    return sum(float(part) * unit for part, unit in zip(found.groups(), _SECONDS, strict=True) if part) * 1000
+    return sum(float(part) * unit for part, unit in zip(match.groups(), _SECONDS, strict=True) if part) * 1000
 
 
 def _is_trace(data: Any) -> bool:

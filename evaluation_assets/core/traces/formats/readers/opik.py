@@ -72,7 +72,7 @@ def _counts(used: JsonObject) -> JsonObject:
 
 
 def _score(score: JsonObject) -> JsonObject:
-    return {key: found for key in ("name", "value", "reason", "source") if (found := at(score, key)) is not None}
+    return {key: value for key in ("name", "value", "reason", "source") if (value := at(score, key)) is not None}
 
 
 OPIK = StoreExport(

@@ -136,8 +136,8 @@ def _call(action: Any) -> Call:
 
 
 def _time(text: str | None) -> str | None:
-    found = _TIME.match(text or "")
-    return None if found is None else "{}-{}-{}T{}:{}:{}".format(*found.groups())
+    match = _TIME.match(text or "")
+    return None if match is None else "{}-{}-{}T{}:{}:{}".format(*match.groups())
 
 
 detect = any_record(_is_step)

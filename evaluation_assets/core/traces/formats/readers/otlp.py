@@ -130,8 +130,8 @@ def _of_lines(file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rej
             yield from (replace(record, data=_Given(span, "", "")) for span in spans)
             continue
         if not isinstance(record.data, dict) or not any(key in record.data for key in (*_RESOURCES, *_OTHER_SIGNALS)):
-            found = type_name(record.data) if not isinstance(record.data, dict) else "an object without that field"
-            yield record.rejected(UnusableRecord("wrong_type", f"expected an object with resourceSpans, got {found}"))
+            shape = type_name(record.data) if not isinstance(record.data, dict) else "an object without that field"
+            yield record.rejected(UnusableRecord("wrong_type", f"expected an object with resourceSpans, got {shape}"))
             continue
         spans = 0
         for resource in objects_in(record.data.get("resourceLogs")):

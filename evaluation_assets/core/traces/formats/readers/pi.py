@@ -131,11 +131,11 @@ def _message(session: CodingSession, message: Fields, unmapped: UnmappedFields) 
     elif role == "assistant":
         _uses(session, message.text("model"))
         add_message(session, role, message)
-        found = _usage(message)
-        session.used(found)
+        usage = _usage(message)
+        session.used(usage)
         total = message.object("usage").whole("totalTokens")
-        if found is not None and found.input_tokens is not None and found.output_tokens is not None:
-            unmapped.stated.compare("token", total or None, found.input_tokens + found.output_tokens)
+        if usage is not None and usage.input_tokens is not None and usage.output_tokens is not None:
+            unmapped.stated.compare("token", total or None, usage.input_tokens + usage.output_tokens)
         stopped, told = message.text("stopReason"), message.text("errorMessage")
         session.error = (one_line(told) or "error") if stopped == "error" else None
         session.interruptions += stopped == "aborted"
@@ -196,8 +196,8 @@ def _own_records(files: Sequence[DropFile], file: DropFile, unmapped: UnmappedFi
 
 
 def _entry_keys(file: DropFile) -> frozenset[_EntryKey]:
-    found = (_entry_key(one.data) for one in read_records(file.unwatched) if isinstance(one, Record))
-    return frozenset(entry for entry in found if None not in entry)
+    keys = (_entry_key(one.data) for one in read_records(file.unwatched) if isinstance(one, Record))
+    return frozenset(entry for entry in keys if None not in entry)
 
 
 def _entry_key(line: Any) -> _EntryKey:

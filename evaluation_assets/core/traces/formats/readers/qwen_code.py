@@ -74,7 +74,7 @@ def _begins(unit: Unit, data: Any) -> bool:
 
 
 def _link_of(lines: Sequence[Any]) -> Link:
-    return Link(id=next((found for line in lines if (found := first_text(line, "sessionId"))), None))
+    return Link(id=next((session for line in lines if (session := first_text(line, "sessionId"))), None))
 
 
 def _session_of(unmapped: UnmappedFields, lines: Sequence[Any], _: int) -> CodingSession:

@@ -66,4 +66,4 @@ def _trajectory(data: JsonObject, unmapped: UnmappedFields) -> Trajectory:
 def _told_in(record: Any) -> tuple[str, list[list[JsonObject]]] | None:
     """The first field whose text has actions with observations, and its conversations."""
     texts = ((key, value) for key, value in object_in(record).items() if isinstance(value, str))
-    return next(((key, found) for key, text in texts if (found := conversations_in(text))), None)
+    return next(((key, conversations) for key, text in texts if (conversations := conversations_in(text))), None)

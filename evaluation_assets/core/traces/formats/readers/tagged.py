@@ -75,10 +75,10 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
         UnusableRecord: the record is not an object or has no trajectory text.
     """
     data = record.json_object()
-    found = _text_of(data)
-    if found is None:
+    whole_text = _text_of(data)
+    if whole_text is None:
         raise UnusableRecord("no_trajectory_text", _missing_text(data))
-    field, text = found
+    field, text = whole_text
     unjudged, evaluations = _unjudged(data)
     if field in _JUDGED_TEXT:
         text = unjudged
@@ -165,10 +165,10 @@ def _scores(content: str) -> dict[str, float | None]:
     """The scores of an evaluation, given as elements or, for averages of several judges, as a JSON object."""
     data = first_json_object(content)
     if data is None:
-        found = ((name, _decimal(text)) for name, text in _SCORE.findall(content))
+        scores = ((name, _decimal(text)) for name, text in _SCORE.findall(content))
     else:
-        found = ((name, as_number(value)) for name, value in data.items())
-    return {name: score for name, score in found if score is not None}
+        scores = ((name, as_number(value)) for name, value in data.items())
+    return {name: score for name, score in scores if score is not None}
 
 
 def _element(content: str, tag: str) -> str | None:

@@ -260,7 +260,7 @@ def _expected(action: Fields) -> JsonObject:
 
 def _with_checks(expected: Sequence[JsonObject], checks: Sequence[Fields]) -> list[JsonObject]:
     """The gold actions, each with whether the benchmark found a matching call."""
-    found = {}
+    matches = {}
     recorded = []
     for check in checks:
         action = _expected(check.object("action"))
@@ -268,9 +268,9 @@ def _with_checks(expected: Sequence[JsonObject], checks: Sequence[Fields]) -> li
         matched = check.flag("action_match")
         check.set_aside("action_reward", "tool_type")
         if matched is not None and action["id"] is not None:
-            found[action["id"]] = matched
+            matches[action["id"]] = matched
     return [
-        {**action, "recorded_match": found[action["id"]]} if action["id"] in found else action
+        {**action, "recorded_match": matches[action["id"]]} if action["id"] in matches else action
         for action in expected or recorded
     ]
 
@@ -300,13 +300,13 @@ def _tools(environment: Fields) -> tuple[Tool, ...] | None:
     if not isinstance(definitions, dict):
         return None
     signatures = environment.object("tool_defs")
-    found = []
+    tools = []
     for name in definitions:
         signature = signatures.object(name)
         signature.set_aside("name", "returns", "raises", "examples", "info")
         parameters = signature.value("params", "parameters")
-        found.append(described_tool(name, signature.text("short_desc", "doc", "description"), parameters))
-    return tuple(found)
+        tools.append(described_tool(name, signature.text("short_desc", "doc", "description"), parameters))
+    return tuple(tools)
 
 
 def _kind(sample: Sample) -> Literal["results", "simulation"] | None:

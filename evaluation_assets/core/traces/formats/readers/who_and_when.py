@@ -187,8 +187,8 @@ def _code(content: str) -> Call | None:
 
 
 def _result(content: str) -> Result:
-    found = _EXIT_CODE.search(content[:_HEAD])
-    code = None if found is None else int(found[1])
+    match = _EXIT_CODE.search(content[:_HEAD])
+    code = None if match is None else int(match[1])
     return Result(content=content, error=f"exit code {code}" if code else None, succeeded=code == 0)
 
 
@@ -211,14 +211,14 @@ def _final_answer(messages: Sequence[_Message]) -> str | None:
 
 
 def _labels(fields: Fields, names: _Names) -> JsonObject:
-    found = {
+    labels = {
         "mistake_agent": None if (agent := fields.text("mistake_agent")) is None else names.spelt(agent),
         "mistake_step": fields.whole("mistake_step"),
         "mistake_reason": fields.text("mistake_reason"),
         "mistake_type": fields.value("labels"),
         "level": fields.name("level"),
     }
-    return without_none(found)
+    return without_none(labels)
 
 
 def _is_history(record: Any) -> bool:

@@ -131,8 +131,8 @@ def kind_of(span: Span) -> Kind:
 
 def hand_off_in(span: Span) -> str | None:
     """The agent that a span of the OpenAI Agents SDK hands over to; `None` for any other span."""
-    found = _HAND_OFF.fullmatch(span.name)
-    return None if found is None or any(key in span.attributes for key in _TOOL_NAMES) else found[1]
+    match = _HAND_OFF.fullmatch(span.name)
+    return None if match is None or any(key in span.attributes for key in _TOOL_NAMES) else match[1]
 
 
 def agent_named_in(span: Span) -> str | None:
@@ -154,11 +154,11 @@ def grouped(attributes: JsonObject) -> JsonObject:
     plain: JsonObject = {}
     lists: dict[str, dict[int, JsonObject]] = {}
     for key, value in attributes.items():
-        found = _NUMBERED.fullmatch(key)
-        if found is None:
+        match = _NUMBERED.fullmatch(key)
+        if match is None:
             plain[key] = value
         else:
-            lists.setdefault(found[1], {}).setdefault(int(found[2]), {})[found[3] or "value"] = value
+            lists.setdefault(match[1], {}).setdefault(int(match[2]), {})[match[3] or "value"] = value
     for key, items in lists.items():
         plain[key] = [grouped(items[index]) for index in sorted(items)]
     return plain
@@ -222,20 +222,20 @@ def tool_run(span: Span, fields: Fields) -> ToolRun:
             "mlflow.spanInputs",
         )
     )  # fmt: skip
-    found = _value(fields,
+    returned = _value(fields,
         "gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "ai.toolCall.result", "tool_response",
         "traceloop.entity.output", "output.value", "mlflow.spanOutputs",
     )  # fmt: skip
     if arguments is None:
         arguments = decoded(_event_value(span, "gen_ai.tool.message", "content"))
-    if found is None and isinstance(said := decoded(_event_value(span, "gen_ai.choice", "message")), str | list):
-        found = said if isinstance(said, str) else {"content": said}
-    if isinstance(found, str) and "mlflow.spanOutputs" in span.attributes:
-        found = _quoted(found)
+    if returned is None and isinstance(said := decoded(_event_value(span, "gen_ai.choice", "message")), str | list):
+        returned = said if isinstance(said, str) else {"content": said}
+    if isinstance(returned, str) and "mlflow.spanOutputs" in span.attributes:
+        returned = _quoted(returned)
     documents = fields.items("retrieval.documents")
-    if found is None and documents:
-        found = "\n\n".join(as_text(at(document, "document.content")) for document in documents)
-    result, failed = result_of(found)
+    if returned is None and documents:
+        returned = "\n\n".join(as_text(at(document, "document.content")) for document in documents)
+    result, failed = result_of(returned)
     failed = failed or (result or "error" if fields.text("gen_ai.tool.status") == "error" else None)
     error = span.error or error_of_run(_text(fields, "error.message", "error.type"))
     call_id = _text(fields, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
@@ -243,7 +243,7 @@ def tool_run(span: Span, fields: Fields) -> ToolRun:
         call=Call(
             name=name,
             arguments=arguments,
-            id=call_id or first_text(tool_message_in(found), "tool_call_id"),
+            id=call_id or first_text(tool_message_in(returned), "tool_call_id"),
         ),
         result=error if result is None else result,
         error=error or failed,

@@ -26,10 +26,10 @@ _DEEPEST = 5
 def request_messages(value: Any, unmapped: UnmappedFields) -> list[JsonObject]:
     """The messages of a request, its system prompt first."""
     body = decoded(value)
-    prompt = next((found for key in _SYSTEM if (found := at(body, key))), None)
+    prompt = next((messages for key in _SYSTEM if (messages := at(body, key))), None)
     system = [{"role": "system", "content": prompt}] if prompt else []
-    found = _spoken(body) if isinstance(body, str) else _messages(body, _REQUEST, "user", unmapped)
-    return [*system, *_with_results(found)]
+    messages = _spoken(body) if isinstance(body, str) else _messages(body, _REQUEST, "user", unmapped)
+    return [*system, *_with_results(messages)]
 
 
 def reply_messages(value: Any, unmapped: UnmappedFields) -> list[JsonObject]:
@@ -81,7 +81,7 @@ def _messages(
         if item is not None:
             yield from item
             return
-        inner = next((found for key in keys if (found := value.get(key))), None)
+        inner = next((inside for key in keys if (inside := value.get(key))), None)
         if inner is not None and depth < _DEEPEST:
             yield from _messages(inner, keys, role, unmapped, depth + 1)
 

@@ -69,15 +69,15 @@ class History:
     def unknown(self, inputs: Sequence[Message]) -> list[tuple[int, Message]]:
         """The messages of an input that are not noted, with their places, each with its unknown calls only."""
         given: Counter[str] = Counter()
-        found: list[tuple[int, Message]] = []
+        unknown: list[tuple[int, Message]] = []
         for place, message in enumerate(inputs):
             keys = _keys(message)
             given.update(keys)
             is_said = all(given[key] <= self._said[key] for key in keys)
             calls = tuple(call for call in message.calls if not self.is_known(call))
             if calls or not is_said:
-                found.append((place, _with(message, calls, is_said=is_said)))
-        return found
+                unknown.append((place, _with(message, calls, is_said=is_said)))
+        return unknown
 
     def begins(self, agent_id: str) -> bool:
         """Whether this is the first model call of an agent. The next one is not."""

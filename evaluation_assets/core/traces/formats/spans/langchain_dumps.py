@@ -47,8 +47,8 @@ def tool_message_in(value: Any, depth: int = 0) -> JsonObject | None:
         return message
     if depth < _DEEPEST:
         inside = [message[key] for key in _WRAPPERS if message.get(key)] + list_in(message.get("messages"))
-        found = (tool_message_in(one, depth + 1) for one in inside)
-        return next((one for one in found if one is not None), None)
+        messages = (tool_message_in(one, depth + 1) for one in inside)
+        return next((one for one in messages if one is not None), None)
     return None
 
 

@@ -47,28 +47,28 @@ def observation_attributes(
         kind = "TOOL"
     body, tools = _without_tools(decoded(given))
     shown = kind if known == "other" else _TYPES[known]
-    found = attributes_of(shown, title, body, decoded(said), unmapped, model=model, tools=tools, usage=usage)
+    attributes = attributes_of(shown, title, body, decoded(said), unmapped, model=model, tools=tools, usage=usage)
     if kind in ("SPAN", "CHAIN") and (said_by_user := user_messages_in(given)):
-        found[USER_MESSAGES] = said_by_user
+        attributes[USER_MESSAGES] = said_by_user
     if known == "other":
-        return found
+        return attributes
     for own, signs in _CONTENT.items():
         if any(key.startswith(signs) for key in recorded):
-            found.pop(own, None)
-    return {**found, **recorded}
+            attributes.pop(own, None)
+    return {**attributes, **recorded}
 
 
 def langfuse_usage(counts: Any, cost: Any, stated: Comparisons) -> JsonObject:
     """Kinds of tokens in Langfuse exclude each other, by its documentation; not all integrations keep to it."""
-    found = {key: int(value) for key, value in object_in(counts).items() if isinstance(value, int | float)}
-    from_cache = next((value for key, value in found.items() if "cache" in key and "read" in key), None)
-    to_cache = [value for key, value in found.items() if "cache" in key and ("creation" in key or "write" in key)]
-    counted = settled(stated, found.get("total"), _count(found, _INPUT), _count(found, _OUTPUT))
+    numbers = {key: int(value) for key, value in object_in(counts).items() if isinstance(value, int | float)}
+    from_cache = next((value for key, value in numbers.items() if "cache" in key and "read" in key), None)
+    to_cache = [value for key, value in numbers.items() if "cache" in key and ("creation" in key or "write" in key)]
+    counted = settled(stated, numbers.get("total"), _count(numbers, _INPUT), _count(numbers, _OUTPUT))
     return usage_attributes(
         {
             "input_tokens": counted[0],
             "output_tokens": counted[1],
-            "cache_read_input_tokens": found.get("input_cached_tokens", found.get("input_cache_read", from_cache)),
+            "cache_read_input_tokens": numbers.get("input_cached_tokens", numbers.get("input_cache_read", from_cache)),
             "cache_creation_input_tokens": sum_of(to_cache),
         },
         cost,
@@ -85,7 +85,7 @@ def read_sdk_attributes(span: Span, unmapped: UnmappedFields) -> None:
     if not isinstance(kind, str):
         return
     model, costs = own.pop("model.name", None), decoded(own.pop("cost_details", None))
-    found = observation_attributes(
+    attributes = observation_attributes(
         kind,
         span.name,
         own.pop("input", None),
@@ -98,7 +98,7 @@ def read_sdk_attributes(span: Span, unmapped: UnmappedFields) -> None:
     if own.pop("level", None) == "ERROR":
         span.error = span.error or (message if isinstance(message, str) and message else "error")
     others = {key: value for key, value in span.attributes.items() if not key.startswith(_OWN)}
-    span.attributes = {**found, **{f"{_OWN}{key}": value for key, value in own.items()}, **others}
+    span.attributes = {**attributes, **{f"{_OWN}{key}": value for key, value in own.items()}, **others}
 
 
 def _count(counts: dict[str, int], names: tuple[str, ...]) -> Count:

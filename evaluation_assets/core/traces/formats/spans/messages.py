@@ -126,9 +126,9 @@ def messages_in(value: Any, role: str = "user") -> Any:
     if isinstance(value, dict):
         if isinstance(choices := value.get("choices"), list):
             return choices
-        found = next((value[key] for key in ("messages", "contents", "message") if value.get(key)), None)
-        if found is not None:
-            return found
+        messages = next((value[key] for key in ("messages", "contents", "message") if value.get(key)), None)
+        if messages is not None:
+            return messages
         if "content" in value or "tool_calls" in value:
             return value
         completed = value.get("text" if role == "assistant" else "prompt")  # of a completion without a chat
@@ -138,9 +138,9 @@ def messages_in(value: Any, role: str = "user") -> Any:
 
 def _parts(value: Any) -> Iterator[str | JsonObject]:
     if isinstance(value, str):
-        found = decoded(value) if value.lstrip().startswith(_PARTS_IN_TEXT) else value
-        if isinstance(found, list):
-            yield from _parts(found)
+        parts = decoded(value) if value.lstrip().startswith(_PARTS_IN_TEXT) else value
+        if isinstance(parts, list):
+            yield from _parts(parts)
         elif value:
             yield value
     elif isinstance(value, dict):
@@ -279,7 +279,7 @@ def plain_text(value: Any, keys: tuple[str, ...], depth: int = 0) -> str | None:
         return plain_text(data[-1], keys, depth + 1)
     if isinstance(data, dict) and depth < _DEEPEST:
         for key in (*keys, *_TEXT_KEYS, "kwargs", "parts"):
-            if data.get(key) and (found := plain_text(data[key], keys, depth + 1)):
-                return found
+            if data.get(key) and (text := plain_text(data[key], keys, depth + 1)):
+                return text
         return as_text(data) if depth == 0 else None
     return None

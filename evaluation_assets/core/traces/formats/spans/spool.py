@@ -132,8 +132,8 @@ def trace_in(record: Record) -> Trace:
 
 
 def _conversation(span: Span) -> tuple[int, str] | None:
-    found: list[tuple[int, Any]] = [(rank, span.attributes.get(key)) for rank, key in enumerate(_CONVERSATION)]
-    return next(((rank, value) for rank, value in found if isinstance(value, str) and value.strip()), None)
+    names: list[tuple[int, Any]] = [(rank, span.attributes.get(key)) for rank, key in enumerate(_CONVERSATION)]
+    return next(((rank, value) for rank, value in names if isinstance(value, str) and value.strip()), None)
 
 
 def _span_of(data: JsonObject) -> Span:

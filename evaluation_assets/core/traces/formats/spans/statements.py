@@ -18,7 +18,7 @@ _REASONS = (
 
 def stated_usage(trace: Trace) -> Usage | None:
     """The usage that agents and roots state for all model spans below them; `None` if some model is below none."""
-    found: list[Usage] = []
+    usages: list[Usage] = []
     waiting = list(trace.roots)
     while waiting:
         span = waiting.pop()
@@ -29,8 +29,8 @@ def stated_usage(trace: Trace) -> Usage | None:
         if used is None:
             waiting += span.children
         elif kind == "agent" or any(kind_of(below) == "model" for below in span.walk()):  # no embedding
-            found.append(used)
-    return total(found)
+            usages.append(used)
+    return total(usages)
 
 
 def stop_reason(spans: Sequence[Span]) -> str | None:

@@ -62,7 +62,7 @@ def attributes_of(
 
 def usage_attributes(counts: Any, cost: Any = None) -> JsonObject:
     """The attributes of token counts and of a cost in dollars."""
-    found = {
+    attributes = {
         "gen_ai.usage.input_tokens": _first(counts, "input_tokens", "input", "promptTokens", "prompt_tokens"),
         "gen_ai.usage.output_tokens": _first(
             counts, "output_tokens", "output", "completionTokens", "completion_tokens"
@@ -71,8 +71,8 @@ def usage_attributes(counts: Any, cost: Any = None) -> JsonObject:
         "gen_ai.usage.cache_creation.input_tokens": _first(counts, "cache_creation_input_tokens"),
         "gen_ai.usage.cost": cost,
     }
-    return {key: value for key, value in found.items() if isinstance(value, int | float)}
+    return {key: value for key, value in attributes.items() if isinstance(value, int | float)}
 
 
 def _first(counts: Any, *keys: str) -> Any:
-    return next((found for key in keys if (found := at(counts, key)) is not None), None)
+    return next((value for key in keys if (value := at(counts, key)) is not None), None)

@@ -89,7 +89,7 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
     if not any(turn.interactions for turn in turns):
         raise UnusableRecord("no_trajectory_text", "no span of the trace has a model message or a tool call")
     spans = list(trace.walk())
-    item = next((found for span in spans for found in _dataset_items(span.logs)), {})
+    item = next((dataset_item for span in spans for dataset_item in _dataset_items(span.logs)), {})
     task = telling.task or next((turn.user_message for turn in turns if turn.user_message), "")
     last = final_message(turns)
     said = None if last is None or _is_said_in_tool(last, spans, telling) else last
@@ -177,8 +177,8 @@ def _dataset_items(logs: Iterable[Any]) -> Iterator[JsonObject]:
 
 
 def _first_attribute(spans: list[Span], keys: tuple[str, ...]) -> str | None:
-    found = (span.attributes.get(key) for span in spans for key in keys)
-    return next((value for value in found if isinstance(value, str) and value), None)
+    values = (span.attributes.get(key) for span in spans for key in keys)
+    return next((value for value in values if isinstance(value, str) and value), None)
 
 
 def _verdicts(spans: Iterable[Span]) -> Iterator[JsonObject]:

@@ -38,8 +38,8 @@ class Twins:
 
     def of_tool(self, span: Span, name: str, place: Place | None) -> Place | None:
         """The place of the call that another library recorded, if there is one. If not, `place` is recorded now."""
-        found = self._twin(f"tool\0{name}", span, place)
-        return None if found is None else found.place
+        twin = self._twin(f"tool\0{name}", span, place)
+        return None if twin is None else twin.place
 
     def _twin(self, key: str, span: Span, place: Place | None) -> _Recorded | None:
         if span.start_s is None or span.duration_ms is None:
