@@ -10,7 +10,7 @@ from typing import Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.options import text_or_json, with_home
+from evaluation_assets.cli.options import InputPath, text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.intake.copying.drops import inspect
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop
@@ -41,7 +41,7 @@ class _Checked:
 
 
 @click.command("check")
-@click.argument("inputs", nargs=-1, required=True, metavar="FILE_OR_DROP...")
+@click.argument("inputs", nargs=-1, required=True, metavar="FILE_OR_DROP...", type=InputPath())
 @click.option(
     "--checks",
     "checks_file",

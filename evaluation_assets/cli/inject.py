@@ -10,7 +10,15 @@ from upath import UPath
 
 from evaluation_assets.cli.asking import agreed, answered, exit_if_stopped
 from evaluation_assets.cli.one_judge import judge_named
-from evaluation_assets.cli.options import OutputFile, Spending, WholeRange, text_or_json, with_judges, with_spending
+from evaluation_assets.cli.options import (
+    InputPath,
+    OutputFile,
+    Spending,
+    WholeRange,
+    text_or_json,
+    with_judges,
+    with_spending,
+)
 from evaluation_assets.cli.output import echo, echo_json, refuse, warn
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.drops import inspect
@@ -45,7 +53,7 @@ _RULES = JudgeSettings(name=EMBEDDED, provider=EMBEDDED)
 
 
 @click.command()
-@click.argument("source", metavar="DROP_OR_FILE")
+@click.argument("source", metavar="DROP_OR_FILE", type=InputPath())
 @with_judges
 @click.option(
     "--kind",

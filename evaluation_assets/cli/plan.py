@@ -10,7 +10,7 @@ import click
 from upath import UPath
 
 from evaluation_assets.cli.coding_agents import with_coding_agents_or_drops
-from evaluation_assets.cli.options import preprocessing, with_format, with_judges
+from evaluation_assets.cli.options import InputPath, preprocessing, with_format, with_judges
 from evaluation_assets.cli.output import counting, echo, warn
 from evaluation_assets.cli.quotes import print_calls, print_total
 from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
@@ -35,7 +35,7 @@ _TOOLS = 6
 
 
 @click.command()
-@click.argument("inputs", nargs=-1, metavar="[INPUTS]...")
+@click.argument("inputs", nargs=-1, metavar="[INPUTS]...", type=InputPath())
 @with_coding_agents_or_drops
 @preprocessing
 @with_judges
