@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def _measured(found: Pairs) -> Iterator[tuple[str, list[tuple[Operator, Noticed]]]]:
-    ask = partial(judge_pairs, found=found, rubrics=load_rubrics(), types=shipped_tool_types())
+    ask = partial(judge_pairs, pairs=found, rubrics=load_rubrics(), types=shipped_tool_types())
     yield "the embedded judge", answer_of(RulesJudge(), ask, Budget())
     for by, noticed in by_findings(found).items():
         yield by.replace("_", " "), noticed

@@ -298,6 +298,19 @@ def test_clips_and_scores_are_labelled_by_keyboard(page: "Page", tmp_path: Path)
     }
 
 
+def test_a_key_that_is_held_sets_a_label_once(page: "Page") -> None:
+    """It was set and removed in turn, thirty times a second; what was left was chance."""
+    page.goto(page.url.split("#")[0] + "#/run/task-4")
+    page.wait_for_selector("#view-run .item")
+    pass_button = page.locator("#view-run .label-form[data-clip=''] [data-label=pass]")
+    page.keyboard.down("p")
+    page.keyboard.down("p")
+    page.keyboard.up("p")
+    assert pass_button.get_attribute("aria-pressed") == "true"
+    page.keyboard.press("p")
+    assert pass_button.get_attribute("aria-pressed") == "false"
+
+
 @contextmanager
 def reviewing(home: Path, *options: str) -> Iterator[str]:
     """The address of `review` on the hostile drop, which runs in a process of its own."""

@@ -116,13 +116,13 @@ def _write_map(home: Installation, name: str, score_map: ScoreMap) -> str:
     return f"Adopted: map, written to {file}. The next evaluation counts scores by it; replies come from the ledger."
 
 
-def _lines(name: str, found: Alignment) -> Iterator[str]:
+def _lines(name: str, alignment: Alignment) -> Iterator[str]:
     yield (
-        f"judge {name}: {counted(found.n_labels, 'label')} of {counted(found.n_tasks, 'task')} decide "
+        f"judge {name}: {counted(alignment.n_labels, 'label')} of {counted(alignment.n_tasks, 'task')} decide "
         "(kappa, bias of the pass rate, difference of kappa from the judge as it is; 95% CI)"
     )
     named = {"none": "as it is", "map": "with map", "examples": "with examples"}
-    for each in found.agreements:
+    for each in alignment.agreements:
         yield f"  {named[each.change]:<14} {_figures(each)}"
 
 

@@ -107,18 +107,18 @@ def _is_asked_about_clips(judge: JudgeSettings) -> bool:
     return "clip" in judge.selection.levels and judge.provider != RECORDED
 
 
-def _lines(judge: str, found: Attack) -> Iterator[str]:
+def _lines(judge: str, attack: Attack) -> Iterator[str]:
     yield f"{judge}: clips whose score rises by {LEAST_RISE:g} or more ({RETEST}: moves, without an attack)"
-    for each in found.probes:
+    for each in attack.probes:
         yield f"  {each.probe:<19} {_said(each)}"
-    if not found.is_measured:
+    if not attack.is_measured:
         yield "  no probe could be measured, so this says nothing about the judge"
 
 
-def _said(found: ProbeResult) -> str:
-    if found.rate is None or found.low is None or found.high is None:
-        why = f"the score of {counted(found.at_the_top, 'clip')} could not rise" if found.at_the_top else "no scores"
+def _said(result: ProbeResult) -> str:
+    if result.rate is None or result.low is None or result.high is None:
+        why = f"the score of {counted(result.at_the_top, 'clip')} could not rise" if result.at_the_top else "no scores"
         return f"not measurable: {why}"
-    interval = f"{found.rate:.2f} (95% CI {found.low:.2f} to {found.high:.2f})"
-    outcome = found.outcome.replace("_", " ")
-    return f"{found.succeeded:>2} of {found.clips:<3} {interval}  {outcome.upper() if found.is_caught else outcome}"
+    interval = f"{result.rate:.2f} (95% CI {result.low:.2f} to {result.high:.2f})"
+    outcome = result.outcome.replace("_", " ")
+    return f"{result.succeeded:>2} of {result.clips:<3} {interval}  {outcome.upper() if result.is_caught else outcome}"

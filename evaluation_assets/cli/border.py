@@ -1,6 +1,5 @@
 """The group of all commands: each is imported when it runs, and errors that users can mend are one line."""
 
-import errno
 import gc
 import signal
 import sqlite3
@@ -15,10 +14,9 @@ import click
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.system.garbage import COLLECTED_EVERY, end_without_search
 from evaluation_assets.core.system.stop_signals import Interrupted, end_process, handle_signals, interrupt, stopped_by
+from evaluation_assets.core.text.path_errors import OF_PATHS, remedy_of
 from evaluation_assets.core.text.user_error import UserError
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
-_READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 _SQLITE = {
     "disk is full": "Free some space, or choose another --home.",
     "readonly database": "Make the home writable, or choose another --home.",
@@ -79,10 +77,10 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the arguments name. From now on a signal to stop is an exception, see `cli.__main__`."""
-        found = super().resolve_command(ctx, args)
+        resolved = super().resolve_command(ctx, args)
         if signal.getsignal(signal.SIGINT) is end_process:
             handle_signals(interrupt)
-        return found
+        return resolved
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -107,8 +105,10 @@ class Commands(click.Group):
 
             said = str(problem) if isinstance(problem, UserError) else storage_problem(problem)
             if isinstance(problem, UnusableHome):
-                of_storage = storage_problem(problem)
-                said = of_storage or f"the home folder cannot be used: {problem}. Choose another --home."
+                said = (
+                    storage_problem(problem, is_home=True)
+                    or f"the home folder cannot be used: {problem}. Choose another --home."
+                )
             if said is None:
                 raise
             refuse(said)
@@ -126,13 +126,14 @@ def _option_placed() -> Iterator[None]:
         raise click.UsageError(said, problem.ctx) from None
 
 
-def storage_problem(problem: BaseException) -> str | None:
-    """Describe a storage error and its remedy; `None` for any other error."""
+def storage_problem(problem: BaseException, *, is_home: bool = False) -> str | None:
+    """Describe a storage error and its remedy; `None` for any other error. Another place is no remedy of a home."""
     for cause in _causes(problem):
-        if isinstance(cause, OSError) and cause.errno in _FULL | _READ_ONLY:
+        if isinstance(cause, OSError) and (remedy_of(cause.errno) or (cause.errno in OF_PATHS and not is_home)):
             where = f"{cause.filename}: " if cause.filename else ""
-            remedy = "Free some space" if cause.errno in _FULL else "Make it writable"
-            return f"{where}{cause.strerror}. {remedy}, or choose another --home."
+            remedy = remedy_of(cause.errno)
+            elsewhere = "Choose another path" if remedy is None else f"{remedy}, or choose another --home"
+            return f"{where}{cause.strerror}. {elsewhere}."
         if isinstance(cause, sqlite3.DatabaseError):
             for words, remedy in _SQLITE.items():
                 if words in str(cause).lower():

@@ -84,8 +84,8 @@ def bridge(
                 f"only {counted(tasks, 'task')} in {counted(len(runs), 'run')} that {old} scored; at least "
                 f"{settings.min_tasks} needed (--sample, or evaluate more drops with {old})"
             )
-        found = _overlap(home, runs, _asking(panel, change), change, spending)
-        offsets, needed = _offsets(found, runs, settings)
+        overlap = _overlap(home, runs, _asking(panel, change), change, spending)
+        offsets, needed = _offsets(overlap, runs, settings)
         if not offsets:
             raise NoBridge(_too_few(needed))
         made = Bridge(
@@ -95,7 +95,7 @@ def bridge(
             drops=tuple(sorted({drop for drop, _ in runs})),
             asked=change.asked,
             comparability=dict(change.comparability),
-            differs=all_differences(change, found.silent),
+            differs=all_differences(change, overlap.silent),
             offsets=offsets,
         )
         file = bridges_file(home.bridges, name)
@@ -115,17 +115,17 @@ def _suite(home: Installation, old: str, suite: str | None) -> tuple[str, list[D
     every = dict(suites(home))
     if suite not in (None, *every):
         refuse(f"no drop of suite {suite!r} was evaluated; evaluated suites: {', '.join(every) or 'none'}")
-    found = {name: drops for name, drops in every.items() if suite in (None, name)}
-    scored = [name for name, drops in found.items() if any(old in judges_in(drop.comparability) for drop in drops)]
+    matching = {name: drops for name, drops in every.items() if suite in (None, name)}
+    scored = [name for name, drops in matching.items() if any(old in judges_in(drop.comparability) for drop in drops)]
     if len(scored) > 1:
         refuse(f"{old} scored drops of several suites; choose one with --suite: {', '.join(scored)}")
     if not scored:
         judges = sorted(
-            {judge for drops in found.values() for drop in drops for judge in judges_in(drop.comparability)}
+            {judge for drops in matching.values() for drop in drops for judge in judges_in(drop.comparability)}
         )
         where = "no drop of a suite" if suite is None else f"no drop of suite {suite}"
         refuse(f"{where} has scores of {old!r}; judges with scores: {', '.join(judges) or 'none'}")
-    return scored[0], found[scored[0]]
+    return scored[0], matching[scored[0]]
 
 
 def _asking(panel: Panel, change: Change) -> Panel:
@@ -158,12 +158,12 @@ def _overlap(home: Installation, runs: Collection[Run], asking: Panel, change: C
 
 
 def _offsets(
-    found: Overlap, runs: Mapping[Run, str], settings: GateSettings
+    overlap: Overlap, runs: Mapping[Run, str], settings: GateSettings
 ) -> tuple[dict[str, Offset], dict[str, int]]:
     """The offset of each metric; of those with too few tasks instead, how many they need."""
     offsets: dict[str, Offset] = {}
     needed: dict[str, int] = {}
-    for metric, by_run in found.differences.items():
+    for metric, by_run in overlap.differences.items():
         offset = offset_of(list(by_run.values()), [runs[run] for run in by_run])
         least = settings.min_tasks if offset is None else tasks_of_overlap(offset, settings)
         if offset is None or offset.n_tasks < least:

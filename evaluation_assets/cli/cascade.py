@@ -62,7 +62,7 @@ def fit(
     if not panel.cascade:
         refuse(f"{home.panel_file} has no cascade; add one, e.g. `cascade: [rules, small, [one, other]]`")
     _check(home, drops, [*(judge for stage in panel.cascade for judge in stage), *([reference] if reference else [])])
-    found = fit_cascade(
+    cascade = fit_cascade(
         home,
         drops,
         panel.cascade,
@@ -73,8 +73,8 @@ def fit(
         unit=unit,
         pass_score=load_settings(home.gate_file).review.pass_score,
     )
-    write_cascade(home.cascade_file, found)
-    _print(home, found, drops)
+    write_cascade(home.cascade_file, cascade)
+    _print(home, cascade, drops)
     echo(f"Written to {home.cascade_file}; later runs ask each stage only about what no stage before it accepts.")
 
 
@@ -83,20 +83,20 @@ def fit(
 @with_panel
 def show(drops: tuple[str, ...], home: Installation, panel: Panel) -> None:
     """Show the fitted cascade and, for evaluated drops, what each stage accepts and saves."""
-    found = read_cascade(home.cascade_file)
-    if found is None:
+    cascade = read_cascade(home.cascade_file)
+    if cascade is None:
         refuse(f"there is no {home.cascade_file}; fit one: evaluation-assets cascade fit DROP...")
-    _check(home, drops, [judge for stage in found.stages for judge in stage][:1])
-    _print(home, found, drops)
+    _check(home, drops, [judge for stage in cascade.stages for judge in stage][:1])
+    _print(home, cascade, drops)
 
 
-def _print(home: Installation, found: FittedCascade, drops: tuple[str, ...]) -> None:
-    echo(*promise_lines(found))
+def _print(home: Installation, cascade: FittedCascade, drops: tuple[str, ...]) -> None:
+    echo(*promise_lines(cascade))
     if drops:
-        later = [] if found.reference == LABELS else [found.reference]
-        judges = [*(judge for stage in found.stages for judge in stage), *later]
-        said = read_evidence(home, drops, judges, pass_score=found.pass_score)
-        echo(*savings_lines(found, savings_of(found, said, later), len(drops)))
+        later = [] if cascade.reference == LABELS else [cascade.reference]
+        judges = [*(judge for stage in cascade.stages for judge in stage), *later]
+        said = read_evidence(home, drops, judges, pass_score=cascade.pass_score)
+        echo(*savings_lines(cascade, savings_of(cascade, said, later), len(drops)))
 
 
 def _check(home: Installation, drops: tuple[str, ...], judges: list[str]) -> None:

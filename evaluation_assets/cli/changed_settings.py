@@ -61,10 +61,10 @@ def _state(home: Installation) -> dict[str, tuple[int, int]]:
     state: dict[str, tuple[int, int]] = {}
     for file in files:
         try:
-            found = file.stat()
+            about = file.stat()
         except OSError:
             continue
-        state[str(file)] = found.st_mtime_ns, found.st_size
+        state[str(file)] = about.st_mtime_ns, about.st_size
     return state
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.options import text_or_json, with_home
+from evaluation_assets.cli.options import InputPath, text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.intake.copying.drops import inspect
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop
@@ -41,7 +41,7 @@ class _Checked:
 
 
 @click.command("check")
-@click.argument("inputs", nargs=-1, required=True, metavar="FILE_OR_DROP...")
+@click.argument("inputs", nargs=-1, required=True, metavar="FILE_OR_DROP...", type=InputPath())
 @click.option(
     "--checks",
     "checks_file",
@@ -71,14 +71,14 @@ def check(
     report: list[dict[str, Any]] = []
     for checked in _checked(home, inputs, one_drop=one_drop):
         evaluator = Evaluator(checks.constraints, DropScope.of(checked.sidecar))
-        found = _Found(checks)
+        failures = _Found(checks)
         for trajectory in checked.trajectories:
-            found.add(trajectory.id, evaluator.outcomes(trajectory))
-        fails |= found.fails
+            failures.add(trajectory.id, evaluator.outcomes(trajectory))
+        fails |= failures.fails
         if format_name == "json":
-            report.append(found.as_json(checked.drop))
+            report.append(failures.as_json(checked.drop))
         else:
-            found.print(checked.drop, None if show_all else _SHOWN)
+            failures.print(checked.drop, None if show_all else _SHOWN)
     if format_name == "json":
         click.echo(json.dumps(report, ensure_ascii=False, indent=2))
     if fails:
@@ -107,7 +107,7 @@ class _Found:
     @property
     def fails(self) -> bool:
         """Whether a constraint with severity `error` does not hold."""
-        return any(found and self._severity[name] == "error" for name, found in self._failures.items())
+        return any(failure and self._severity[name] == "error" for name, failure in self._failures.items())
 
     def print(self, drop: str, shown: int | None) -> None:
         """Print every constraint with its violations."""

@@ -62,13 +62,13 @@ def compare(
     ask = partial(preference_by, home=home, baseline=baseline, current=current, pairs=pairing.pairs)
     about = f"{counted(len(pairing.pairs), 'pair')} of {counted(pairing.tasks, 'task')}, each in both orders"
     (judge,), budget = agreed(home, chosen, spending, ask, [about])
-    found = answered(judge, ask, budget, 2 * len(pairing.pairs))
+    preferences = answered(judge, ask, budget, 2 * len(pairing.pairs))
     if format_name == "json":
-        echo_json({"baseline": baseline, "current": current, "judge": judge.name, **asdict(found)})
+        echo_json({"baseline": baseline, "current": current, "judge": judge.name, **asdict(preferences)})
     else:
-        echo(*_lines(found, baseline, current, judge.name))
+        echo(*_lines(preferences, baseline, current, judge.name))
     exit_if_stopped(budget, "; pairs that were not asked about are missing. Replies are kept: run the command again")
-    sys.exit(0 if found.pairs else 1)
+    sys.exit(0 if preferences.pairs else 1)
 
 
 def _compare_metrics(home: Installation, baseline: str, current: str, format_name: str) -> None:
@@ -78,31 +78,29 @@ def _compare_metrics(home: Installation, baseline: str, current: str, format_nam
 
     evaluated = Home(home)
     try:
-        found = compared(evaluated[baseline], evaluated[current])
+        comparison = compared(evaluated[baseline], evaluated[current])
     except EvaluationError as problem:
         refuse(str(problem))
-    click.echo(found.outcome.model_dump_json(indent=2) if format_name == "json" else found.summary())
+    click.echo(comparison.outcome.model_dump_json(indent=2) if format_name == "json" else comparison.summary())
 
 
-def _lines(found: Preference, baseline: str, current: str, judge: str) -> Iterator[str]:
-    yield (
-        f"{baseline} -> {current}, judge {judge}: {counted(found.pairs, 'pair')} of {counted(found.tasks, 'task')}, "
-        "each in both orders"
-    )
-    if found.wins and found.ties and found.losses and found.preferred and found.position_bias:
-        yield f"  {'wins':<14} {_share(found.wins)}: {current} is better in both orders"
-        yield f"  {'losses':<14} {_share(found.losses)}: {baseline} is better in both orders"
-        yield f"  {'ties':<14} {_share(found.ties)}: neither, or the orders disagree"
-        preferred = _interval(found.preferred)
-        yield f"  {'preferred':<14} {preferred}: wins and half of the ties; {_meaning(found.preferred)}"
+def _lines(preference: Preference, baseline: str, current: str, judge: str) -> Iterator[str]:
+    asked = f"{counted(preference.pairs, 'pair')} of {counted(preference.tasks, 'task')}"
+    yield f"{baseline} -> {current}, judge {judge}: {asked}, each in both orders"
+    if preference.wins and preference.ties and preference.losses and preference.preferred and preference.position_bias:
+        yield f"  {'wins':<14} {_share(preference.wins)}: {current} is better in both orders"
+        yield f"  {'losses':<14} {_share(preference.losses)}: {baseline} is better in both orders"
+        yield f"  {'ties':<14} {_share(preference.ties)}: neither, or the orders disagree"
+        preferred = _interval(preference.preferred)
+        yield f"  {'preferred':<14} {preferred}: wins and half of the ties; {_meaning(preference.preferred)}"
         yield (
-            f"  {'position bias':<14} {_share(found.position_bias)}: the winner changes with the order "
-            f"(shown first wins {found.prefers_first}, shown second wins {found.prefers_second})"
+            f"  {'position bias':<14} {_share(preference.position_bias)}: the winner changes with the order "
+            f"(shown first wins {preference.prefers_first}, shown second wins {preference.prefers_second})"
         )
-    for why, pairs in found.missing.items():
+    for why, pairs in preference.missing.items():
         yield f"  {'missing':<14} {counted(pairs, 'pair')} without two verdicts: {why}"
-    if found.cut:
-        yield f"  {'cut':<14} {counted(found.cut, 'pair')} did not fit the judge's window; the middle was left out"
+    if preference.cut:
+        yield f"  {'cut':<14} {counted(preference.cut, 'pair')} did not fit the judge's window; the middle was left out"
 
 
 def _share(share: Share) -> str:

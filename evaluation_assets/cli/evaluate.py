@@ -8,6 +8,7 @@ import click
 from evaluation_assets.cli.coding_agents import with_coding_agents
 from evaluation_assets.cli.options import (
     AMOUNT,
+    InputPath,
     Sectioned,
     WholeRange,
     preprocessing,
@@ -38,7 +39,7 @@ _SECTIONS = {
 
 @click.command(cls=Sectioned, sections=_SECTIONS)
 @with_coding_agents
-@click.argument("inputs", nargs=-1, metavar="[INPUTS]...", type=click.Path(path_type=Path))
+@click.argument("inputs", nargs=-1, metavar="[INPUTS]...", type=InputPath(path_type=Path))
 @click.option("--all", "all_drops", is_flag=True, help="Evaluate every drop of the home that has changed.")
 @preprocessing
 @with_judges

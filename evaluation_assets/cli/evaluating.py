@@ -1,5 +1,6 @@
 """What `evaluate` does. Most of it is imported only where a drop has changed, because that takes most of a second."""
 
+import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, scan
 from evaluation_assets.core.intake.preprocessing.split import remove_earlier
 from evaluation_assets.core.judging.panel import InvalidPanel
-from evaluation_assets.core.lake.stored import publish_copy
+from evaluation_assets.core.lake.stored import named_disk, publish_copy
 from evaluation_assets.core.report.paths import JUDGE_FILES, report_files
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, first_of
@@ -101,6 +102,7 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
     evaluation = Evaluation(asked, last)
     if asked.all_drops and not asked.home.root.exists():
         refuse(f"there is no installation at {asked.home.root}; --home names another")
+    _check_output(asked.output)
     asked = replace(asked, inputs=tuple(_place_of(asked.home, given) for given in asked.inputs))
     _check_judges(asked)
     prepare(asked.home)
@@ -117,6 +119,19 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
         evaluation.add(drops)
         _warn_of_single_runs(asked, evaluation.drops)
     return evaluation
+
+
+def _check_output(output: Path | None) -> None:
+    """Refuse a folder that the reports cannot be copied to, before anything is paid for."""
+    if output is None:
+        return
+    place = output.absolute()
+    while not os.path.lexists(place):
+        place = place.parent
+    if not place.is_dir():
+        refuse(f"--output: {place} is not a folder. Choose another path.")
+    if not os.access(place, os.W_OK | os.X_OK):
+        refuse(f"--output: {place} cannot be written. Change its permissions, or choose another path.")
 
 
 def _check_judges(asked: RequestedEvaluation) -> None:
@@ -294,7 +309,8 @@ def _copy_files(home: Installation, drop: Drop, output: Path) -> None:
     if not source.exists():
         return
     target = output / drop.key
-    target.mkdir(parents=True, exist_ok=True)
+    with named_disk(str(target)):
+        target.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(target / JUDGE_FILES, ignore_errors=True)
     for path in source.rglob("*"):
         if path.is_file():

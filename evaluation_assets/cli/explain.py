@@ -121,8 +121,8 @@ def _verdicts(
     if criterion not in known:
         hint = did_you_mean(criterion, known, f"choose one of: {', '.join(known)}")
         refuse(f"no verdict on {trajectory!r} is about {criterion!r}; {hint}")
-    found = verdicts_behind(home, drop, trajectory, criterion, report["comparability"])
-    prompts = _prompts(home, drop, trajectory, [verdict for verdict in found if verdict.row["ledger_key"]])
+    verdicts = verdicts_behind(home, drop, trajectory, criterion, report["comparability"])
+    prompts = _prompts(home, drop, trajectory, [verdict for verdict in verdicts if verdict.row["ledger_key"]])
     return [
         {
             "table": verdict.table,
@@ -134,7 +134,7 @@ def _verdicts(
             "prompt": prompts.get(verdict.row["ledger_key"]),
             "reply": verdict.reply,
         }
-        for verdict in found
+        for verdict in verdicts
     ]
 
 

@@ -154,13 +154,13 @@ def promote(
 def show(suite: str, home: Installation, panel: Panel) -> None:
     """Show a suite's baseline."""
     file = baseline_file(home.baselines, suite)
-    found = read_baseline(file)
-    if found is None:
+    baseline = read_baseline(file)
+    if baseline is None:
         refuse(f"suite {suite} has no baseline in {home.baselines}")
-    echo(f"{found.suite}: {found.name}", f"  file          {file}")
-    why = f": {found.reason}" if found.reason else ""
-    echo(f"  promoted      {found.promoted_at} by {found.promoted_by}{why}")
-    echo(f"  comparability {found.comparability_key}")
+    echo(f"{baseline.suite}: {baseline.name}", f"  file          {file}")
+    why = f": {baseline.reason}" if baseline.reason else ""
+    echo(f"  promoted      {baseline.promoted_at} by {baseline.promoted_by}{why}")
+    echo(f"  comparability {baseline.comparability_key}")
     rows = [
         (
             name,
@@ -168,6 +168,6 @@ def show(suite: str, home: Installation, panel: Panel) -> None:
             "" if metric.ci_low is None else f"({precise(metric.ci_low)} … {precise(metric.ci_high)})",
             f"over {counted(metric.n_tasks, 'task')}",
         )
-        for name, metric in found.metrics.items()
+        for name, metric in baseline.metrics.items()
     ]
     echo(*aligned(rows))

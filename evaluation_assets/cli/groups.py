@@ -157,11 +157,11 @@ def _make_groups(home: Installation, panel: Panel) -> None:
 
 def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:
     """The row of a group; exits with status 2 if there is none."""
-    found = [row for row in rows if row["group_id"] == group]
-    if not found:
+    matching = [row for row in rows if row["group_id"] == group]
+    if not matching:
         known = ", ".join(row["group_id"] for row in rows) or "none"
         refuse(f"there is no failure group {group!r}; groups: {known}")
-    return found[0]
+    return matching[0]
 
 
 def _line(row: dict[str, Any]) -> str:

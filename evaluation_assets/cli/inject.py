@@ -10,7 +10,15 @@ from upath import UPath
 
 from evaluation_assets.cli.asking import agreed, answered, exit_if_stopped
 from evaluation_assets.cli.one_judge import judge_named
-from evaluation_assets.cli.options import OutputFile, Spending, WholeRange, text_or_json, with_judges, with_spending
+from evaluation_assets.cli.options import (
+    InputPath,
+    OutputFile,
+    Spending,
+    WholeRange,
+    text_or_json,
+    with_judges,
+    with_spending,
+)
 from evaluation_assets.cli.output import echo, echo_json, refuse, warn
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.drops import inspect
@@ -45,7 +53,7 @@ _RULES = JudgeSettings(name=EMBEDDED, provider=EMBEDDED)
 
 
 @click.command()
-@click.argument("source", metavar="DROP_OR_FILE")
+@click.argument("source", metavar="DROP_OR_FILE", type=InputPath())
 @with_judges
 @click.option(
     "--kind",
@@ -167,23 +175,23 @@ def _runs(home: Installation, source: str) -> Iterator[Trajectory]:
         warn(f"{source}: {counted(rejected, 'record')} could not be read; `import` lists them")
 
 
-def _first_reason(found: Pairs) -> str:
-    reasons = [reason for each in found.not_applicable.values() for reason in each]
+def _first_reason(pairs: Pairs) -> str:
+    reasons = [reason for each in pairs.not_applicable.values() for reason in each]
     return f": {reasons[0]}" if reasons else ""
 
 
-def _write(output: Path, found: Pairs) -> None:
+def _write(output: Path, pairs: Pairs) -> None:
     with published(UPath(output)) as sink:
-        sink.writelines(map(line_of, found.trajectories()))
+        sink.writelines(map(line_of, pairs.trajectories()))
     echo(
-        f"{output}: {counted(len(found.trajectories()), 'trajectory')}, damaged ones with the label `injected`",
+        f"{output}: {counted(len(pairs.trajectories()), 'trajectory')}, damaged ones with the label `injected`",
         err=True,
     )
 
 
-def _planted(found: Pairs) -> Iterator[str]:
+def _planted(pairs: Pairs) -> Iterator[str]:
     """What a dry run says: how many runs each fault can be planted into, and why not into others."""
-    yield f"{counted(found.runs, 'run')}, {counted(len(found.pairs), 'changed copy')}"
-    for name, reasons in found.not_applicable.items():
-        fit = found.runs - sum(reasons.values())
+    yield f"{counted(pairs.runs, 'run')}, {counted(len(pairs.pairs), 'changed copy')}"
+    for name, reasons in pairs.not_applicable.items():
+        fit = pairs.runs - sum(reasons.values())
         yield f"  {name:<22}{fit:>6}  {'; '.join(f'{count}: {why}' for why, count in reasons.most_common(1))}"

@@ -44,14 +44,14 @@ def noise(
     """
     for drop in drops:
         check_evaluated(home, drop)
-    found = [read_metrics(drop, home.table(drop, "task_metrics")) for drop in dict.fromkeys(drops)]
-    if len({drop.version for drop in found if None not in drop.version[:2]}) > 1:
+    measured = [read_metrics(drop, home.table(drop, "task_metrics")) for drop in dict.fromkeys(drops)]
+    if len({drop.version for drop in measured if None not in drop.version[:2]}) > 1:
         warn("the drops are of different agents or versions, whose difference counts as noise here")
-    chosen = metric or outcome_of(found)
+    chosen = metric or outcome_of(measured)
     if chosen is None:
         refuse("no outcomes: the drops have neither recorded success nor a suite")
     settings = load_settings(home.gate_file).gate
-    floor = noise_floor(chosen, trials_of(found, chosen), settings.alpha, settings.power, decreases or DECREASES)
+    floor = noise_floor(chosen, trials_of(measured, chosen), settings.alpha, settings.power, decreases or DECREASES)
     if format_name == "json":
         echo_json(asdict(floor))
     else:

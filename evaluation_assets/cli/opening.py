@@ -111,5 +111,5 @@ def _known(home: Installation, drop: str, trajectory: str) -> str:
 
 def _reports(home: Installation) -> list[str]:
     folder = home.root / "reports"
-    found: list[UPath] = list(folder.rglob("report.html")) if folder.exists() else []
-    return sorted(path.path.removeprefix(folder.path).strip("/") for path in found)
+    reports: list[UPath] = list(folder.rglob("report.html")) if folder.exists() else []
+    return sorted(path.path.removeprefix(folder.path).strip("/") for path in reports)

@@ -63,6 +63,19 @@ class OutputFile(click.Path):
         return super().convert("/dev/stdout" if value == "-" else value, param, ctx)
 
 
+class InputPath(click.Path):
+    """A file, a folder or the name of a drop.
+
+    An empty one would be the working folder: a script that names a variable without a value would evaluate all of it.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse a path."""
+        if value == "":
+            self.fail("the path is empty; name a file, a folder or a drop", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 AMOUNT = FiniteRange(min=0)
 """An amount of money."""
 
@@ -102,7 +115,7 @@ def together(*options: Any) -> Any:
     return apply
 
 
-with_inputs = click.argument("inputs", nargs=-1, metavar="[INPUTS]...", type=click.Path(exists=True, path_type=Path))
+with_inputs = click.argument("inputs", nargs=-1, metavar="[INPUTS]...", type=InputPath(exists=True, path_type=Path))
 """Files and directories; `with_coding_agents` says what is missing if there are none."""
 
 

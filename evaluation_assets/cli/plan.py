@@ -10,7 +10,7 @@ import click
 from upath import UPath
 
 from evaluation_assets.cli.coding_agents import with_coding_agents_or_drops
-from evaluation_assets.cli.options import preprocessing, with_format, with_judges
+from evaluation_assets.cli.options import InputPath, preprocessing, with_format, with_judges
 from evaluation_assets.cli.output import counting, echo, warn
 from evaluation_assets.cli.quotes import print_calls, print_total
 from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
@@ -35,7 +35,7 @@ _TOOLS = 6
 
 
 @click.command()
-@click.argument("inputs", nargs=-1, metavar="[INPUTS]...")
+@click.argument("inputs", nargs=-1, metavar="[INPUTS]...", type=InputPath())
 @with_coding_agents_or_drops
 @preprocessing
 @with_judges
@@ -112,20 +112,20 @@ def _drops(
 ) -> list[Drop]:
     """What is named: files and directories, and drops of the installation where there is no such file."""
     paths = [Path(name) for name in inputs if Path(name).exists()]
-    found = inspected(paths, sessions, one_drop=one_drop) if paths or sessions else []
-    return [*found, *(find(home.drops, name) for name in inputs if not Path(name).exists())]
+    drops = inspected(paths, sessions, one_drop=one_drop) if paths or sessions else []
+    return [*drops, *(find(home.drops, name) for name in inputs if not Path(name).exists())]
 
 
 def _drops_since(home: Installation, since: timedelta | None) -> list[Drop]:
     """The drops of the installation, or those whose files changed since."""
-    found = scan(home.drops)
-    for problem in found.problems:
+    scanned = scan(home.drops)
+    for problem in scanned.problems:
         warn(problem)
     if since is None:
-        drops = list(found.drops.values())
+        drops = list(scanned.drops.values())
     else:
         oldest = (datetime.now(UTC) - since).timestamp()
-        drops = [drop for drop in found.drops.values() if any(file.stat().st_mtime >= oldest for file in drop.files)]
+        drops = [drop for drop in scanned.drops.values() if any(file.stat().st_mtime >= oldest for file in drop.files)]
     if not drops:
         raise InvalidDrop(f"there are no drops to price in {home.drops}; name a file or directory")
     return drops

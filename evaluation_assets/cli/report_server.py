@@ -152,8 +152,8 @@ def _policy_of(file: Path | None) -> str:
     if file is None or file.suffix != ".html":
         return _NOTHING
     with file.open("rb") as page:
-        found = _POLICY.search(page.read(_HEAD).decode("utf-8", "replace"))
-    return found[1] if found else _NOTHING
+        match = _POLICY.search(page.read(_HEAD).decode("utf-8", "replace"))
+    return match[1] if match else _NOTHING
 
 
 @contextmanager

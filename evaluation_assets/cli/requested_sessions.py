@@ -41,7 +41,7 @@ class RequestedSessions:
         """
         if name is not None and len(self.agents) != 1:
             raise InvalidDrop(f"--as {name!r}: it can name only one drop, not {len(self.agents)}")
-        now, found, missing = datetime.now(UTC), [], []
+        now, sessions, missing = datetime.now(UTC), [], []
         for agent in self.agents:
             store = CodingAgentStore(agent, self.project, Environment(os.environ), lambda why: say(f"skipped: {why}"))
             try:
@@ -52,12 +52,12 @@ class RequestedSessions:
             if drop is None:
                 missing.append(self._none_of(store))
             else:
-                found.append(drop)
-        if not found:
+                sessions.append(drop)
+        if not sessions:
             raise InvalidDrop(" ".join(missing))
         for problem in missing:
             say(problem)
-        return found
+        return sessions
 
     def _none_of(self, store: CodingAgentStore) -> str:
         folders = ", ".join(map(str, store.folders))

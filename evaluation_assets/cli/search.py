@@ -82,17 +82,17 @@ def _drops(home: Installation, chosen: Sequence[str]) -> list[str]:
 def _run(home: Installation, like: str) -> tuple[str, str]:
     """The drop and the ID of a run; of an ID alone, the run of the drop that was evaluated last."""
     known: list[str] = []
-    found = None
+    place = None
     for drop in drops_to_search(home):
         wanted = like.removeprefix(f"{drop}/")
         ids = [row["trajectory_id"] for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id"])]
-        found = next(((drop, run) for run in (wanted, like) if run in ids), None)
-        if found is not None:
+        place = next(((drop, run) for run in (wanted, like) if run in ids), None)
+        if place is not None:
             break
         known += near_names(wanted, ids)
-    if found is None:
+    if place is None:
         refuse(f"there is no evaluated run {like!r}{_hint(like, known)}")
-    return found
+    return place
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
@@ -100,24 +100,24 @@ def _hint(name: str, known: Sequence[str]) -> str:
     return f"; {hint}" if hint else ""
 
 
-def _lines(home: Installation, found: FoundRun) -> Iterator[str]:
-    place = "" if found.clip_index is None else f", clip {found.clip_index}"
+def _lines(home: Installation, run: FoundRun) -> Iterator[str]:
+    place = "" if run.clip_index is None else f", clip {run.clip_index}"
     alike = (
         ""
-        if found.likeness is None
-        else f"  {': '.join(filter(None, [f'{found.likeness:.2f} alike', ', '.join(found.shared)]))}"
+        if run.likeness is None
+        else f"  {': '.join(filter(None, [f'{run.likeness:.2f} alike', ', '.join(run.shared)]))}"
     )
-    yield f"{found.drop}  {found.trajectory_id}{place}{alike}"
-    yield f"  {found.excerpt}"
-    yield f"  {_link(home, found)}"
+    yield f"{run.drop}  {run.trajectory_id}{place}{alike}"
+    yield f"  {run.excerpt}"
+    yield f"  {_link(home, run)}"
 
 
-def _link(home: Installation, found: FoundRun) -> str:
+def _link(home: Installation, run: FoundRun) -> str:
     """What opens the run: the URL of the report, its file where a browser can read it, else the command."""
-    address = home.report_address(found.drop)
+    address = home.report_address(run.drop)
     if address.is_url:
-        return address.trajectory(found.trajectory_id, found.clip_index)
-    page = report_files(home.reports(found.drop), found.drop).html
+        return address.trajectory(run.trajectory_id, run.clip_index)
+    page = report_files(home.reports(run.drop), run.drop).html
     if is_local(page) and page.exists() and not has_data_beside(page):
-        return Path(page.path).as_uri() + trajectory_place(found.trajectory_id, found.clip_index)
-    return shlex.join(["evaluation-assets", "open", found.drop, found.trajectory_id, "--home", str(home.root)])
+        return Path(page.path).as_uri() + trajectory_place(run.trajectory_id, run.clip_index)
+    return shlex.join(["evaluation-assets", "open", run.drop, run.trajectory_id, "--home", str(home.root)])

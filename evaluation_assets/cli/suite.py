@@ -87,12 +87,12 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
     echo(f"  skipped            {len(loaded.incomplete)}")
     for task in loaded.incomplete:
         echo(f"    {task.place}: {task.task}: {task.reason}")
-    found = weaknesses(loaded.suite)
+    weak = weaknesses(loaded.suite)
     if drop is not None:
-        found += weaknesses_by_runs(loaded.suite, runs_of_drop(home, drop))
+        weak += weaknesses_by_runs(loaded.suite, runs_of_drop(home, drop))
     compared = "" if drop is None else f", compared with the runs of {drop}"
-    echo(f"  weaknesses         {len(found)}{compared}")
-    for line in _by_kind(found):
+    echo(f"  weaknesses         {len(weak)}{compared}")
+    for line in _by_kind(weak):
         echo(f"    {line}")
     for title, counts in coverage(loaded.suite).items():
         shown = ", ".join(f"{name}: {count}" for name, count in list(counts.items())[:_NAMED])
@@ -101,10 +101,10 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
         refuse(f"{path.name} has no complete case; complete those above, or remove `review` where a case is right")
 
 
-def _by_kind(found: Sequence[Weakness]) -> Iterator[str]:
+def _by_kind(weak: Sequence[Weakness]) -> Iterator[str]:
     """Yield a line for each of the first weaknesses of a kind, and one that names the cases of all others."""
-    for kind in dict.fromkeys(each.kind for each in found):
-        alike = [each for each in found if each.kind == kind]
+    for kind in dict.fromkeys(each.kind for each in weak):
+        alike = [each for each in weak if each.kind == kind]
         shown = len(alike) if len(alike) <= _ALIKE else _ALIKE - 1
         for each in alike[:shown]:
             yield f"{', '.join((kind, *each.cases[:_NAMED]))}: {each.detail}"

@@ -75,8 +75,8 @@ def _reports_served(home: Installation, redaction: Redaction | None, host: str, 
         return
     folder = Path(home.root.path) / "reports"
     folder.mkdir(parents=True, exist_ok=True)
-    with serving(folder, host, port, lambda: write_index(home, redaction)) as found:
-        url = f"http://{_name_of(host)}:{found}"
+    with serving(folder, host, port, lambda: write_index(home, redaction)) as report_port:
+        url = f"http://{_name_of(host)}:{report_port}"
         home.served_reports.parent.mkdir(parents=True, exist_ok=True)
         home.served_reports.write_text(url, "utf-8")
         echo(f"The reports are at {url}", err=True)
@@ -160,6 +160,6 @@ def _pass_on(server: subprocess.Popen[str], stopping: threading.Event) -> str | 
     died = None
     for line in news(server.stdout or (), stopping.is_set):
         sys.stderr.write(line)
-        if found := re.search(r"(dagster-\w+) process shut down unexpectedly", line):
-            died = found[1]
+        if match := re.search(r"(dagster-\w+) process shut down unexpectedly", line):
+            died = match[1]
     return died

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from evaluation_assets.cli.border import Commands, storage_problem
+from evaluation_assets.core.lake.stored import named_disk
 from evaluation_assets.core.models.errors import LedgerError
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.installation import Installation
@@ -100,6 +101,9 @@ def test_a_file_on_a_disk_that_is_read_only_is_named_with_one_remedy(tmp_path: P
     [
         (OSError(errno.ENOSPC, "No space left on device", "/h/x"), "/h/x: No space left on device. Free some space"),
         (OSError(errno.EROFS, "Read-only file system"), "Read-only file system. Make it writable"),
+        (OSError(errno.EACCES, "Permission denied", "/h/x"), "/h/x: Permission denied. Change its permissions, or"),
+        (OSError(errno.ENAMETOOLONG, "File name too long", "/h/x"), "/h/x: File name too long. Choose another path."),
+        (OSError(errno.ENOTDIR, "Not a directory", "/h/x"), "/h/x: Not a directory. Choose another path."),
         (sqlite3.OperationalError("database or disk is full"), "Free some space"),
         (sqlite3.DatabaseError("database disk image is malformed"), "Restore the file from a backup"),
         (OSError(errno.ENOENT, "No such file"), None),
@@ -115,3 +119,53 @@ def test_only_storage_errors_are_translated_also_behind_others(problem: Exceptio
     except RuntimeError as outer:
         found = storage_problem(outer)
     assert (said is None and found is None) or (found is not None and said is not None and said in found)
+
+
+@pytest.mark.parametrize("place", ["file/reports", "pipe", "loop", "x" * 300])
+def test_an_output_that_cannot_be_written_takes_one_line(tmp_path: Path, place: str) -> None:
+    """Of `evaluate`, before anything is judged."""
+    (tmp_path / "file").touch()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    drop, home = tmp_path / "d.jsonl", tmp_path / "home"
+    drop.write_bytes(record("t", f"{call('q', 'r')}<answer>4</answer>"))
+    refused = command("evaluate", drop, "--quiet", "--output", tmp_path / place, home=home)
+    assert refused.returncode == 2, refused.stderr
+    (said,) = refused.stderr.splitlines()
+    assert "Choose another path" in said or "is a file" in said
+    assert not (home / "lake" / "clips").exists() or place == "x" * 300
+
+
+@pytest.mark.parametrize("place", ["file/drop.jsonl", "x" * 300])
+def test_an_export_that_cannot_be_written_takes_one_line(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").touch()
+    drop, home = tmp_path / "d.jsonl", tmp_path / "home"
+    drop.write_bytes(record("t", f"{call('q', 'r')}<answer>4</answer>"))
+    assert command("evaluate", drop, "--quiet", home=home).returncode == 0
+    refused = command("export", "d", "--format", "atif", "--output", tmp_path / place, home=home)
+    assert refused.returncode == 2, refused.stderr
+    (said,) = refused.stderr.splitlines()
+    assert said.endswith("Choose another path.")
+
+
+def test_a_file_that_cannot_be_written_is_named_without_its_temporary_name(tmp_path: Path) -> None:
+    def denied(name: Path) -> None:
+        with pytest.raises(OSError, match=r"x\.csv") as raised, named_disk(str(tmp_path / "x.csv")):
+            raise PermissionError(errno.EACCES, "Permission denied", str(name))
+        problems.append(raised.value)
+
+    problems: list[OSError] = []
+    denied(tmp_path / ("." + "x.csv." + "0" * 32))
+    denied(tmp_path / "x.csv")
+    said = f"{tmp_path}/x.csv: permission denied. Change its permissions and try again."
+    assert [str(problem) for problem in problems] == [said, said]
+    with pytest.raises(PermissionError), named_disk(str(tmp_path / "x.csv")):
+        raise PermissionError(errno.EACCES, "Permission denied", "/another/table")
+
+
+@pytest.mark.parametrize("words", [["evaluate", ""], ["plan", ""], ["inject", ""], ["check", ""]])
+def test_an_empty_path_is_refused_and_is_not_the_working_folder(tmp_path: Path, words: list[str]) -> None:
+    """A script that names a variable without a value would evaluate all that lies here."""
+    refused = command(*words, home=tmp_path / "home")
+    assert refused.returncode == 2
+    assert "is empty" in refused.stderr.splitlines()[-1]

@@ -29,6 +29,11 @@ RULES = {"name": "rules", "provider": "rules"}
             {"judges": [RULES | {"max_concurency": 4}]},
             "judges[0].max_concurency: unknown field; did you mean 'max_concurrency'?",
         ),
+        (
+            "panel.yaml",
+            {"judges": [RULES | {"temprature": 0}]},
+            "judges[0].temprature: unknown field; parameters of requests, such as temperature, go into `parameters`",
+        ),
         ("panel.yaml", {"judges": [RULES | {"price": {"in": 1}}]}, "judges[0].price.in: unknown field"),
         (
             "panel.yaml",

@@ -1,6 +1,7 @@
 """The command `suite run`, from files to the report."""
 
 import base64
+import os
 import sys
 from pathlib import Path
 from urllib.parse import quote
@@ -117,6 +118,19 @@ def test_a_judge_of_the_panel_plays_the_users_of_a_suite(tmp_path: Path, server:
     assert status == 2 and "user_judge: there is no judge opus in the panel; choose one of: rules, haiku" in said
     checked = command("suite", "check", suite, home=Path(home.root.path)).stdout
     assert "users              1, so agents cannot be run on it: user_judge: there is no judge opus" in checked
+
+
+def test_a_pipe_in_a_folder_of_suites_keeps_nobody_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "suite.yaml")
+    for place in (tmp_path, tmp_path / "suite.yaml"):
+        done = command("suite", "check", place, home=tmp_path / "home")
+        assert (done.returncode, "suite.yaml: it is not a regular file" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_misspelt_field_of_a_suite_is_told_with_the_one_that_is_meant(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("cases:\n- {id: a, message: m, answr: {value: x}}\n")
+    done = command("suite", "check", tmp_path / "s.yaml", home=tmp_path / "home")
+    assert done.stderr == ("evaluation-assets: s.yaml:2: cases[0].answr: unknown field; did you mean 'answer'?\n")
 
 
 def test_a_suite_without_a_case_is_refused(tmp_path: Path, server: ModelServer) -> None:

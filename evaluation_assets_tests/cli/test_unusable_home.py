@@ -69,6 +69,14 @@ def test_a_path_that_is_no_address_of_a_database_is_refused(tmp_path: Path, refu
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.parametrize("arguments", [["evaluate", str(SAMPLE)], ["overview"]])
+def test_a_path_that_is_not_utf8_is_refused(tmp_path: Path, arguments: list[str]) -> None:
+    done = CliRunner().invoke(main, [*arguments, "--home", str(tmp_path / "h\udcff")])
+    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1), done.output
+    assert " is not UTF-8, which the names of databases have to be. Choose another --home." in done.stderr
+    assert not [*tmp_path.iterdir()]
+
+
 @pytest.mark.parametrize("home", ["/proc/x", "/sys/x/deeper"])
 @pytest.mark.parametrize("arguments", [*commands_with_home(main)], ids=lambda arguments: " ".join(arguments[:2])[:20])
 def test_a_folder_that_nobody_can_create_is_named(arguments: tuple[str, ...], home: str) -> None:
@@ -87,6 +95,7 @@ def test_a_folder_that_nobody_can_create_is_named(arguments: tuple[str, ...], ho
     [
         ("", "its path is empty"),
         ("nosuch://bucket/home", "Unsupported filesystem: 'nosuch'"),
+        ("s3:/home", "bucket/container missing"),
         ("s3://bucket/home", "s3://bucket/home: Unable to locate credentials"),
         ("http://127.0.0.1:9/home", "http://127.0.0.1:9/home/drops cannot be created: "),
     ],

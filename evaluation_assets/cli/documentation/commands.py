@@ -25,7 +25,7 @@ Results go to stdout; progress and logs go to stderr.
 | `1` | finished; a blocking check failed, for instance because a judge returned no answer |
 | `2` | usage error or unusable input |
 | `3` | stopped by the budget |
-| `130`, `143`, `129` | stopped by Ctrl-C, SIGTERM, SIGHUP; the same command resumes. `ui` and `receive` end with `0` |
+| `130`, `143`, `129` | stopped by Ctrl-C, SIGTERM, SIGHUP; the same command resumes. Those that serve end with `0` |
 
 Each command has `--help`. Left out below are `evaluation-assets`, and the options `--home`, the home folder or its
 fsspec URL (default `.evaluation`), and `--panel`, the path to `panel.yaml` (default: that in the home folder). Options

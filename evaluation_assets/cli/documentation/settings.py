@@ -165,9 +165,9 @@ class _Entry:
 
 def _entries(model: type[BaseModel]) -> dict[str, _Entry]:
     """The entry of each field; the `type` of a source or sink is in the title of its section."""
-    found = meanings(model)
+    meaning_of = meanings(model)
     return {
-        name: _Entry(type_name(field.annotation).removesuffix(" or null"), _default(field), found[name])
+        name: _Entry(type_name(field.annotation).removesuffix(" or null"), _default(field), meaning_of[name])
         for name, field in model.model_fields.items()
         if name != "type"
     }
@@ -181,13 +181,13 @@ def _link(title: str) -> str:
 
 def models() -> set[type[BaseModel]]:
     """The models of all files, with those in their fields."""
-    found: set[type[BaseModel]] = set()
+    classes: set[type[BaseModel]] = set()
     left = [model for file in FILES for model in file.models.values()]
     while left:
-        if (model := left.pop()) not in found:
-            found.add(model)
+        if (model := left.pop()) not in classes:
+            classes.add(model)
             left += [below for field in model.model_fields.values() for below in _models_in(field.annotation)]
-    return found
+    return classes
 
 
 def file_path(model: type[BaseModel], field: str) -> str:

@@ -43,6 +43,11 @@ def is_stream(path: Path) -> bool:
     return path.parent in _DEVICES or (path.exists() and not path.is_file())
 
 
+def is_staging(path: Path) -> bool:
+    """Whether a path is a temporary name of this module."""
+    return _NAME.fullmatch(path.name) is not None
+
+
 def remove_unfinished(folder: Path) -> int:
     """Remove the files that writers below a folder left behind when they were killed; their number."""
     return sum(

@@ -1,6 +1,5 @@
 """Tables on disk: parquet files written whole and read as a stream, with the columns of their `Table`."""
 
-import errno
 import gc
 import shutil
 import tempfile
@@ -19,8 +18,9 @@ from upath import UPath
 
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.small_files import SmallFile, small_file
-from evaluation_assets.core.lake.staging import staged
+from evaluation_assets.core.lake.staging import is_staging, staged
 from evaluation_assets.core.lake.tables import Table
+from evaluation_assets.core.text.path_errors import OF_DISKS, OF_PATHS, remedy_of
 from evaluation_assets.core.text.user_error import UserError
 
 BATCH_ROWS = 2048
@@ -28,7 +28,6 @@ BATCH_BYTES = 1 << 20
 """A batch is closed at whichever comes first: trajectories are large, verdicts are many."""
 
 _ROW_GROUP_BYTES = 16 << 20
-_REASONS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "the disk is full") | {errno.EROFS: "it is read-only"}
 
 
 class SchemaMismatch(ValueError):
@@ -40,11 +39,15 @@ class DamagedTable(UserError, ValueError):
 
 
 class Unwritable(OSError):
-    """A disk that is full or read-only; the message names the file or folder and says what to do."""
+    """A disk that is full, or a place that cannot be written; the message names it and says what to do."""
 
     def __str__(self) -> str:
-        remedy = "Make it writable" if self.errno == errno.EROFS else "Free some space"
-        return f"{self.filename}: {self.strerror}. {remedy} and try again."
+        return f"{self.filename}: {self.strerror}. {self.remedy} and try again."
+
+    @property
+    def remedy(self) -> str:
+        """What to do."""
+        return remedy_of(self.errno) or "Choose another path"
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +302,7 @@ def published(path: UPath) -> Iterator[IO[bytes]]:
     Local files are renamed into place. Others are made in a local file first, as closing a failed upload commits it.
 
     Raises:
-        Unwritable: the disk is full or read-only; nothing of the new file is kept.
+        Unwritable: the disk is full, or the file cannot be written; nothing of the new file is kept.
     """
     with named_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -321,9 +324,16 @@ def named_disk(place: UPath | str) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        if isinstance(problem, Unwritable) or problem.errno not in _REASONS:
+        reasons = OF_DISKS | (OF_PATHS if _is_named(problem, str(place)) else {})
+        if isinstance(problem, Unwritable) or problem.errno not in reasons:
             raise
-        raise Unwritable(problem.errno, _REASONS[problem.errno], str(place)) from problem
+        raise Unwritable(problem.errno, reasons[problem.errno], str(place)) from problem
+
+
+def _is_named(problem: OSError, place: str) -> bool:
+    """Whether an error names a place, a folder that it is in, or the temporary name of a file."""
+    named = Path(str(problem.filename))
+    return named == Path(place) or named in Path(place).parents or is_staging(named)
 
 
 def publish_bytes(path: UPath, content: bytes) -> None:

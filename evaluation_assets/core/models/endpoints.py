@@ -74,6 +74,8 @@ class EndpointSettings(Section):
         price: Price of the model. `null`: the list price, else unknown.
     """
 
+    unknown_field_hint: ClassVar[str] = "parameters of requests, such as temperature, go into `parameters`"
+
     needs_text: ClassVar[bool] = True
 
     name: AssetName

@@ -6,9 +6,8 @@ keys into the wrong field.
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import (
@@ -25,7 +24,6 @@ from pydantic_core import CoreSchema
 from upath import UPath
 
 from evaluation_assets.core.text.faults import faults_of
-from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
 from evaluation_assets.core.text.user_error import UserError
 
@@ -157,6 +155,8 @@ def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) 
         data = yaml.load(text, _SettingsLoader)  # noqa: S506  (a SafeLoader)
     except yaml.YAMLError as problem:
         raise invalid(f"{file}: {_yaml_fault(problem)}") from None
+    except RecursionError:
+        raise invalid(f"{file}: values are nested too deeply") from None
     except Exception as problem:  # noqa: BLE001  # 2024-99-99, `!!int ""`: PyYAML raises whatever a value ends in
         raise invalid(f"{file}: a value cannot be read ({type(problem).__name__})") from None
     return validated({} if data is None else data, model, str(file), invalid)
@@ -200,7 +200,8 @@ def validated(data: Any, model: type[Settings], source: str, invalid: type[Excep
     try:
         return model.model_validate(data)
     except ValidationError as problem:
-        raise invalid(f"{source}: {_faults(problem, model)}") from None
+        faults = "; ".join(map(str, faults_of(problem, model=model)))
+        raise invalid(f"{source}: {faults}") from None
 
 
 def _yaml_fault(problem: yaml.YAMLError) -> str:
@@ -208,27 +209,3 @@ def _yaml_fault(problem: yaml.YAMLError) -> str:
     mark = getattr(problem, "problem_mark", None)
     place = "" if mark is None else f" in line {mark.line + 1}, column {mark.column + 1}"
     return f"invalid YAML{place}: {getattr(problem, 'problem', None) or 'it cannot be parsed'}"
-
-
-def _faults(problem: ValidationError, model: type[BaseModel]) -> str:
-    """Describe the invalid fields of `model` with their paths, without the values."""
-    faults = (
-        replace(fault, reason=_unknown(fault.place, model)) if fault.is_unknown_field else fault
-        for fault in faults_of(problem)
-    )
-    return "; ".join(map(str, faults))
-
-
-def _unknown(place: tuple[int | str, ...], model: type[BaseModel]) -> str:
-    for part in place[:-1]:
-        if isinstance(part, str) and part in model.model_fields:
-            model = _model_in(model.model_fields[part].annotation) or model
-    hint = did_you_mean(str(place[-1]), model.model_fields, f"known: {', '.join(model.model_fields)}")
-    return f"unknown field; {hint}"
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The model that an annotation holds, in a list or beside `None` too."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((model for each in get_args(annotation) if (model := _model_in(each))), None)

@@ -51,12 +51,13 @@ class Installation:
             raise UnusableHome("its path is empty")
         try:
             root = UPath(url)
-            lake = UPath(lake_url) if lake_url else None
+            lake = UPath(lake_url) if lake_url else root / "lake"
         except (ImportError, ValueError) as problem:
             raise UnusableHome(str(problem)) from problem
         if is_local(root):
             root = UPath(os.path.realpath(root.path))
-        return cls(root, lake or root / "lake")
+            lake = lake if lake_url else root / "lake"
+        return cls(root, lake)
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -70,6 +71,8 @@ class Installation:
     @property
     def problem(self) -> str | None:
         """Why its folders cannot be used, `None` if they can be read or created. Nothing is created."""
+        if any(re.search("[\ud800-\udfff]", str(place)) for place in (self.local_folder, self.root, self.lake)):
+            return f"{self.root} is not UTF-8, which the names of databases have to be"
         if changed := _READ_IN_ADDRESSES.search(str(self.local_folder)):
             return f"{self.local_folder} has {changed[0]} in its path, which addresses of databases cannot have"
         apart = [] if self.lake == self.root / "lake" else [self.lake]

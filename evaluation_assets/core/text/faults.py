@@ -2,9 +2,12 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+
+from evaluation_assets.core.text.meant import did_you_mean
 
 _TEXT = "must be text; put it in quotes if it looks like a number or a date"
 _LIST = "must be a list"
@@ -48,7 +51,6 @@ class Fault:
 
     place: tuple[str | int, ...]
     reason: str
-    is_unknown_field: bool = False
 
     def __str__(self) -> str:
         return f"{place_name(self.place)}: {self.reason}" if self.place else self.reason
@@ -59,10 +61,18 @@ def place_name(place: tuple[str | int, ...]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
 
 
-def faults_of(problem: ValidationError, below: tuple[str | int, ...] = ()) -> list[Fault]:
-    """What is wrong, in the order of the fields; `below` is the place of the data in its file."""
+def faults_of(
+    problem: ValidationError, below: tuple[str | int, ...] = (), model: type[BaseModel] | None = None
+) -> list[Fault]:
+    """What is wrong, in the order of the fields.
+
+    Args:
+        problem: What pydantic says.
+        below: The place of the data in its file.
+        model: What the data should be; with it, an unknown field is told with the known ones that may be meant.
+    """
     errors = problem.errors(include_url=False, include_context=False, include_input=False)
-    return [Fault((*below, *_place(error)), _reason(error), error["type"] == "extra_forbidden") for error in errors]
+    return [Fault((*below, *_place(error)), _reason(error, model)) for error in errors]
 
 
 def _place(error: ErrorDetails) -> list[str | int]:
@@ -70,6 +80,26 @@ def _place(error: ErrorDetails) -> list[str | int]:
     return [part for part in named if isinstance(part, int) or not _ALTERNATIVE.fullmatch(part)]
 
 
-def _reason(error: ErrorDetails) -> str:
+def _reason(error: ErrorDetails, model: type[BaseModel] | None) -> str:
+    if model is not None and error["type"] == "extra_forbidden":
+        return f"unknown field; {_meant(_place(error), model)}"
     reason = _REASONS.get(error["type"]) or _SUBJECT.sub("must ", error["msg"].removeprefix("Value error, "))
     return f"the name {reason}" if error["loc"][-1:] == (_OF_KEYS,) else reason
+
+
+def _meant(place: list[str | int], model: type[BaseModel]) -> str:
+    """The known fields that an unknown one may stand for."""
+    for part in place[:-1]:
+        if isinstance(part, str) and part in model.model_fields:
+            model = _model_in(model.model_fields[part].annotation) or model
+    known = f"known: {', '.join(model.model_fields)}"
+    if isinstance(elsewhere := getattr(model, "unknown_field_hint", None), str):
+        known = f"{elsewhere}; {known}"
+    return did_you_mean(str(place[-1]), model.model_fields, known)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that an annotation holds, in a list or beside `None` too."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((model for each in get_args(annotation) if (model := _model_in(each))), None)

@@ -1,12 +1,18 @@
 """YAML that loses nothing."""
 
+import re
 from typing import Any
 
 import yaml
 from yaml.composer import ComposerError
+from yaml.scanner import ScannerError
 
 _MOST_REPEATED = 100_000
 """Values that aliases may stand for in one file; with aliases of aliases, a few lines stand for gigabytes."""
+
+
+_CONFLICT = re.compile(r"^<{7} .*?^={7}$.*?^>{7} ", re.MULTILINE | re.DOTALL)
+"""What git leaves in a file; PyYAML says `mapping values are not allowed here` of one, and takes others for text."""
 
 
 class UniqueKeyLoader(yaml.SafeLoader):
@@ -14,6 +20,10 @@ class UniqueKeyLoader(yaml.SafeLoader):
 
     def __init__(self, stream: Any) -> None:
         super().__init__(stream)
+        if isinstance(stream, str) and (conflict := _CONFLICT.search(stream)) is not None:
+            line = stream.count("\n", 0, conflict.start())
+            place = yaml.Mark("", conflict.start(), line, 0, None, 0)
+            raise ScannerError(None, None, "a merge conflict of git is not resolved", place)
         self._values = 0
         self._repeated = 0
         self._begun: dict[str, int] = {}

@@ -89,6 +89,19 @@ def test_aliases_that_stand_for_too_much_are_refused(tmp_path: Path, text: str, 
     assert str(problem.value).endswith(said)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<<<<<<< HEAD\nrate: 1\n=======\nrate: 2\n>>>>>>> theirs\n", "line 1, column 1: a merge conflict of git is"),
+        ("a: 1\n<<<<<<< HEAD\n=======\nrate: 2\n>>>>>>> theirs\n", "line 2, column 1: a merge conflict of git is"),
+        ("[" * 5000, "values are nested too deeply"),
+    ],
+)
+def test_what_is_no_yaml_by_accident_is_named(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=said):
+        read(tmp_path, text)
+
+
 def test_all_files_of_settings_take_only_numbers_for_numbers() -> None:
     files = (Panel, AgentSettings, Settings)
     assert {part for file in files for part in models_in(file) if not issubclass(part, Section)} == set()

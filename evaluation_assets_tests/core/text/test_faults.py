@@ -1,4 +1,4 @@
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -7,6 +7,8 @@ from evaluation_assets.core.text.faults import faults_of
 
 
 class Call(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
     tool: str
     times: int = 1
 
@@ -50,6 +52,36 @@ def test_a_fault_is_said_in_words_of_the_file_and_repeats_no_value(data: object,
     with pytest.raises(ValidationError) as raised:
         Case.model_validate(data)
     assert [str(fault) for fault in faults_of(raised.value, ("cases", 2))] == [said]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"id": "x", "cals": []}, "cases[2].cals: unknown field; did you mean 'calls'?"),
+        (
+            {"id": "x", "calls": [{"tool": "y", "tims": 1}]},
+            "cases[2].calls[0].tims: unknown field; did you mean 'times'?",
+        ),
+        ({"id": "x", "zzz": 1}, "cases[2].zzz: unknown field; known: id, calls, share, is_open, kind"),
+    ],
+)
+def test_an_unknown_field_of_a_known_model_is_told_with_the_fields_that_may_be_meant(data: object, said: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        Case.model_validate(data)
+    assert [str(fault) for fault in faults_of(raised.value, ("cases", 2), Case)] == [said]
+
+
+def test_a_model_says_where_values_go_that_are_no_fields_of_it() -> None:
+    class Endpoint(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+        unknown_field_hint: ClassVar[str] = "the rest goes into `parameters`"
+
+        structured: str = "auto"
+
+    with pytest.raises(ValidationError) as raised:
+        Endpoint.model_validate({"temprature": 0})
+    (fault,) = faults_of(raised.value, model=Endpoint)
+    assert str(fault) == "temprature: unknown field; the rest goes into `parameters`; known: structured"
 
 
 def test_a_fault_of_the_whole_has_no_place() -> None:

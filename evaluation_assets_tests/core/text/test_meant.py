@@ -13,6 +13,8 @@ from evaluation_assets.core.text.meant import did_you_mean
         ("v1", ["airline/v1", "shop/V1"], "did you mean 'airline/v1' or 'shop/V1'?"),
         ("drop", ["drop1", "drop2", "drop3", "drop4"], "did you mean 'drop1' or 'drop2' or 'drop3'?"),
         ("cost", ["success"], "choose one of: success"),
+        ("temprature", ["structured"], "choose one of: success"),
+        ("temprature", ["structured", "temperature"], "did you mean 'temperature'?"),
         ("s", ["success"], "choose one of: success"),
         ("", ["success"], "choose one of: success"),
         ("cost", [], "choose one of: success"),

@@ -107,7 +107,7 @@ def read(source: Source) -> Draft:
         try:
             draft.add(source, item.line, _TestCase.model_validate(item.data).case())
         except ValidationError as problem:
-            faults += [str(source.broken(item.line, _said(fault))) for fault in faults_of(problem, place)]
+            faults += [str(source.broken(item.line, _said(fault))) for fault in faults_of(problem, place, _TestCase)]
     if faults:
         raise invalid(faults)
     return draft

@@ -15,6 +15,7 @@ from upath import UPath
 
 from evaluation_assets.core.suites.formats.base import Item, Source
 from evaluation_assets.core.suites.suite import InvalidSuite
+from evaluation_assets.core.system.regular_files import is_local, why_not_regular
 from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
 from evaluation_assets.core.text.well_formed import well_formed_json
 
@@ -28,6 +29,8 @@ def read_source(path: UPath) -> Source:
     Raises:
         InvalidSuite: it is not text, or not YAML, JSON or XML.
     """
+    if is_local(path) and (reason := why_not_regular(path)) is not None:
+        raise InvalidSuite(f"{path}: {reason}")
     try:
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError as problem:

@@ -53,5 +53,5 @@ def _faults(model: type[BaseModel], data: Any, source: Source, lines: Lines, pla
     try:
         model.model_validate(data)
     except ValidationError as problem:
-        return [str(source.broken(lines.at(*fault.place), str(fault))) for fault in faults_of(problem, place)]
+        return [str(source.broken(lines.at(*fault.place), str(fault))) for fault in faults_of(problem, place, model)]
     return []

@@ -34,6 +34,8 @@ const KEYS = {
   "?": ["this list", () => document.getElementById("keys").showModal()],
 };
 
+const TOGGLES = ["p", "f", "P", "F"];
+
 const views = {};
 let index = null;
 let byId = new Map();
@@ -129,6 +131,7 @@ function pressed(event) {
   const key = KEYS[event.key];
   if (key === undefined) return;
   event.preventDefault();
+  if (event.repeat && TOGGLES.includes(event.key)) return; // a key that is held would set and remove the label in turn
   key[1]();
 }
 
