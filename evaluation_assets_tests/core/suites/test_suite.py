@@ -105,19 +105,18 @@ def test_all_faults_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     text = WEATHER.replace("tool: get_weather", "tols: x") + "  - {id: 7, message: m, keywords: [x]}\n"
     with pytest.raises(InvalidSuite) as raised:
         load(tmp_path, text)
-    assert [line.split(": ")[1] for line in str(raised.value).splitlines()] == [
+    assert [fault.split(": ")[1] for fault in str(raised.value).split(". ")] == [
         "cases[0].expected_calls[0].tool",
         "cases[0].expected_calls[0].tols",
         "cases[1].id",
     ]
 
 
-def test_of_many_faults_the_first_ones_are_named_and_the_others_counted(tmp_path: Path) -> None:
+def test_a_fault_of_many_cases_is_named_once(tmp_path: Path) -> None:
     with pytest.raises(InvalidSuite) as raised:
         load(tmp_path, "cases:\n" + "  - {id: x, message: m, keywrds: [x]}\n" * 1000)
-    named = str(raised.value).splitlines()
-    assert len(named) == 20
-    assert named[-1].startswith("weather.yaml:21: cases[19].keywrds") and named[-1].endswith(" and 980 more")
+    (named,) = str(raised.value).split(". ")
+    assert named.startswith("weather.yaml:2: cases[0].keywrds") and named.endswith(" (and 999 more cases)")
 
 
 def test_an_object_in_place_of_rules_is_said_to_be_one(tmp_path: Path) -> None:

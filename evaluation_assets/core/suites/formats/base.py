@@ -1,5 +1,6 @@
 """The interface of suite readers: source files in, cases and skipped tasks out."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,12 +10,19 @@ from upath import UPath
 from evaluation_assets.core.suites.suite import Case, InvalidSuite
 from evaluation_assets.core.text.counted import first_of
 
-_SAID_FAULTS = 20
+_SAID_FAULTS = 5
+
+_CASE = re.compile(r"^.*?:\d+: \w+\[\d+\]")
+"""File, line and case that a fault begins with."""
 
 
 def invalid(faults: Sequence[str]) -> InvalidSuite:
-    """The error for all faults of a file, one a line; of many, the first ones with the number of the others."""
-    return InvalidSuite(first_of(faults, _SAID_FAULTS, between="\n"))
+    """The error for all faults of a file: the first of each kind, with the number of those like it."""
+    alike: dict[str, list[str]] = {}
+    for fault in faults:
+        alike.setdefault(_CASE.sub("", fault), []).append(fault)
+    said = [first + (f" (and {len(others):,} more cases)" if others else "") for first, *others in alike.values()]
+    return InvalidSuite(first_of(said, _SAID_FAULTS, between=". "))
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def test_all_faults_are_said_with_line_and_field(tmp_path: Path) -> None:
     ]
     with pytest.raises(InvalidSuite) as refused:
         loaded(tmp_path, {"test_cases": wrong}, "mine.yaml")
-    first, second, third = str(refused.value).splitlines()
+    first, second, third = str(refused.value).split(". ")
     assert "mine.yaml:2" in first and "test_cases[0].expected_tool_calls[0].param_validators: functions cannot" in first
     assert "test_cases[1].max_calls: unknown field" in second
     assert "should_not_call_tools and expected_calls exclude each other" in third
