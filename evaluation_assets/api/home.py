@@ -10,6 +10,7 @@ from upath import UPath
 
 from evaluation_assets.api.errors import UnknownName, UnusableInput, as_unusable
 from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.lake.tables.verdicts import BY_LEVEL
 from evaluation_assets.core.system.installation import Installation, UnusableHome
 from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.core.text.meant import did_you_mean
@@ -20,14 +21,6 @@ if TYPE_CHECKING:
     from evaluation_assets.api.comparison import Comparison
     from evaluation_assets.core.lake.tables import Table
     from evaluation_assets.core.report.report import DropReport
-
-
-_LEVELS = {
-    "clip": "clip_verdicts",
-    "category": "category_verdicts",
-    "trajectory": "trajectory_verdicts",
-    "session": "session_verdicts",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +125,9 @@ class StoredResult:
         `scores` is a dictionary from criterion to score, 0..1. `subject` is null at the level `clip`, `clip_index` at
         the others.
         """
-        from evaluation_assets.api.frames import arrow_of, labelled_frame, table_named  # noqa: PLC0415  (pandas)
+        from evaluation_assets.api.frames import arrow_of, labelled_frame  # noqa: PLC0415  (pandas)
 
-        tables = {level: table_named(name) for level, name in _LEVELS.items()}
-        by_level = ((level, arrow_of(self.home.stored(table, self.drop), table)) for level, table in tables.items())
+        by_level = ((level, arrow_of(self.home.stored(table, self.drop), table)) for level, table in BY_LEVEL.items())
         return labelled_frame(by_level, "level")
 
     @property

@@ -11,12 +11,10 @@ import numpy as np
 from evaluation_assets.core.judging.cascade.fitted import PASSED, FittedCascade
 from evaluation_assets.core.judging.verdicts import Distribution, ScoreProbability
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.lake.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS
+from evaluation_assets.core.lake.tables.verdicts import BY_LEVEL, VerdictLevel
 from evaluation_assets.core.system.installation import Installation
 
 _COLUMNS = ("trajectory_id", "rubric", "outcome", "scores", "probabilities", "distributions", "cost_usd")
-
-TABLES = (CLIP_VERDICTS, CATEGORY_VERDICTS, TRAJECTORY_VERDICTS, SESSION_VERDICTS)
 
 
 class Key(NamedTuple):
@@ -80,11 +78,11 @@ def read_evidence(
     for judge in judges:
         rows: dict[Key, list[Row]] = {}
         for drop in drops:
-            for table in TABLES:
-                place = "clip_index" if table is CLIP_VERDICTS else "subject"
+            for level, table in BY_LEVEL.items():
+                place = "clip_index" if level == "clip" else "subject"
                 for row in home.table(drop, table.name, judge).rows([place, *_COLUMNS]):
                     name = str(row[place])
-                    key = Key(drop, row["trajectory_id"], _level(table.name, name), name)
+                    key = Key(drop, row["trajectory_id"], _level(level, name), name)
                     rows.setdefault(key, []).append(row)
         _add(evidence, judge, rows, pass_score)
     return evidence
@@ -160,9 +158,9 @@ def accepting_stages(cascade: FittedCascade, level: str, evidence: Sequence[Evid
     return accepting
 
 
-def _level(table: str, name: str) -> str:
-    if table == TRAJECTORY_VERDICTS.name:
+def _level(level: VerdictLevel, name: str) -> str:
+    if level == "trajectory":
         return name
-    if table == SESSION_VERDICTS.name:
+    if level == "session":
         return "session" if name == "session" else "interaction" if "/interaction/" in name else "turn"
-    return table.removesuffix("_verdicts")
+    return level

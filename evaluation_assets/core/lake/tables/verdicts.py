@@ -1,5 +1,8 @@
 """Tables of what single judges said: one file per judge and drop."""
 
+from collections.abc import Mapping
+from typing import Literal
+
 import pyarrow as pa
 
 from evaluation_assets.core.lake.tables.model import BOOL, FLOAT, INT, NAME, TEXT, Column, Table, records
@@ -149,4 +152,14 @@ SESSION_VERDICTS = Table(
     per_judge=True,
 )
 
-TABLES = (CANARY_VERDICTS, CLIP_VERDICTS, CATEGORY_VERDICTS, TRAJECTORY_VERDICTS, SESSION_VERDICTS)
+VerdictLevel = Literal["clip", "category", "trajectory", "session"]
+
+BY_LEVEL: Mapping[VerdictLevel, Table] = {
+    "clip": CLIP_VERDICTS,
+    "category": CATEGORY_VERDICTS,
+    "trajectory": TRAJECTORY_VERDICTS,
+    "session": SESSION_VERDICTS,
+}
+"""The tables of verdicts on a drop."""
+
+TABLES = (CANARY_VERDICTS, *BY_LEVEL.values())

@@ -4,16 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from evaluation_assets.core.lake.tables.verdicts import BY_LEVEL, CANARY_VERDICTS, VerdictLevel
 from evaluation_assets.core.report.provenance.replies import replies_of
 from evaluation_assets.core.system.installation import Installation
 
-TableLevel = Literal["clip", "category", "trajectory", "session", "canary"]
+TableLevel = VerdictLevel | Literal["canary"]
 TABLES: Mapping[TableLevel, str] = {
-    "clip": "clip_verdicts",
-    "category": "category_verdicts",
-    "trajectory": "trajectory_verdicts",
-    "session": "session_verdicts",
-    "canary": "canary_verdicts",
+    **{level: table.name for level, table in BY_LEVEL.items()},
+    "canary": CANARY_VERDICTS.name,
 }
 OVERALL = "overall"
 _SHOWN = (
