@@ -81,9 +81,8 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
         yield Line(f"evaluation-assets: {report.headline.note}", is_warning=True)
     by_score = report.headline.measure == "score" or report.headline.score is None
     if not verbose and (used.calls or used.from_ledger):
-        if report.overall.mean is None or report.headline.is_process:  # no model scored clips
-            others = (each for each in report.criteria if each.level not in ("clip", "category"))
-            yield from _criteria([each for each in others if each not in report.own_criteria])
+        if report.scores_of_runs:
+            yield from _criteria(report.scores_of_runs)
         elif not by_score:
             yield _fact("score", report.headline.scores[0])
     yield from _own_criteria(report.own_criteria, len(report.criteria) if verbose else _LISTED)

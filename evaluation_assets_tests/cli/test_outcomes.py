@@ -100,7 +100,10 @@ def test_the_terminal_says_what_judges_that_are_not_asked_about_clips_come_to(
     both = command("evaluate", tmp_path / "d.jsonl", "--panel", tmp_path / "both.yaml", "--yes", home=tmp_path / "home")
     assert "\n  trajectory scores  " in both.stdout and "\n  score  " not in both.stdout, both.stdout
     assert "\n  category scores" not in both.stdout, "the embedded judge alone was asked"
-    report = (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
+    reports = tmp_path / "home" / "reports" / "d"
+    report = (reports / "report.md").read_text()
+    assert report.count("\nScores of whole runs, means of the judges: ") == 1
+    assert "Scores of whole runs</a>, means of the judges: " in (reports / "report.html").read_text()
     spent = command(
         "evaluate", tmp_path / "d.jsonl", "--panel", tmp_path / "panel.yaml", "--budget", "0", home=tmp_path / "other"
     ).stdout

@@ -2,6 +2,7 @@
 
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.intake.sidecar import Sidecar
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.report.failure_groups.failure_group_report import FailureGroupsSummary
 from evaluation_assets.core.report.findings.process_summary import ProcessSummary
@@ -343,6 +344,15 @@ class DropReport(Frozen):
     def shown_score(self) -> Statistic:
         """The score that the headline names, over all runs."""
         return self.process.statistic if self.process is not None and self.headline.is_process else self.overall
+
+    @property
+    def scores_of_runs(self) -> list[CriterionSummary]:
+        """The criteria of runs and answers where no model judges clips, so that no score above has what models say."""
+        is_paid = any(judge.was_asked and judge.provider not in WITHOUT_MODEL for judge in self.judges)
+        if not is_paid or not (self.overall.mean is None or self.headline.is_process):
+            return []
+        own = self.own_criteria
+        return [each for each in self.criteria if each.level not in ("clip", "category") and each not in own]
 
     @property
     def own_criteria(self) -> list[CriterionSummary]:
