@@ -122,7 +122,7 @@ def test_yaml_that_cannot_be_parsed_is_named_by_its_line_not_shown(tmp_path: Pat
     [
         (b"due: 2024-99-99", "a value cannot be read"),
         (b'n: !!int ""', "a value cannot be read"),
-        (b"a: " + b"[" * 1000, "a value cannot be read"),
+        (b"a: " + b"[" * 1000, "values are nested too deeply"),
         (b"a: \xff", "not UTF-8"),
     ],
     ids=["impossible date", "empty number", "nesting", "encoding"],

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 _MOST = 3
 """Names that are offered of those that hold the unknown one."""
 
-_LEAST_ALIKE = 0.7
+_LEAST_ALIKE = 0.65
 """Share of letters in common, as difflib counts; with its own 0.6, `temprature` would be taken for `structured`."""
 
 

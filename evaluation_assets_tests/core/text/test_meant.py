@@ -15,6 +15,7 @@ from evaluation_assets.core.text.meant import did_you_mean
         ("cost", ["success"], "choose one of: success"),
         ("temprature", ["structured"], "choose one of: success"),
         ("temprature", ["structured", "temperature"], "did you mean 'temperature'?"),
+        ("tow", ["two"], "did you mean 'two'?"),
         ("s", ["success"], "choose one of: success"),
         ("", ["success"], "choose one of: success"),
         ("cost", [], "choose one of: success"),
