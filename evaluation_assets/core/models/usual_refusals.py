@@ -18,6 +18,9 @@ _LATEST = 40
 _BY_A_LIMIT, _AT_ANY_PACE = 0.02, 0.1
 """The share that a limit refuses at half of what it allows, and the least one that is told from it."""
 
+_TRIED_AGAIN = 3
+"""So often a client slows down before it tries again whether a share of refusals is usual still."""
+
 _SURE = log(50)
 """Odds at which a trial ends."""
 
@@ -40,6 +43,7 @@ class UsualRefusals:
     _latest_refused: float = 0.0
     _fastest: float = 0.0
     _most: float = 0.0
+    _slowed: int = 0
     _tried: float | None = None
 
     @property
@@ -73,15 +77,20 @@ class UsualRefusals:
         """A request was refused; whether that is usual, or to be waited for."""
         self._refused += 1
         self._latest_refused += 1
-        expected = max(self.share, self._share_below if self._is_faster else _TOLERATED) * self._starts
-        return self.is_tried or self._refused <= expected + 2 * sqrt(expected)
+        usual = max(self.share, self._share_below if self._is_faster else _TOLERATED)
+        if self.is_tried:
+            return True
+        if self._starts > _LATEST and self._latest_refused > _most_of(_LATEST, usual, 3):  # long epochs forget slowly
+            return False
+        return self._refused <= _most_of(self._starts, usual, 2)
 
     def is_to_be_tried(self, per_second: float) -> bool:
         """The client wants to go slower than this; whether to find out first what that does."""
         if per_second > self._fastest:
             self._fastest, self._most = per_second, 0.0
         self._most = max(self._most, self._latest_refused / self._latest)
-        return per_second <= self._fastest / 2
+        self._slowed += 1
+        return per_second <= self._fastest / 2 or (self.share > 0 and self._slowed > _TRIED_AGAIN)
 
     def try_half(self, taken_a_second: float) -> None:
         """From now on half as many requests are sent as were taken."""
@@ -97,8 +106,11 @@ class UsualRefusals:
         odds = self._refused * log(usual / _BY_A_LIMIT) + answered * log((1 - usual) / (1 - _BY_A_LIMIT))
         if abs(odds) < _SURE:
             return None
-        fastest, self._fastest = self._fastest, 0.0
-        if odds < 0:
-            return taken_a_second
-        self.share = usual
-        return fastest
+        fastest, self._fastest, self._slowed = self._fastest, 0.0, 0
+        self.share = usual if odds > 0 else 0.0
+        return fastest if odds > 0 else taken_a_second
+
+
+def _most_of(requests: int, share: float, deviations: int) -> float:
+    """Refused requests that are no more than is expected, but for so many standard deviations."""
+    return requests * share + deviations * sqrt(requests * share)

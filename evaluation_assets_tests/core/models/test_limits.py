@@ -301,14 +301,17 @@ def test_refusals_that_come_at_any_pace_hardly_slow_it_down(refused: float, shar
 
 @dataclass
 class Changing(Unreliable):
-    """After half a minute it takes so many requests a second."""
+    """After some time it takes so many requests a second, and refuses no others where `ends` is set."""
 
     then_per_second: float = 0.0
+    changes_at: float = 30.0
+    ends: bool = False
     before: int | None = None
 
     async def ask(self) -> float | None:
-        if self.before is None and asyncio.get_running_loop().time() > 30:
+        if self.before is None and asyncio.get_running_loop().time() > self.changes_at:
             self.before = len(self.statuses)
+            self.refused = 0.0 if self.ends else self.refused
             self.per_second, self.burst, self.level = self.then_per_second, max(1.0, self.then_per_second / 5), 0.0
         return await super().ask()
 
@@ -321,6 +324,20 @@ def test_a_limit_that_changes_is_followed(per_second: float, then: float, refuse
     after = endpoint.statuses[endpoint.before :]
     assert after.count(200) / (took - 30) >= (0.8 if not refused else 0.5) * then
     assert after.count(429) <= (0.1 + 2 * refused) * len(after)
+
+
+@pytest.mark.parametrize("refused", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("changes_at", [60, 200])
+def test_where_refusals_of_no_limit_end_those_of_a_limit_are_not_taken_for_usual(
+    refused: float, changes_at: float
+) -> None:
+    endpoint = Changing(
+        burst=float("inf"), latency_s=2, refused=refused, then_per_second=10, changes_at=changes_at, ends=True
+    )
+    took = run(seconds(AdaptiveLimit(64), endpoint, 300, 40))
+    after = endpoint.statuses[endpoint.before :]
+    assert after.count(200) / (took - changes_at) >= 0.7 * 10
+    assert after.count(429) <= 0.1 * len(after)
 
 
 @pytest.mark.parametrize("latency_s", [0.05, 0.5])
