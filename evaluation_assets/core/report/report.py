@@ -2,8 +2,8 @@
 
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.intake.sidecar import Sidecar
-from evaluation_assets.core.judging.panel import WITHOUT_MODEL
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.models.providers.capabilities import PROVIDERS
 from evaluation_assets.core.report.failure_groups.failure_group_report import FailureGroupsSummary
 from evaluation_assets.core.report.findings.process_summary import ProcessSummary
 from evaluation_assets.core.report.gate.score_history import Trend
@@ -348,7 +348,7 @@ class DropReport(Frozen):
     @property
     def scores_of_runs(self) -> list[CriterionSummary]:
         """The criteria of runs and answers where no model judges clips, so that no score above has what models say."""
-        is_paid = any(judge.was_asked and judge.provider not in WITHOUT_MODEL for judge in self.judges)
+        is_paid = any(judge.was_asked and judge.provider in PROVIDERS for judge in self.judges)
         if not is_paid or not (self.overall.mean is None or self.headline.is_process):
             return []
         own = self.own_criteria
