@@ -270,8 +270,6 @@ class AdaptiveLimit:
             self.tokens.take(tokens, now)
         if self._pace is not None and self._rate is not None:
             growth = self._growth(self._rate)
-            if self._usual.is_tried:
-                growth = min(1.0, growth)
             self._pace.per_second = self._rate.per_second * growth
             if (led_to := self._usual.started(is_faster=self._rate.is_measured and growth > 1)) is not None:
                 self._learn(led_to, is_measured=True)
@@ -282,7 +280,8 @@ class AdaptiveLimit:
         if not rate.is_measured:
             return 1 + taken / max(_ENOUGH, rate.per_second * (self._latency or 0.0))
         full = min(_BACK_TO_FULL, max(_ENOUGH, _BACK_TO_FULL_S * rate.per_second))
-        return 0.95 + 0.05 * 10 ** min(taken / full - 1, _MOST_GROWTH)
+        growth = 0.95 + 0.05 * 10 ** min(taken / full - 1, _MOST_GROWTH)
+        return min(1.0, growth) if self._usual.is_tried else growth
 
     def _come_back_at(self, due: float) -> None:
         if self._timer is not None:

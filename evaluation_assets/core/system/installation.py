@@ -51,12 +51,11 @@ class Installation:
             raise UnusableHome("its path is empty")
         try:
             root = UPath(url)
+            if is_local(root):
+                root = UPath(os.path.realpath(root.path))
             lake = UPath(lake_url) if lake_url else root / "lake"
         except (ImportError, ValueError) as problem:
             raise UnusableHome(str(problem)) from problem
-        if is_local(root):
-            root = UPath(os.path.realpath(root.path))
-            lake = lake if lake_url else root / "lake"
         return cls(root, lake)
 
     @classmethod

@@ -32,9 +32,10 @@ def state_of_run(events: Sequence[JsonObject]) -> JsonObject:
     """The messages of a run as a record."""
     root = _root(events[0])
     ended = [event for event in events if event["event"] == "on_chain_end" and event["run_id"] == root]
-    state = next((found for event in ended if (found := _messages_in(_data(event).get("output")))), [])
-    given = next((found for event in events if _starts_model(event) and (found := _given(event))), None)
-    given = given or next((found for event in events if (found := _given(event))), [])
+    state = next((messages for event in ended if (messages := _messages_in(_data(event).get("output")))), [])
+    starts = [(event, messages) for event in events if (messages := _given(event))]
+    of_models = [messages for event, messages in starts if event["event"] == "on_chat_model_start"]
+    given = next(iter([*of_models, *(messages for _, messages in starts)]), [])
     prompts = [message for message in given if first_text(message, "type", "role") == "system"]
     messages = [*prompts, *state] if state else [*given, *_produced(events)]
     metadata = object_in(events[0].get("metadata"))
@@ -55,10 +56,6 @@ def _root(event: Any) -> str | None:
 
 def _data(event: JsonObject) -> JsonObject:
     return object_in(event.get("data"))
-
-
-def _starts_model(event: JsonObject) -> bool:
-    return event["event"] == "on_chat_model_start"
 
 
 def _given(event: JsonObject) -> list[Any]:
