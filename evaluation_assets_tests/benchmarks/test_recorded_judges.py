@@ -60,7 +60,7 @@ def test_the_report_shows_judges_side_by_side_with_links_to_disagreements(
     assert worst["range"] == 1.0
     assert f'<a href="{worst["address"]}">' in page
     assert "| clip | deepseek | 0.29 | [0.21, 0.38] | -0.278 | 0.05 |" in markdown
-    assert "| clip | step\\_label | 0.57 | [0.50, 0.64] | at least 1.6 of 3 |" in markdown
+    assert "| clip | step_label | 0.57 | [0.50, 0.64] | at least 1.6 of 3 |" in markdown
 
 
 def test_the_overview_lists_the_panel(evaluated: tuple[Path, subprocess.CompletedProcess[str]]) -> None:

@@ -50,7 +50,7 @@ def test_the_claims_of_agents_are_listed_and_counted(tmp_path: Path, instance: d
         "You can return it within 30 days, with form RET-7.": "supported",
     }
     report = workspace.home.reports("support") / "report.md"
-    assert "detectors in 3 runs&#58; 2 supported, 0 not found, 1 contradicted." in report.read_text()
+    assert "detectors in 3 runs: 2 supported, 0 not found, 1 contradicted." in report.read_text()
 
 
 def test_a_call_with_the_arguments_of_another_tool_is_found_by_the_other_runs(installation: Workspace) -> None:

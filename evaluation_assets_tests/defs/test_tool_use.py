@@ -174,7 +174,7 @@ def test_hostile_names_and_values_stay_text(installation: Workspace) -> None:
     assert "<script" not in without_viewer((installation.home.reports("d") / "report.html").read_text())
     markdown = (installation.home.reports("d") / "report.md").read_text()
     section = markdown.split("## Tool use (test suite)")[1].split("## Judges")[0]
-    assert "wrong\\_tool" in section
+    assert "wrong_tool" in section
     assert "<script" not in section
     assert "http:" not in section
 

@@ -24,7 +24,7 @@ RIGHT_ANSWER = "answer_correctness"
 
 _BY = {"outcome": ("success",), "suite": ("passed",), "criterion": ("right_answer", "criterion")}
 _PROCESS = "process score"
-_BY_RULES = "score of the embedded judge"
+_BY_RULES = "overall score of the embedded judge"
 _METRICS: Mapping[str, str] = {"success": SUCCESS, "passed": PASS_RATE, "score": OVERALL}
 """Metrics of the gate that are the same figure."""
 
@@ -162,7 +162,6 @@ def _judged(name: str, overall: Statistic, change: Change | None) -> str:
     """The score of the judges as text."""
     if overall.mean is None:
         return f"no {name}"
-    name = f"{name}, the mean of its criteria," if name == _BY_RULES else name
     interval = "" if overall.ci_low is None else f", 95% CI {overall.ci_low:.3f} to {overall.ci_high:.3f}"
     against = "" if change is None else f"; {change.text}"
     return f"{name} {overall.mean:.3f} over {runs_of_tasks(overall.n_scored, overall.n_tasks)}{interval}{against}"

@@ -7,12 +7,15 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u20
 _COMMAND = re.compile(r"^(\s*):(?=:)|##(?=\[|vso\[|teamcity\[)", re.MULTILINE)
 """How a line of a log becomes a command of GitHub Actions, Azure Pipelines or TeamCity."""
 
-_MARKUP = str.maketrans(
-    {character: f"\\{character}" for character in "\\`*_{}[]()#+-!|~$"}
-    | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@\u200b", ":": "&#58;"}
+_AFTER_NUMBER = "|".join(rf"(?<=^\d{{{digits}}})[.)]" for digits in range(1, 10))
+_MARKUP = re.compile(
+    rf"[\\`*\[\]{{}}|~$<>&@]|(?<![^\W_])_|_(?![^\W_])|^[-+#=]|{_AFTER_NUMBER}|!$|(?<=\])\("
+    r"|:(?=/|[\w+-]+:|[a-z+-][\w+-]*$)|(?<=mailto):|(?<=xmpp):",
+    re.IGNORECASE,
 )
-"""Characters that mean something in Markdown, and what would become a mention or a link."""
+"""What means something in Markdown where it stands, and what would become a mention, an emoji or a link."""
 
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@\u200b", ":": "&#58;"}
 _CHAT = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@\u200b"})
 _REFERENCE = re.compile(r"(?<=#)(?=\d)|(?<=\bGH-)(?=\d)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 """Where an issue or an address begins that GitHub links although its characters are escaped."""
@@ -83,7 +86,8 @@ def markdown_cell(text: object, limit: int = 160) -> str:
     """For a Markdown table: one line, no markup of its own."""
     line = " ".join(plain(str(text)).split())
     shown = line[:limit] + ("…" if len(line) > limit else "")
-    return _REFERENCE.sub("\u200b", shown).translate(_MARKUP)  # in this order: `&#58;` is no reference to an issue
+    shown = _REFERENCE.sub("\u200b", shown)  # first: `&#58;` is no reference to an issue
+    return _MARKUP.sub(lambda sign: _ENTITIES.get(sign[0], f"\\{sign[0]}"), shown)
 
 
 def for_chat(text: str) -> str:

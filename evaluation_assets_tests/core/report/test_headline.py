@@ -25,9 +25,7 @@ def test_success_comes_before_the_suite_and_a_score_is_no_outcome() -> None:
     assert (both.measure, both.text, both.rates) == ("success", success.text, [success, passed])
     neither = headline([None, rate("passed", {}), None], statistic([0.9]), by_rules_only=True)
     assert (neither.measure, neither.rates) == ("score", [])
-    assert (
-        neither.text == "score of the embedded judge, the mean of its criteria, 0.900 over 1 run; no outcome is known"
-    )
+    assert neither.text == "overall score of the embedded judge 0.900 over 1 run; no outcome is known"
     unjudged = headline([], statistic([]), by_rules_only=False)
     assert (unjudged.score_name, unjudged.text) == ("overall score", "no overall score; no outcome is known")
 
@@ -37,7 +35,7 @@ def test_the_process_score_goes_before_the_score_of_rules_and_after_that_of_othe
     own, judged = "process score 0.500 over 1 run (1 run without a score)", "0.900 over 1 run"
     rules = headline([], statistic([0.9]), by_rules_only=True, process=process)
     assert (rules.is_process, rules.score, rules.text) == (True, 0.5, f"{own}; no outcome is known")
-    assert rules.scores == [own, f"score of the embedded judge, the mean of its criteria, {judged}"]
+    assert rules.scores == [own, f"overall score of the embedded judge {judged}"]
     models = headline([], statistic([0.9]), by_rules_only=False, process=process)
     assert (models.is_process, models.score, models.scores) == (False, 0.9, [f"overall score {judged}", own])
     unchecked = ProcessSummary(statistic=statistic([None]), success=None)
@@ -157,7 +155,7 @@ def test_every_form_of_the_report_opens_with_success(evaluated: tuple[str, Path]
     assert markdown.splitlines()[2] == "**Success 1 of 10 (10.0%, 95% CI 1.8% to 40.4%)**"
     assert [row["correct"] for row in data["trajectories"]] == [False] * 9 + [True]
     page = (reports / "report.html").read_text()
-    assert page.index("Recorded success rate") < page.index("Score of the embedded judge")
+    assert page.index("Recorded success rate") < page.index("Overall score of the embedded judge")
     assert '<p class="figure"><a href="#/runs?q=recorded%3Apass">10.0%</a></p>' in page
 
 

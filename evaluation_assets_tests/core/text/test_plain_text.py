@@ -39,6 +39,32 @@ def test_a_cell_of_markdown_reads_as_the_text_it_was_made_from(text: str) -> Non
     assert shown.split() == plain(text).split()
 
 
+@given(st.text(alphabet=string.printable.replace("\n", ""), min_size=1, max_size=60))
+@example("1. first")
+@example("2024) last")
+@example("--- a")
+@example("# b")
+@example("_a_ __b__ c_d _e")
+def test_a_text_that_begins_a_paragraph_or_an_item_stays_text(text: str) -> None:
+    cell = markdown_cell(text)
+    for page, begin, end in ((cell, "<p>", "</p>"), (f"- {cell}", "<ul>\n<li>", "</li>\n</ul>")):
+        shown = PAGE.render(page).strip() if plain(text).split() else f"{begin}{end}"
+        assert shown.startswith(begin) and shown.endswith(end)
+        assert "<" not in shown.removeprefix(begin).removesuffix(end)
+
+
+@pytest.mark.parametrize(
+    "text", ["bad_json", "night-ferry (2)", "Cut off: at 10:30", '"days": 2, "a":1', "wait! 1.5 + 2"]
+)
+def test_what_means_nothing_in_markdown_is_written_as_it_is(text: str) -> None:
+    assert markdown_cell(text) == text
+
+
+@pytest.mark.parametrize("text", [":smile:", "x:100:", "a:tada", "https://a.b", "mailto:a", "XMPP:a"])
+def test_no_colon_begins_an_emoji_or_a_link(text: str) -> None:
+    assert not re.search(r":[\w/]", markdown_cell(text))
+
+
 @given(st.text(alphabet=st.sampled_from([*string.printable, "\u202e", "\x1b"]), max_size=40))
 def test_a_cell_of_markdown_is_one_row(text: str) -> None:
     rendered = PAGE.render(f"| a | b |\n| - | - |\n| {markdown_cell(text)} | last |")

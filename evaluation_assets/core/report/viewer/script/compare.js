@@ -95,7 +95,7 @@ function taskMap(sides) {
 }
 
 function head() {
-  const titles = ["Task", "Outcome", "Score", "Change", "Calls", "Cost"];
+  const titles = ["Task", "Outcome", "Overall score", "Change", "Calls", "Cost"];
   return element("thead", {}, element("tr", {}, titles.map((title, place) => element("th", { scope: "col", class: place > 1 ? "n" : null }, title))));
 }
 
@@ -108,7 +108,7 @@ function taskRow(pair, left, right) {
     {},
     element("th", { scope: "row" }, element("a", { href: addressOf("compare", pair.task, sidesIn(left, right)) }, name(pair.task)), task !== pair.task && element("span", { class: "task", dir: "auto" }, task), otherPrompt(pair)),
     cell("Outcome", `${outcomeText(before)} → ${outcomeText(now)}`, pair.outcome !== null && pair.outcome < 0),
-    cell("Score", `${figure(before.score)} → ${figure(now.score)}`),
+    cell("Overall score", `${figure(before.score)} → ${figure(now.score)}`),
     cell("Change", pair.score === null ? "–" : `${pair.score > 0 ? "+" : ""}${figure(pair.score)}`, pair.score !== null && pair.score <= -CHANGE),
     cell("Calls", `${figure(before.calls, 0)} → ${figure(now.calls, 0)}`),
     cell("Cost", `${dollars(before.cost)} → ${dollars(now.cost)}`),

@@ -84,7 +84,7 @@ function draw(found, shown) {
       element(
         "div",
         { class: "scroll", role: "region", "aria-label": "Runs found", tabindex: 0 },
-        element("table", { class: "runs" }, element("thead", {}, element("tr", {}, ["Run", "Drop", "Outcome", "Score", "Findings"].map((title) => element("th", { scope: "col" }, title)))), element("tbody", {}, found.slice(0, shown).map(line))),
+        element("table", { class: "runs" }, element("thead", {}, element("tr", {}, ["Run", "Drop", "Outcome", "Overall score", "Findings"].map((title) => element("th", { scope: "col" }, title)))), element("tbody", {}, found.slice(0, shown).map(line))),
       ),
     left > 0 && element("button", { type: "button", class: "more-rows", onclick: () => draw(found, shown + 10 * SHOWN) }, `Show more of ${counted(left, "run")}`),
   );
@@ -99,7 +99,7 @@ function line(row) {
     element("th", { scope: "row" }, element("a", { href: row.page + addressOf("run", row.id) }, name(row.id)), element("span", { class: "task", dir: "auto" }, name(row.task))),
     element("td", { "data-label": "Drop" }, name(row.drop)),
     element("td", { "data-label": "Outcome" }, outcome === "unknown" ? "–" : outcome),
-    element("td", { class: "n", "data-label": "Score" }, figure(row.score)),
+    element("td", { class: "n", "data-label": "Overall score" }, figure(row.score)),
     element("td", { "data-label": "Findings" }, row.findings.length === 0 ? "–" : name(row.findings.join(", ").replaceAll("_", " ")), like),
   );
 }

@@ -11,7 +11,7 @@ const SHOWN = 200;
 
 const COLUMNS = {
   outcome: { title: "Outcome", value: outcomeOf, cell: (row) => outcome(row) },
-  score: { title: "Score", number: true, value: (row) => row.score, cell: (row) => figure(row.score) },
+  score: { title: "Overall score", number: true, value: (row) => row.score, cell: (row) => figure(row.score) },
   change: { title: "Change", number: true, value: (row) => row.change, cell: change },
   worst: { title: "Worst clip", number: true, value: (row) => row.worst, cell: worst },
   calls: { title: "Calls", number: true, value: (row) => row.calls, cell: (row) => count(row.calls) },
