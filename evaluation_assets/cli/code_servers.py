@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -39,6 +40,32 @@ def keep_alive(dagster: int, stopping: threading.Event, tell: Callable[[str], No
             with suppress(ProcessLookupError):  # it ended by itself meanwhile
                 os.kill(dagster, signal.SIGINT)  # not its group, to which runs in progress belong
             return
+
+
+def end_late(dagster: int, stopping: threading.Event) -> None:
+    """Once all is stopped, kill a code server that was started meanwhile.
+
+    All processes are interrupted at once. `dagster dev` may notice that of its code servers before its own, start one
+    again and leave it behind; it holds the log, which `ui` reads to its end, until it misses a heartbeat for 45 s.
+    """
+    stopping.wait()
+    before = _group(dagster)
+    while _is_running(dagster):
+        time.sleep(0.2)
+    for process in _group(dagster) - before:
+        if _was_called(process, "code-server") or _was_called(process, "grpc"):
+            with suppress(psutil.NoSuchProcess):  # it ended by itself meanwhile
+                process.kill()
+
+
+def _group(leader: int) -> set[psutil.Process]:
+    """The processes of a process group."""
+    members = set()
+    for process in psutil.process_iter():
+        with suppress(ProcessLookupError):
+            if os.getpgid(process.pid) == leader:
+                members.add(process)
+    return members
 
 
 def _is_running(dagster: int) -> bool:

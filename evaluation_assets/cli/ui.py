@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from evaluation_assets.cli.changed_settings import load_changed, problem_of
-from evaluation_assets.cli.code_servers import keep_alive
+from evaluation_assets.cli.code_servers import end_late, keep_alive
 from evaluation_assets.cli.options import PORT, WholeRange, with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.private_home import warn_if_readable
@@ -130,6 +130,7 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
         stop()
     ui_url = f"http://{_name_of(host)}:{port}"
     threading.Thread(target=keep_alive, args=(servers[0].pid, stopping, _tell), daemon=True).start()
+    threading.Thread(target=end_late, args=(servers[0].pid, stopping), daemon=True).start()
     threading.Thread(target=load_changed, args=(home, ui_url, stopping, _tell), daemon=True).start()
     died = _pass_on(servers[0], stopping)
     status = servers[0].wait()
