@@ -32,7 +32,7 @@ from evaluation_assets.core.system.configuration import Section, validated
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.traces.formats.registry import FORMATS
-from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
+from evaluation_assets.runs.paid import PaidEvaluation, check_usable
 
 
 def evaluate(
@@ -91,8 +91,7 @@ def evaluate(
         validated(given, _Numbers, "evaluate", UnusableInput)
         chosen = panel_from(installation, panel)
         for_suite = _Suite.of(suite)
-        check_ledger(installation, chosen)
-        check_evaluators(chosen)
+        check_usable(installation, chosen)
         paid = PaidEvaluation(installation, chosen.asking(), settings, for_suite.name)
         paid.check_budget(budget, budget_calls)
         looked_at = _looked_at(source, one_drop, format)

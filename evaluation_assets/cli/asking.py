@@ -15,7 +15,7 @@ from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, judges_of
 from evaluation_assets.core.judging.quotes import Quote
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.runs.paid import check_budget, check_evaluators, check_keys, check_ledger, lacks_keys
+from evaluation_assets.runs.paid import check_budget, check_keys, check_usable, lacks_keys
 
 _T = TypeVar("_T")
 
@@ -33,8 +33,7 @@ def agreed(
     """
     if any(judge.provider not in WITHOUT_MODEL for judge in panel.judges):
         home.make()  # for the ledger
-    check_ledger(home, panel)
-    check_evaluators(panel)
+    check_usable(home, panel)
     judges = judges_of(panel, home.ledger_url)
 
     @cache

@@ -197,10 +197,9 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
     from evaluation_assets.cli.previews import silence_previews
 
     silence_previews()
-    from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger, missing_keys, without_keys
+    from evaluation_assets.runs.paid import PaidEvaluation, check_usable, missing_keys, without_keys
 
-    check_ledger(asked.home, asked.panel)
-    check_evaluators(asked.panel)
+    check_usable(asked.home, asked.panel)
     suite = None if asked.suite is None else asked.suite.resolve().stem
     paid = PaidEvaluation(asked.home, asked.asked_panel, asked.settings, suite, asked.selection)
     paid.check_budget(asked.budget_usd, asked.budget_calls)

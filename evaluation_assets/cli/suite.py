@@ -43,7 +43,7 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, first_of, to_a_hundredth_cent
 from evaluation_assets.defs.names import AGENT_RUNS
 from evaluation_assets.runs.outcomes import EXIT_STATUS
-from evaluation_assets.runs.paid import USER, PaidEvaluation, check_keys, missing_keys, without_keys
+from evaluation_assets.runs.paid import USER, PaidEvaluation, check_keys, check_usable, missing_keys, without_keys
 
 _NAMED = 10
 
@@ -202,13 +202,14 @@ def run_suite_command(
     if lacking:
         refuse(f"{' and '.join(lacking)} cannot be run; set the variable, or choose agents with --agent")
     _check_budgets(agents, loaded.suite, budget, budget_calls)
+    prepare(home)
+    check_usable(home, panel)
     paid = PaidEvaluation(home, panel.asking(), Settings(), name)
     check_keys(panel.asking(), len(agents))
     try:
         paid.check_budget(judging_budget, judging_budget_calls)
     except InvalidPanel as problem:
         refuse(f"--judging-budget: {problem}")
-    prepare(home)
     if suite.exists():
         take_in_suite(home, suite)
     for file in given:

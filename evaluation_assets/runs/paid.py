@@ -197,6 +197,17 @@ def _can_cost(judge: Judge) -> bool:
     return model is not None and model.pricing.cost(_SOME) != 0
 
 
+def check_usable(home: Installation, panel: Panel) -> None:
+    """Check that replies can be stored and metrics of other packages imported, before anything is paid for.
+
+    Raises:
+        LedgerError: the ledger cannot be used.
+        InvalidPanel: a metric of another package cannot be used.
+    """
+    check_ledger(home, panel)
+    check_evaluators(panel)
+
+
 def check_evaluators(panel: Panel) -> None:
     """Import the metrics of other packages that the panel names, before any model is called.
 

@@ -280,6 +280,17 @@ def test_a_key_that_a_tool_server_prints_is_nowhere_in_the_installation(
     ]
 
 
+def test_judges_that_cannot_be_used_are_told_before_any_agent_is_paid(tmp_path: Path, server: ModelServer) -> None:
+    home = installed(tmp_path, server, "good0")
+    server.script(answering("good0"))
+    home.panel_file.write_text(
+        "judges: [{name: m, provider: python, evaluator: {package: autoevals, metric: Nonsense}}]"
+    )
+    status, said = commanded(Path(home.root.path), "sums")
+    assert status == 2 and "judge m: " in said
+    assert server.requests() == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
