@@ -287,7 +287,7 @@ def test_clips_and_scores_are_labelled_by_keyboard(page: "Page", tmp_path: Path)
     refused = page.locator("#view-run .label-form[data-clip=''] [data-field=score]")
     assert str(refused.evaluate("(field) => field.validationMessage")).startswith("Not saved")
     page.goto(page.url.split("#")[0] + "#/labels")
-    assert "1 of 33 trajectories, 1 clip." in page.locator("#view-labels").inner_text()
+    assert "1 of 33 runs, 1 clip." in page.locator("#view-labels").inner_text()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download labels").click()
     download.value.save_as(tmp_path / "labels" / "mine.jsonl")
@@ -380,7 +380,7 @@ def test_review_takes_no_label_from_another_page_and_none_that_is_wrong(report: 
             return answer.status, answer.read().decode()
 
         assert post([given], "guessed")[0] == 403
-        assert post([{**given, "trajectory_id": "none"}], token) == (422, "hostile has no trajectory 'none'")
+        assert post([{**given, "trajectory_id": "none"}], token) == (422, "hostile has no run 'none'")
         assert post([{**given, "label": 1.5}], token)[0] == 422
         assert post("x", token)[0] == 422
         assert not (home / "labels" / "hostile-eve.jsonl").exists()

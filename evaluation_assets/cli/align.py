@@ -53,7 +53,7 @@ def align(home: Installation, panel: Panel, name: str, spending: Spending, forma
     check_labels([run.label for run in runs], [run.task for run in runs])
     redactions = _redactions(panel, judge)
     questions = partial(ask, runs=runs, pass_score=pass_score, redactions=redactions)
-    (judge,), budget = agreed(home, chosen, spending, questions, [counted(len(runs), "labelled trajectory")])
+    (judge,), budget = agreed(home, chosen, spending, questions, [counted(len(runs), "labelled run")])
     asked = answered(judge, questions, budget, 2 * len(runs))
     exit_if_stopped(budget, "; nothing is adopted. Replies are kept: re-run to resume")
     changes = compare(asked, judge, own.map or (), pass_score)
@@ -70,7 +70,7 @@ def _chosen(panel: Panel, name: str) -> tuple[JudgeSettings, Panel]:
     """The judge, and a panel of it alone, without its map and interactive."""
     own = judge_named(panel, name)
     if "trajectory" not in own.selection.levels:
-        refuse(f"judge {name} is not asked about whole trajectories, so it cannot be compared with their labels")
+        refuse(f"judge {name} is not asked about whole runs, so it cannot be compared with their labels")
     return own, panel.of_judges([own.model_copy(update={"map": None, "mode": "interactive"})])
 
 

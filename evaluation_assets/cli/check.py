@@ -111,20 +111,20 @@ class _Found:
 
     def print(self, drop: str, shown: int | None) -> None:
         """Print every constraint with its violations."""
-        echo("", f"{drop}: {counted(self._trajectories, 'trajectory')}")
+        echo("", f"{drop}: {counted(self._trajectories, 'run')}")
         for name, rule in self._rules.items():
             count = self._counts[name]
             about = count["passed"] + count["failed"] + count["not_checked"]
             failures = self._failures[name]
             word = self._severity[name] if failures else "ok"
             echo(f"  {word:<6} {name}: {rule}")
-            said = f"violated in {count['failed']} of {counted(about, 'trajectory')}"
+            said = f"violated in {count['failed']} of {counted(about, 'run')}"
             echo(f"         {said if about else 'not applicable to any trajectory'}")
             for trajectory_id, outcome in failures[:shown]:
                 for line in _lines(trajectory_id, outcome):
                     echo(f"         {line}")
             if shown is not None and len(failures) > shown:
-                echo(f"         and {counted(len(failures) - shown, 'trajectory')} more; --all lists them")
+                echo(f"         and {counted(len(failures) - shown, 'run')} more; --all lists them")
 
     def as_json(self, drop: str) -> dict[str, Any]:
         """The same as JSON, with all violations."""

@@ -45,7 +45,7 @@ _OTHER_PROMPT = "not known: panel, rubrics or prompts are others than when it wa
 
 @click.command("explain")
 @click.argument("drop")
-@click.argument("trajectory", required=False)
+@click.argument("trajectory", metavar="[RUN]", required=False)
 @click.argument("criterion", required=False)
 @click.option("--full", is_flag=True, help="Print all figures, and reasoning, prompts and replies whole.")
 @text_or_json
@@ -57,7 +57,7 @@ def explain(
 
     With DROP, print the main figures of the report with their formulas, and the tables they come from.
 
-    With TRAJECTORY, print its scores, and where it is in the drop's files.
+    With RUN, print its scores, and where it is in the drop's files.
 
     With CRITERION (or `overall`), print the verdicts behind it, with the prompts and replies of models.
     """
@@ -97,7 +97,7 @@ def _scores(home: Installation, drop: str, trajectory: str, criterion: str | Non
         means.setdefault(row["trajectory_id"], {})[row["criterion"]] = row["mean"]
     if trajectory not in means:
         hint = did_you_mean(trajectory, means, f"it has {len(means)}, listed in the report")
-        refuse(f"{drop!r} has no trajectory {trajectory!r}; {hint}")
+        refuse(f"{drop!r} has no run {trajectory!r}; {hint}")
     asked = {name: mean for name, mean in means[trajectory].items() if criterion in (None, name)}
     return scores_of(trajectory, asked)
 

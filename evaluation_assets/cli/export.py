@@ -82,7 +82,7 @@ def _with_filters(command: Any) -> Any:
     "--output",
     type=OutputFile(),
     required=True,
-    help="JSON Lines file to write (`-`: stdout), one line per trajectory, agent or verdict; for `inspect`, an "
+    help="JSON Lines file to write (`-`: stdout), one line per run, agent or verdict; for `inspect`, an "
     ".eval or .json file.",
 )
 @_with_filters
@@ -98,7 +98,7 @@ def export(home: Installation, drop: str, format_name: str, output: Path, wanted
         )
     stored = home.table(drop, "preprocessed_trajectories")
     if not stored.exists:
-        refuse(f"{drop!r} has no trajectories in {home.lake}. Evaluate it first: {home.command('evaluate', 'FILE')}")
+        refuse(f"{drop!r} has no runs in {home.lake}. Evaluate it first: {home.command('evaluate', 'FILE')}")
     trajectories = (trajectory_of(row) for row in stored.rows(TREE_AND_TEXT))
     if format_name == "inspect":
         echo(f"{output}: {write_inspect_log(home, drop, output)} trajectories")

@@ -24,9 +24,7 @@ _SHOWN = 10
 @with_inputs
 @with_format
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
-@click.option(
-    "--all", "show_all", is_flag=True, help=f"List all trajectories and rejections (default: {_SHOWN} of each)."
-)
+@click.option("--all", "show_all", is_flag=True, help=f"List all runs and rejections (default: {_SHOWN} of each).")
 def import_files(
     inputs: tuple[Path, ...],
     sessions: RequestedSessions | None,
@@ -70,7 +68,7 @@ def _show(drop: Drop, shown: int | None) -> bool:
     echo("", drop.key)
     echo(f"  format             {chosen.name}")
     echo(f"  reading            {summary.sentence}")
-    echo(f"  trajectories       {summary.trajectories} ({counted(summary.turns, 'turn')})")
+    echo(f"  runs               {summary.trajectories} ({counted(summary.turns, 'turn')})")
     echo(f"  calls              {_calls(summary)}")
     echo(f"  tokens             {_tokens(summary)}")
     echo(f"  rejected           {summary.rejected}")

@@ -146,7 +146,7 @@ def _chosen(panel: Panel, names: Sequence[str]) -> Panel:
         if judge.provider == RECORDED:
             refuse(f"judge {name} is recorded; it has no verdicts on damaged runs")
         if not asks_about_runs(judge.selection):
-            refuse(f"judge {name} is asked neither about clips nor about trajectories; it gives runs no score")
+            refuse(f"judge {name} is asked neither about clips nor about whole runs; it gives runs no score")
         levels = judge.levels
         if not judge.selection.is_quick:
             levels = ("clip",) if "clip" in judge.selection.levels else ("trajectory",)
@@ -184,7 +184,7 @@ def _write(output: Path, pairs: Pairs) -> None:
     with published(UPath(output)) as sink:
         sink.writelines(map(line_of, pairs.trajectories()))
     echo(
-        f"{output}: {counted(len(pairs.trajectories()), 'trajectory')}, damaged ones with the label `injected`",
+        f"{output}: {counted(len(pairs.trajectories()), 'run')}, damaged ones with the label `injected`",
         err=True,
     )
 

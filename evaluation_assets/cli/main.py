@@ -35,7 +35,7 @@ SECTIONS = {
         "baseline": (f"{_HERE}.gate:baseline_commands", "Promote and show baselines."),
         "noise": (f"{_HERE}.noise:noise", "Show how much repeated trials differ."),
         "drift": (f"{_HERE}.overview:drift", "Test for a lasting decrease since each suite's baseline."),
-        "review": (f"{_HERE}.review:review", "Label the trajectories of a drop in a browser."),
+        "review": (f"{_HERE}.review:review", "Label the runs of a drop in a browser."),
     },
     "Judges": {
         "panel": (f"{_HERE}.panel:panel_commands", "Manage the panel, the judges in use."),

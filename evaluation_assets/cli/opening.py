@@ -27,7 +27,7 @@ from evaluation_assets.core.text.report_addresses import trajectory_place
 
 @click.command("open")
 @click.argument("drop", required=False)
-@click.argument("trajectory", required=False)
+@click.argument("trajectory", metavar="[RUN]", required=False)
 @click.option("--against", metavar="DROP", help="Compare with this drop, not with the baseline.")
 @click.option("--print", "only_print", is_flag=True, help="Print the address; open no browser.")
 @with_home
@@ -36,7 +36,7 @@ def open_report(
 ) -> None:
     """Open the report of a drop in a browser.
 
-    Without DROP, the list of all reports opens; with TRAJECTORY, the report opens there.
+    Without DROP, the list of all reports opens; with RUN, the report opens there.
 
     With --against, another page of the drop is written that compares it with the drop of choice.
 
@@ -105,7 +105,7 @@ def _known(home: Installation, drop: str, trajectory: str) -> str:
     names = [row["trajectory_id"] for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id"])]
     if trajectory not in names:
         hint = did_you_mean(trajectory, names, f"it has {len(names)}, listed in the report")
-        refuse(f"{drop!r} has no trajectory {trajectory!r}; {hint}")
+        refuse(f"{drop!r} has no run {trajectory!r}; {hint}")
     return trajectory
 
 

@@ -30,9 +30,9 @@ _MOST: Final = 4 << 20
 @click.option("--print", "only_print", is_flag=True, help="Print the address; open no browser.")
 @with_home
 def review(home: Installation, drop: str, annotator: str | None, port: int, only_print: bool) -> None:
-    """Label the trajectories of a drop in a browser.
+    """Label the runs of a drop in a browser.
 
-    The review queue opens; scores are hidden until you have labelled a trajectory. Labels are written to the folder
+    The review queue opens; scores are hidden until you have labelled a run. Labels are written to the folder
     labels/ of the home folder as you give them, until Ctrl-C. The next `overview` compares the judges with them.
     """
     name = unicodedata.normalize("NFC", getpass.getuser() if annotator is None else annotator.strip())

@@ -28,7 +28,7 @@ _CONDITION = re.compile(r"-?[a-z][a-z_.]*(?:[:=]|[<>]=?)\S")
 
 @click.command("search")
 @click.argument("words", nargs=-1)
-@click.option("--like", metavar="RUN", help="Most like this run first: a trajectory, or DROP/TRAJECTORY.")
+@click.option("--like", metavar="RUN", help="Most like this run first: RUN or DROP/RUN.")
 @click.option("--drop", "chosen", metavar="DROP", multiple=True, help="Search this drop only; can be repeated.")
 @click.option("--limit", type=WholeRange(min=1), default=20, show_default=True, help="Maximum number of runs.")
 @text_or_json

@@ -159,7 +159,7 @@ def test_the_price_comes_first(judged: Judged) -> None:
     judged.panel.write_text(yaml.safe_dump(panel))
     before = len(judged.asked)
     done = command("panel", "align", "lenient", "--dry-run", home=judged.home)
-    assert "60 labelled trajectories" in done.stdout and "expected $" in done.stdout, done.stderr
+    assert "60 labelled runs" in done.stdout and "expected $" in done.stdout, done.stderr
     refused = command("panel", "align", "lenient", home=judged.home)
     assert refused.returncode == 2 and "is above ask_above_usd" in refused.stderr
     stopped = command("panel", "align", "lenient", "--budget", "0.01", home=judged.home)
@@ -182,7 +182,7 @@ def test_without_labels_it_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("judge", "why"), [("two", "no judge 'two' in the panel"), ("clips", "is not asked about whole trajectories")]
+    ("judge", "why"), [("two", "no judge 'two' in the panel"), ("clips", "is not asked about whole runs")]
 )
 def test_judges_that_cannot_be_aligned_are_refused(tmp_path: Path, judge: str, why: str) -> None:
     judges = [{"name": "clips", "provider": "recorded", "levels": ["clip"]}]

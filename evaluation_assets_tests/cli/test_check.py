@@ -22,10 +22,10 @@ def checked(*arguments: str | Path) -> Result:
 def test_violations_of_a_file_are_printed_with_their_place_and_rule() -> None:
     result = checked(RUNS, "--checks", CHECKS)
     assert result.exit_code == 1
-    assert "support: 5 trajectories" in result.stdout
+    assert "support: 5 runs" in result.stdout
     assert "error  small_refunds: Never call `refund` where `amount` is above `500`" in result.stdout
     assert "refund_without_identity, clip 1: `refund` was called with `amount` '900'" in result.stdout
-    assert "violated in 1 of 2 trajectories" in result.stdout
+    assert "violated in 1 of 2 runs" in result.stdout
 
 
 def test_json_has_every_constraint_with_all_violations() -> None:
@@ -146,5 +146,5 @@ def test_the_documented_constraints_can_be_used(tmp_path: Path) -> None:
 
 
 def test_the_documented_output_is_what_is_printed() -> None:
-    documented = blocks("support: 5 trajectories").removesuffix("...").rstrip()
+    documented = blocks("support: 5 runs").removesuffix("...").rstrip()
     assert documented in checked(RUNS, "--checks", CHECKS).stdout

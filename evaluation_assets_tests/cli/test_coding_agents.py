@@ -106,7 +106,7 @@ def test_every_agent_without_sessions_says_where_it_looked(user: Path, agent: st
 def test_a_preview_and_a_dry_run_write_nothing(tmp_path: Path, user: Path) -> None:
     result = CliRunner().invoke(main, ["import", "--sessions", "claude-code"])
     assert result.exit_code == 0
-    assert "trajectories       3 (5 turns)" in result.stdout
+    assert "runs               3 (5 turns)" in result.stdout
     home = tmp_path / "home"
     result = CliRunner().invoke(main, ["plan", "--sessions", "codex", "--home", str(home)])
     assert result.exit_code == 0

@@ -30,7 +30,7 @@ def test_import_shows_trajectories_rejections_and_unmapped_fields(tmp_path: Path
     result = shown(tmp_path / "d.jsonl")
     assert result.exit_code == 0
     assert "format             openai_messages" in result.stdout
-    assert "trajectories       1 (1 turn)" in result.stdout
+    assert "runs               1 (1 turn)" in result.stdout
     assert "reading            partial: 2 records rejected" in result.stdout
     assert "calls              0" in result.stdout
     assert "  tokens             unknown\n" in result.stdout

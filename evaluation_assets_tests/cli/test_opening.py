@@ -51,7 +51,7 @@ def test_print_opens_nothing(home: Path) -> None:
         (["weak"], "'weak' has no report in .*; did you mean 'week'?"),
         (["other-thing"], "evaluate it first"),
         (["week", "lamps/rod"], "did you mean 'lamps/red'?"),
-        (["week", "zzz"], "has no trajectory 'zzz'; it has 2"),
+        (["week", "zzz"], "has no run 'zzz'; it has 2"),
     ],
 )
 def test_what_is_not_there_is_refused_with_what_to_do(home: Path, arguments: list[str], message: str) -> None:

@@ -37,7 +37,7 @@ def test_a_dry_run_shows_what_would_be_sent_and_sends_nothing(tmp_path: Path) ->
         done = sinks(home, "send", "d", "--dry-run")
         assert (done.exit_code, done.output) == (
             0,
-            "tracking: 11 scores would be sent, 0 already there, 4 scores of 1 trajectory without a trace ID, "
+            "tracking: 11 scores would be sent, 0 already there, 4 scores of 1 run without a trace ID, "
             "3 clip scores without a span\n",
         )
     assert store.assessments == {}

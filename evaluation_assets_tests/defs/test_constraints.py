@@ -34,7 +34,7 @@ def test_violations_block_after_the_report_that_shows_them(
     assert {"constraints_hold", "constraint_warnings"} <= failed_checks(result)
     (held,) = [c for c in result.get_asset_check_evaluations() if c.check_name == "constraints_hold"]
     assert (held.severity, held.blocking) == (dg.AssetCheckSeverity.ERROR, True)
-    assert "identity_first in 1 trajectory" in (held.description or "")
+    assert "identity_first in 1 run" in (held.description or "")
     assert held.metadata["report"].value == "https://reports.example.com/support/report.html#constraints"
     (warned,) = [c for c in result.get_asset_check_evaluations() if c.check_name == "constraint_warnings"]
     assert (warned.severity, warned.blocking) == (dg.AssetCheckSeverity.WARN, False)

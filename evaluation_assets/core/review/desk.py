@@ -73,7 +73,7 @@ class ReviewDesk:
         except ValidationError as problem:
             raise InvalidLabel(str(faults_of(problem)[0])) from None
         if unknown := [label.trajectory_id for label in given if label.trajectory_id not in self.trajectories]:
-            raise InvalidLabel(f"{self.drop} has no trajectory {unknown[0][:200]!r}")
+            raise InvalidLabel(f"{self.drop} has no run {unknown[0][:200]!r}")
         with self.home.edits(self.file):
             known, others = self._read()
             for label in given:

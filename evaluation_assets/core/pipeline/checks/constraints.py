@@ -26,8 +26,8 @@ def constraints_hold(results: Stored, severity: Severity) -> Finding:
         if len(named) < _NAMED:
             place = "" if row["clip_index"] is None else f", clip {row['clip_index']}"
             named.append(f"{row['trajectory_id']}{place}: {row['constraint']}: {row['message']}")
-    said = [f"{name} in {counted(count, 'trajectory')}" for name, count in failed.most_common()]
-    said += [f"{name} could not be checked in {counted(count, 'trajectory')}" for name, count in unchecked.items()]
+    said = [f"{name} in {counted(count, 'run')}" for name, count in failed.most_common()]
+    said += [f"{name} could not be checked in {counted(count, 'run')}" for name, count in unchecked.items()]
     return Finding(
         not said,
         f"Violated: {'; '.join(said)}." if said else f"All constraints with severity {severity} hold.",

@@ -9,7 +9,7 @@ from evaluation_assets.core.text.counted import counted, percent
 
 NOT_FITTED = (
     "The cascade is not fitted, so its errors have no bound and every judge is asked about everything. Label some "
-    "trajectories and run: evaluation-assets cascade fit DROP..."
+    "runs and start: evaluation-assets cascade fit DROP..."
 )
 """What is said where there is no cascade.json."""
 

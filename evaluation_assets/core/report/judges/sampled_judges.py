@@ -32,7 +32,7 @@ class SampledMean(BaseModel):
         """In words: `0.612 on clips of 21 of 100 trajectories; on all of them 0.571 to 0.653 (95% CI)`."""
         what = "clips of " if self.level == "clip" else ""
         interval = "" if self.ci_low is None else f"; on all of them {self.ci_low:.3f} to {self.ci_high:.3f} (95% CI)"
-        return f"{self.mean:.3f} on {what}{self.n_scored} of {self.n_trajectories} trajectories{interval}"
+        return f"{self.mean:.3f} on {what}{self.n_scored} of {self.n_trajectories} runs{interval}"
 
 
 def sampled_means(

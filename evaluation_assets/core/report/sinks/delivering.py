@@ -37,12 +37,12 @@ def left_out(counts: Counts) -> list[str]:
     """What cannot be sent, in words."""
     said = []
     if counts.without_trace:
-        trajectories = counted(counts.trajectories_without_trace, "trajectory")
+        trajectories = counted(counts.trajectories_without_trace, "run")
         said.append(f"{counted(counts.without_trace, 'score')} of {trajectories} without a trace ID")
     if counts.without_span:
         said.append(f"{counted(counts.without_span, 'clip score')} without a span")
     if counts.repeated:
-        said.append(f"{counted(counts.repeated, 'score')} of a trace that another trajectory has")
+        said.append(f"{counted(counts.repeated, 'score')} of a trace that another run has")
     return said
 
 

@@ -95,6 +95,6 @@ def constraint_lines(summary: ConstraintsSummary) -> Iterator[tuple[str, str]]:
 def in_words(one: ConstraintSummary) -> str:
     """How often a constraint is violated, of the trajectories that it is about."""
     about = one.passed + one.failed + one.not_checked
-    said = [f"violated in {one.failed:,} of {counted(about, 'trajectory')}"] if one.failed else []
-    said += [f"not checked in {counted(one.not_checked, 'trajectory')}: {one.unchecked}"] if one.not_checked else []
-    return "; ".join(said) or f"holds in {counted(about, 'trajectory')}"
+    said = [f"violated in {one.failed:,} of {counted(about, 'run')}"] if one.failed else []
+    said += [f"not checked in {counted(one.not_checked, 'run')}: {one.unchecked}"] if one.not_checked else []
+    return "; ".join(said) or f"holds in {counted(about, 'run')}"

@@ -25,14 +25,14 @@ def test_only_what_failed_with_this_severity_counts(tmp_path: Path) -> None:
     assert found.metadata == {"violating_trajectories": 0, "constraints": 0}
     found = constraints_hold(stored(tmp_path, CONSTRAINT_RESULTS, rows), "warn")
     assert (found.passed, found.severity) == (False, "warn")
-    assert found.description == "Violated: asks_first in 1 trajectory."
+    assert found.description == "Violated: asks_first in 1 run."
 
 
 def test_violations_are_named_with_their_place_and_what_was_not_checked_does_not_hold(tmp_path: Path) -> None:
     rows = [row("a", "failed", clip=2), row("b", "failed"), row("b", "not_checked", constraint="cites")]
     found = constraints_hold(stored(tmp_path, CONSTRAINT_RESULTS, rows), "error")
     assert not found.passed
-    assert found.description == "Violated: asks_first in 2 trajectories; cites could not be checked in 1 trajectory."
+    assert found.description == "Violated: asks_first in 2 runs; cites could not be checked in 1 run."
     assert found.metadata["violating_trajectories"] == 2
     assert found.metadata["first"][0] == "a, clip 2: asks_first: it did not ask"
     assert found.metadata["first"][1] == "b: asks_first: it did not ask"

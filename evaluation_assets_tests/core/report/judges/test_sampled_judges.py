@@ -33,8 +33,6 @@ def test_a_sampled_judge_states_its_interval_over_all_trajectories(tmp_path: Pat
     assert by_hand.low is not None and by_hand.high is not None
     ends = (max(0.0, by_hand.low), min(1.0, by_hand.high))
     assert (clip["mean"], clip["ci_low"], clip["ci_high"]) == pytest.approx((by_hand.mean, *ends))
-    assert (
-        f"sample some        {clip['mean']:.3f} on clips of {clip['n_scored']} of {total} trajectories" in done.stdout
-    )
+    assert f"sample some        {clip['mean']:.3f} on clips of {clip['n_scored']} of {total} runs" in done.stdout
     for name in ("report.html", "report.md"):
         assert "on clips of" in (installed.reports(SAMPLE.stem) / name).read_text("utf-8")

@@ -162,7 +162,7 @@ def test_what_cannot_be_sent_is_counted(home: Installation) -> None:
     sink = MlflowSinkSettings(type="mlflow", tracking_uri="http://localhost:1", levels=("trajectory", "clip"))
     tally = Consignment(home, "d", "none", sink, ["sonnet"], outcome).preview()
     assert str(tally) == (
-        "11 sent, 0 already there, 4 scores of 1 trajectory without a trace ID, 3 clip scores without a span"
+        "11 sent, 0 already there, 4 scores of 1 run without a trace ID, 3 clip scores without a span"
     )
     assert not home.table("d", "deliveries", "none").exists
 

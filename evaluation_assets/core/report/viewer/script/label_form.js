@@ -6,7 +6,7 @@ import { labelOf, labelWord, setLabel } from "./labels.js";
 
 /** The form of a trajectory, or of one of its clips. `keys` are those of pass and fail. */
 export function labelForm(trajectory, clip, keys) {
-  const about = clip === null ? "the trajectory" : `clip ${clip}`;
+  const about = clip === null ? "the run" : `clip ${clip}`;
   const choice = (value, key) =>
     element("button", { type: "button", "data-label": value, title: `${about}: ${value} (${key})`, onclick: () => toggleLabel(trajectory, clip, value) }, value);
   const form = element(

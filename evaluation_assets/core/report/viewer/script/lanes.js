@@ -16,7 +16,7 @@ export function lanes(trajectory, items) {
   const width = shown.at(-1).end;
   return element(
     "section",
-    { class: "lanes agent-lanes", "aria-label": "Agents over the course of the trajectory" },
+    { class: "lanes agent-lanes", "aria-label": "Agents over the course of the run" },
     agents.map((agent) =>
       element("div", { class: "lane" }, element("span", { class: laneOf(trajectory, agent.id) }, name(agent.name ?? agent.id)), lane(trajectory, agent, shown, width)),
     ),

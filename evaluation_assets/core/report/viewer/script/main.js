@@ -19,8 +19,8 @@ const KEYS = {
   "k": ["previous step", () => move(-1)],
   "e": ["next failed call", () => move(1, isError)],
   "E": ["previous failed call", () => move(-1, isError)],
-  "]": ["next trajectory of the table or queue", () => beside(1)],
-  "[": ["previous trajectory of the table or queue", () => beside(-1)],
+  "]": ["next run of the table or queue", () => beside(1)],
+  "[": ["previous run of the table or queue", () => beside(-1)],
   "p": ["label: pass (again: remove)", () => labelShown("pass", false)],
   "f": ["label: fail (again: remove)", () => labelShown("fail", false)],
   "P": ["label the clip of this step: pass", () => labelShown("pass", true)],
@@ -93,7 +93,7 @@ function showSection(section) {
 function open(id) {
   const row = byId.get(id);
   if (row === undefined) {
-    fill(views.run, element("p", {}, "This report has no such trajectory. It may have been removed by a rule, or renamed by another run."));
+    fill(views.run, element("p", {}, "This report has no such run. It may have been removed by a rule, or renamed in another evaluation."));
     return;
   }
   const list = isReview() ? queued() : listed().some((one) => one.id === id) ? listed() : index.rows;
@@ -146,7 +146,7 @@ function showLabelsView() {
   fill(
     views.labels,
     element("h1", {}, "Labels"),
-    element("p", {}, `Labels in this browser: ${count(labelled())} of ${index.rows.length === 1 ? "1 trajectory" : `${count(index.rows.length)} trajectories`}${labelledClips() > 0 ? `, ${counted(labelledClips(), "clip")}` : ""}.`),
+    element("p", {}, `Labels in this browser: ${count(labelled())} of ${counted(index.rows.length, "run")}${labelledClips() > 0 ? `, ${counted(labelledClips(), "clip")}` : ""}.`),
     isServed() && element("p", { role: "status" }, `Labels are written to ${desk.file} as you give them. ${deskState()}`),
     element("p", {}, element("label", { for: "annotator" }, "Your name "), annotator, " ", element("button", { type: "button", id: "download-labels", onclick: download }, "Download labels")),
     element("p", { class: "note" }, "Put the file into the folder labels/ of the installation. The next overview run compares the judges with it."),

@@ -55,7 +55,7 @@ export function showReview(container) {
     element("h1", {}, "Review queue"),
     element("p", {}, queue.length === 0 ? "The queue is empty." : `${count(done)} of ${count(queue.length)} are labelled. `, next && element("a", { href: reviewAddress(next.id), id: "next-review" }, done === 0 ? "Start with the first" : "Go on with the next")),
     element("p", { class: "note" }, "Scores, outcomes and reasons are hidden until you have labelled a trajectory."),
-    queue.length > 0 && element("div", { class: "scroll" }, element("table", { class: "runs" }, element("thead", {}, element("tr", {}, ["Trajectory", "Your label", "Why it is in the queue"].map((title) => element("th", { scope: "col" }, title)))), element("tbody", {}, queue.map(queueRow)))),
+    queue.length > 0 && element("div", { class: "scroll" }, element("table", { class: "runs" }, element("thead", {}, element("tr", {}, ["Run", "Your label", "Why it is in the queue"].map((title) => element("th", { scope: "col" }, title)))), element("tbody", {}, queue.map(queueRow)))),
   );
 }
 

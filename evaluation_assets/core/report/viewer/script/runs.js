@@ -1,7 +1,7 @@
 // The runs table: one row a trajectory, with a query, an order and columns of choice, all in the address.
 
 import { address, addressOf, replaceAddress } from "./address.js";
-import { count, dollars, element, figure, fill, name, seconds } from "./dom.js";
+import { count, counted, dollars, element, figure, fill, name, seconds } from "./dom.js";
 import { CHANGE } from "./pairs.js";
 import { labelOf } from "./labels.js";
 import { outcomeOf, parsed } from "./query.js";
@@ -141,7 +141,7 @@ function drawControls(unknown) {
     ),
   );
   parts.columns.open = isOpen;
-  const all = rows.length === 1 ? "1 trajectory" : `${count(rows.length)} trajectories`;
+  const all = counted(rows.length, "run");
   const found = selection.length === rows.length ? all : `${count(selection.length)} of ${all}`;
   parts.status.textContent = unknown.length === 0 ? found : `${found}. Searched as text, because it is no condition: ${unknown.join(" ")}`;
 }
@@ -157,7 +157,7 @@ function toggleColumn(key) {
 }
 
 function drawTable(shown) {
-  const columns = [["id", { title: "Trajectory" }], ...state.columns.map((key) => [key, COLUMNS[key]])];
+  const columns = [["id", { title: "Run" }], ...state.columns.map((key) => [key, COLUMNS[key]])];
   const head = columns.map(([key, column]) =>
     element(
       "th",
@@ -180,7 +180,7 @@ function drawTable(shown) {
   fill(
     parts.table,
     selection.length === 0
-      ? element("p", {}, "No trajectory matches. Remove a condition, or press Escape in the search field to clear it.")
+      ? element("p", {}, "No run matches. Remove a condition, or press Escape in the search field to clear it.")
       : element("table", { class: "runs" }, element("thead", {}, element("tr", {}, head)), element("tbody", {}, body)),
     left > 0 && element("button", { type: "button", class: "more-rows", onclick: () => drawTable(shown + SHOWN) }, `Show ${count(Math.min(left, SHOWN))} more of ${count(left)} rows`),
   );

@@ -124,9 +124,9 @@ function heading() {
     element(
       "p",
       { class: "kind" },
-      before && element("a", { href: beside(before.id), title: "Previous trajectory ([)" }, "← previous "),
+      before && element("a", { href: beside(before.id), title: "Previous run ([)" }, "← previous "),
       place >= 0 && `${count(place + 1)} of ${count(list.length)} ${isReview() ? "in the review queue " : ""}`,
-      after && element("a", { href: beside(after.id), title: "Next trajectory (])" }, "next →"),
+      after && element("a", { href: beside(after.id), title: "Next run (])" }, "next →"),
     ),
     element("h1", {}, name(row.id)),
     element("dl", { class: "about" }, Object.entries(facts()).map(([title, value]) => element("div", {}, element("dt", {}, title), " ", element("dd", {}, name(value))))),
@@ -136,7 +136,7 @@ function heading() {
     trajectory.agents.filter((agent) => agent.system).map((agent) =>
       element("details", { class: "given" }, element("summary", {}, "System prompt of ", name(agent.name ?? agent.id)), content(agent.system)),
     ),
-    blind ? element("p", { class: "note" }, "Outcome, scores and verdicts appear once you have labelled this trajectory.") : verdictList("Verdicts on the whole trajectory", trajectory.verdicts),
+    blind ? element("p", { class: "note" }, "Outcome, scores and verdicts appear once you have labelled this run.") : verdictList("Verdicts on the whole run", trajectory.verdicts),
     !blind && trajectory.findings.length > 0 && issues(trajectory, "Findings", trajectory.findings, (one) => [one.title, one.severity, one.evidence]),
     !blind && trajectory.claims.length > 0 && issues(trajectory, "Claims", trajectory.claims, (one) => [one.verdict.replace("_", " "), one.by, one.claim], false),
     !blind && trajectory.violations.length > 0 && issues(trajectory, "Violated constraints", trajectory.violations, violation),
