@@ -1,5 +1,6 @@
 """Print output safely: names and messages from files must not control a terminal or a CI system."""
 
+import re
 import shutil
 import sys
 import textwrap
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _TEXT_FROM = 21
 """Column in which the texts of labels start."""
+_COLUMN = re.compile(r"(?<=\S) {2,}")
+"""What is between two columns of a line."""
 _SAID_FAILURES = 2
 _COUNTS_EVERY_S = 0.5
 
@@ -27,6 +30,24 @@ def echo(*lines: str, err: bool = False) -> None:
     """Print lines to stdout or stderr. Line breaks inside a line come from files and are removed."""
     for line in lines:
         click.echo(for_terminal(" ".join(line.splitlines())), err=err)
+
+
+def echo_wrapped(*lines: str, err: bool = False) -> None:
+    """Print lines, on a terminal wrapped at blanks, so that what goes on stands below the line's last column."""
+    width = shutil.get_terminal_size().columns if (sys.stderr if err else sys.stdout).isatty() else 0
+    for line in lines:
+        text = for_terminal(" ".join(line.splitlines()))
+        click.echo("\n".join(_wrapped(text, width)) if width else text, err=err)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    indent = len(text) - len(text.lstrip(" -"))
+    columns = [match.end() for match in _COLUMN.finditer(text) if match.end() <= width // 2]
+    hanging = " " * (columns[-1] if columns else indent + (0 if "-" in text[:indent] else 2))
+    wrapped = textwrap.wrap(
+        text, max(width, 20), subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False
+    )
+    return wrapped or [""]
 
 
 def echo_fact(label: str, text: str) -> None:
