@@ -14,7 +14,7 @@ from evaluation_assets.cli.evaluated import refuse_without_drops
 from evaluation_assets.cli.groups import group_line
 from evaluation_assets.cli.opening import write_list
 from evaluation_assets.cli.options import text_or_json, with_panel
-from evaluation_assets.cli.output import echo, echo_wrapped, refuse_run, warn
+from evaluation_assets.cli.output import echo, refuse_run, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.gating.drift import CUSUM_LIMIT
 from evaluation_assets.core.intake.copying.folders import prepare
@@ -99,13 +99,13 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
             click.echo(json.dumps(rows if len(tables) > 1 else rows[tables[0]], indent=1))
         elif len(tables) > 1:
             echo(*_lost(lost))
-            echo_wrapped(*_overview(home, rows))
+            echo(*_overview(home, rows))
             echo(f"As a page, with a search of runs: {write_list(home)}", err=True)
         else:
-            echo_wrapped(*_TEXTS[tables[0]](home, rows[tables[0]]))
+            echo(*_TEXTS[tables[0]](home, rows[tables[0]]))
         for check in failed:
             said = f"{check.asset_key.to_user_string()}: {check.check_name}: {check.description}"
-            echo_wrapped(f"{'check failed (blocks)' if check.blocking else 'warning'}: {said}", err=True)
+            echo(f"{'check failed (blocks)' if check.blocking else 'warning'}: {said}", err=True)
         sys.exit(1 if blocked else 0)
 
     return show

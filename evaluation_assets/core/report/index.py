@@ -1,6 +1,6 @@
 """The list of all reports of an installation, with its failure groups and a search of its runs, as a page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from urllib.parse import quote
@@ -46,7 +46,7 @@ class ListedReport(Frozen):
     drop: str
     headline: Headline
     sidecar: _Sidecar
-    participants: dict[str, str] = {}
+    participants: Mapping[str, str] = {}
     trajectories_total: int
     tasks_total: int | None = None
     gate: _Gate | None = None
