@@ -351,6 +351,33 @@ def test_review_writes_labels_as_they_are_given_and_shows_them_again(browser: "B
     file.unlink()
 
 
+def test_a_comment_that_is_half_typed_outlives_a_reload(browser: "Browser", report: Path) -> None:
+    """It was kept when the field was left, so a reload lost it."""
+    file = report.parents[2] / "labels" / "hostile-cy.jsonl"
+    with reviewing(report.parents[2], "--annotator", "cy") as address:
+        opened = browser.new_page()
+        opened.goto(address)
+        opened.wait_for_selector("#next-review")
+        for key, comment in (("", "first"), ("f", "and more")):
+            opened.keyboard.press("]")
+            opened.wait_for_selector("#view-run .item")
+            if key:
+                opened.keyboard.press(key)
+            opened.keyboard.press("n")
+            opened.keyboard.type(comment)
+            opened.wait_for_function(
+                "() => /Saved/.test(document.querySelector('#view-run [role=status]').textContent)"
+            )
+            opened.reload()
+            opened.wait_for_selector("#view-run .item")
+            typed = opened.locator("#view-run .label-form[data-clip=''] [data-field=comment]")
+            assert typed.input_value() == comment
+        (line,) = map(json.loads, file.read_text().splitlines())
+        assert (line["label"], line["comment"]) == ("fail", "and more")
+        opened.close()
+    file.unlink()
+
+
 def test_review_shows_a_page_of_another_site_nothing(report: Path) -> None:
     """Neither under the name of that site, nor the folder of the report without the page's address."""
     with reviewing(report.parents[2], "--annotator", "eve") as address:

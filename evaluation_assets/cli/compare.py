@@ -81,7 +81,10 @@ def _compare_metrics(home: Installation, baseline: str, current: str, format_nam
         comparison = compared(evaluated[baseline], evaluated[current])
     except EvaluationError as problem:
         refuse(str(problem))
-    click.echo(comparison.outcome.model_dump_json(indent=2) if format_name == "json" else comparison.summary())
+    if format_name == "json":
+        click.echo(comparison.outcome.model_dump_json(indent=2))
+    else:
+        echo(*comparison.summary().splitlines())
 
 
 def _lines(preference: Preference, baseline: str, current: str, judge: str) -> Iterator[str]:

@@ -33,9 +33,6 @@ from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_
 _LONGEST = 400
 """Characters shown of a text without `--full`."""
 
-_DEPTH = 3
-"""Parts after `drop` from which an address is of a part of the drop, as in `drop/tools/search/n_clips`."""
-
 _HEADLINE = "drop/headline/"
 
 _CLIP = ("clip_index", "tool_type", "start", "end")
@@ -165,8 +162,7 @@ def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:
     shown = [each for each in document["figures"] if full or document["trajectory"] or _is_main(each["address"])]
     for figure in sorted(shown, key=lambda each: not each["address"].startswith(_HEADLINE)):
         yield f"{figure['address']} = {_number(figure['value'])}"
-        yield f"  {figure['formula']}"
-        yield f"  from {figure['rows']}"
+        yield f"  {figure['formula']}; from {figure['rows']}"
     if left := len(document["figures"]) - len(shown):
         yield f"{counted(left, 'more figure')}, of tools, criteria and other sections: --full prints them"
     for verdict in document.get("verdicts", ()):
@@ -177,8 +173,8 @@ def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:
 
 
 def _is_main(place: str) -> bool:
-    """Whether a figure is of the drop as a whole, not of a part of it such as a tool, or of a histogram."""
-    return place.startswith(_HEADLINE) or (place.count("/") < _DEPTH and "/tenths/" not in place)
+    """Whether a figure is of the headline, a total of the drop, or a mean over it."""
+    return place.startswith(_HEADLINE) or place.count("/") == 1 or (place.count("/") == 2 and place.endswith("/mean"))
 
 
 def _verdict_lines(verdict: Mapping[str, Any], clips: Sequence[Mapping[str, Any]], full: bool) -> Iterator[str]:
@@ -208,8 +204,9 @@ def _verdict_lines(verdict: Mapping[str, Any], clips: Sequence[Mapping[str, Any]
         ("prompt", verdict["prompt"] or (verdict["ledger_key"] and _OTHER_PROMPT)),
         ("reply", verdict["reply"]),
     ):
-        if value:
-            yield f"  {name:10} {value if full or len(value) <= _LONGEST else _cut(value)}"
+        value = value or ""
+        for number, line in enumerate((value if full or len(value) <= _LONGEST else _cut(value)).splitlines()):
+            yield f"  {'' if number else name:10} {line}"
 
 
 def _source_lines(source: Mapping[str, Any]) -> Iterator[str]:

@@ -76,7 +76,11 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: str | Non
         refuse("give a drop, or use --calibrate")
     check_evaluated(home, drop)
     outcome = _outcome(home, panel, drop, file)
-    click.echo(FORMATS[form](outcome, home.report_address(drop)))
+    text = FORMATS[form](outcome, home.report_address(drop))
+    if form == "text":
+        echo(*text.splitlines())
+    else:
+        click.echo(text)
     sys.exit(1 if outcome.verdict in settings.gate.blocks or outcome.judges_changed else 0)
 
 

@@ -3,6 +3,7 @@
 import getpass
 import json
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,7 +47,7 @@ def list_groups(home: Installation, panel: Panel, format_name: str) -> None:
     elif not rows:
         echo("no failure group: no run of an evaluated drop has a finding")
     else:
-        echo(*map(_line, rows))
+        echo(*map(group_line, rows))
     sys.exit(1 if any(row["state"] == "reopened" for row in rows) else 0)
 
 
@@ -56,7 +57,7 @@ def list_groups(home: Installation, panel: Panel, format_name: str) -> None:
 def show_group(group: str, home: Installation, panel: Panel) -> None:
     """Show a group: how many runs of each drop have it, versions, and examples."""
     row = known_group(updated_groups(home, panel), group)
-    echo(_line(row))
+    echo(group_line(row))
     echo(f"  share         {percent(row['share'])}, 95% CI {percent(row['ci_low'])} to {percent(row['ci_high'])}")
     echo(f"  first seen    {plain(row['first_drop'])}", f"  last seen     {plain(row['last_drop'])}")
     echo(f"  versions      {plain(', '.join(row['versions'])) or 'unknown'}")
@@ -164,6 +165,7 @@ def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:
     return matching[0]
 
 
-def _line(row: dict[str, Any]) -> str:
+def group_line(row: Mapping[str, Any]) -> str:
+    """A group in one line, as lists have it."""
     share = f"{runs_of_tasks(row['n_runs'], row['n_tasks'])}, {percent(row['share'])}"
     return f"{row['group_id']}  {row['state']:<12}  {row['severity']:<6}  {share}  {plain(row['name'])}"

@@ -24,7 +24,7 @@ SECTIONS = {
         "groups": (f"{_HERE}.groups:group_commands", "List failure groups, and keep their states and names."),
         "overview": (
             f"{_HERE}.overview:overview",
-            "Show findings, leaderboard, judges, pass rates, panels and drift.",
+            "Show the last drops, and what fails again and again.",
         ),
         "explain": (f"{_HERE}.explain:explain", "Show what a figure of a report comes from."),
         "leaderboard": (f"{_HERE}.overview:leaderboard", "Rank agents and versions on the tasks that all of them did."),

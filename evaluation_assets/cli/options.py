@@ -53,14 +53,17 @@ class WholeRange(click.IntRange):
 
 
 class OutputFile(click.Path):
-    """A file to write; `-` is standard output."""
+    """A file to write; `-` is standard output, and a symbolic link what it leads to."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Parse a path."""
-        return super().convert("/dev/stdout" if value == "-" else value, param, ctx)
+        path = Path(os.fsdecode(super().convert("/dev/stdout" if value == "-" else value, param, ctx)))
+        from evaluation_assets.core.lake.staging import is_stream
+
+        return path.resolve() if path.is_symlink() and not is_stream(path) else path
 
 
 class InputPath(click.Path):

@@ -1,5 +1,6 @@
 """Print output safely: names and messages from files must not control a terminal or a CI system."""
 
+import re
 import shutil
 import sys
 import textwrap
@@ -17,24 +18,43 @@ from evaluation_assets.core.text.plain_text import for_terminal
 if TYPE_CHECKING:
     from evaluation_assets.runs.outcomes import Line
 
-_TEXT_FROM = 21
-"""Column in which the texts of labels start."""
+_COLUMN = re.compile(r"(?<=\S) {2,}")
+"""What is between two columns of a line."""
+_COMMAND = "evaluation-assets "
 _SAID_FAILURES = 2
 _COUNTS_EVERY_S = 0.5
 
 
 def echo(*lines: str, err: bool = False) -> None:
-    """Print lines to stdout or stderr. Line breaks inside a line come from files and are removed."""
+    """Print lines to stdout or stderr. Line breaks inside a line come from files and are removed.
+
+    On a terminal, a line is wrapped at blanks, and goes on below its last column. One with a command stays whole, so
+    that it can be copied.
+    """
+    width = shutil.get_terminal_size().columns if (sys.stderr if err else sys.stdout).isatty() else 0
     for line in lines:
-        click.echo(for_terminal(" ".join(line.splitlines())), err=err)
+        text = for_terminal(" ".join(line.splitlines()))
+        whole = len(text) <= width or not width or _COMMAND in text
+        click.echo(text if whole else "\n".join(_wrapped(text, width)), err=err)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    begins = len(text) - len(text.lstrip(" -"))
+    columns = [match.end() for match in _COLUMN.finditer(text) if match.end() <= width // 2]
+    hanging = columns[-1] if columns else begins if "-" in text[:begins] else begins + 2
+    return textwrap.wrap(
+        text[begins:],
+        max(width, 20),
+        initial_indent=text[:begins],
+        subsequent_indent=" " * hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def echo_fact(label: str, text: str) -> None:
-    """Print a label with its text, which is wrapped beside it on a terminal."""
-    width = shutil.get_terminal_size().columns - _TEXT_FROM if sys.stdout.isatty() else 0
-    lines = textwrap.wrap(text, max(width, 20), break_long_words=False, break_on_hyphens=False) if width else [text]
-    for number, line in enumerate(lines):
-        echo(f"  {'' if number else label:<18} {line}")
+    """Print a label with its text."""
+    echo(f"  {label:<18} {text}")
 
 
 def print_lines(lines: Iterable["Line"]) -> None:

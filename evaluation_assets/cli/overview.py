@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evaluation_assets.cli.evaluated import refuse_without_drops
+from evaluation_assets.cli.groups import group_line
 from evaluation_assets.cli.opening import write_list
 from evaluation_assets.cli.options import text_or_json, with_panel
 from evaluation_assets.cli.output import echo, refuse_run, warn
 from evaluation_assets.cli.previews import silence_previews
+from evaluation_assets.core.gating.drift import CUSUM_LIMIT
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.report.findings.finding_counts import finding_counts
 from evaluation_assets.core.report.gate.gate_formats import aligned
+from evaluation_assets.core.report.index import listed_reports
 from evaluation_assets.core.report.judges.panels import panel_rows
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.system.installation import Installation
@@ -39,28 +43,17 @@ FINDINGS = "finding_counts"
 GIVEN_UP = "drops_given_up"
 """No table: what the sensor `new_drops` remembers."""
 
-SHOWN = {
-    GIVEN_UP: ("drop", "lost_runs", "run_again"),
-    FINDINGS: ("drop", "severity", "kind", "runs", "n_runs"),
-    "leaderboard": (),  # `_ranks`
-    "judge_cards": (
-        "judge",
-        "criterion",
-        "n_labels",
-        "kappa",
-        "kappa_low",
-        "kappa_high",
-        "bias",
-        "adopted",
-        "gives_in_to",
-        "may_gate",
-    ),
-    "pass_rates": ("drop", "judge", "raw", "corrected", "ci_low", "ci_high", "n_subjects", "n_labels"),
-    PANELS: ("drop", "level", "criterion", "n_judges", "effective_judges", "alpha", "n_subjects"),
-    "failure_groups": ("group_id", "name", "state", "severity", "n_runs", "n_tasks", "share", "last_drop"),
-    "drift": ("suite", "metric", "night", "z", "cusum", "e_value", "alarm"),
-}
+ALL = (GIVEN_UP, FINDINGS, "leaderboard", "judge_cards", "pass_rates", PANELS, "failure_groups", "drift")
+"""The tables of `overview` as JSON."""
+
+_CARDS = (
+    "judge", "criterion", "n_labels", "kappa", "kappa_low", "kappa_high", "bias", "adopted", "gives_in_to", "may_gate",
+)  # fmt: skip
+_RATES = ("drop", "judge", "raw", "corrected", "ci_low", "ci_high", "n_subjects", "n_labels")
 """Columns on the terminal; JSON has all."""
+
+_LISTED = 10
+"""Maximum number of drops, and of failure groups, in the overview on the terminal."""
 
 _RARE = frozenset({"adopted", "gives_in_to", "effective_judges"})
 """Columns that are left out where no row has a value."""
@@ -71,14 +64,19 @@ _WIDEST = 60
 _LEAST = 1e-9
 """Above it a value is no rounding error, and not shown as 0: a verdict often costs less than a tenth of a cent."""
 
+_NOT_LABELLED = "no run is labelled; `review DROP` labels runs"
 _EMPTY = {
-    "judge_cards": "no run is labelled; `review DROP` labels runs",
-    "pass_rates": "no run is labelled; `review DROP` labels runs",
-    PANELS: "no drop was scored by several judges",
+    "leaderboard": "nothing to rank: no drop belongs to a suite; `evaluate FILE --as SUITE/NAME` puts one into a suite",
+    "judge_cards": _NOT_LABELLED,
+    "drift": "nothing to test: no drop of a suite was evaluated after its baseline",
 }
 """What is said of a table without rows on the terminal."""
 
-NEEDED = {"leaderboard": ["leaderboard"], "judge_cards": ["labels", "judge_cards"], "drift": ["drift"]}
+NEEDED = {
+    "leaderboard": ["leaderboard"],
+    "judge_cards": ["labels", "judge_cards", "pass_rates"],
+    "drift": ["drift"],
+}
 """Assets to materialise for a table."""
 
 
@@ -91,8 +89,7 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
             prepare(home)
         lost = _given_up(home) if is_there and GIVEN_UP in tables else []
         if not home.drops_with("task_metrics"):
-            if lost:
-                click.echo(_as_text(GIVEN_UP, lost))
+            echo(*_lost(lost))
             refuse_without_drops(home)
         failed = _materialise(home, panel, tables)
         blocked = [check for check in failed if check.blocking]
@@ -100,20 +97,21 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
         rows = {table: list(made[table]() if table in made else home.whole_table(table).rows()) for table in tables}
         if format_name == "json":
             click.echo(json.dumps(rows if len(tables) > 1 else rows[tables[0]], indent=1))
+        elif len(tables) > 1:
+            echo(*_lost(lost))
+            echo(*_overview(home, rows))
+            echo(f"As a page, with a search of runs: {write_list(home)}", err=True)
         else:
-            shown = [table for table in tables if table != GIVEN_UP or lost]
-            if len(tables) > 1:
-                echo(f"as a page, with a search of runs: {write_list(home)}", err=True)
-            click.echo("\n\n".join(_as_text(table, rows[table]) for table in shown))
+            echo(*_TEXTS[tables[0]](home, rows[tables[0]]))
         for check in failed:
             said = f"{check.asset_key.to_user_string()}: {check.check_name}: {check.description}"
-            click.echo(plain(f"{'check failed (blocks)' if check.blocking else 'warning'}: {said}"), err=True)
+            echo(f"{'check failed (blocks)' if check.blocking else 'warning'}: {said}", err=True)
         sys.exit(1 if blocked else 0)
 
     return show
 
 
-overview = _command("overview", list(SHOWN), "Show findings, leaderboard, judges, pass rates, panels and drift.")
+overview = _command("overview", ALL, "Show the last drops, and what fails again and again.")
 leaderboard = _command("leaderboard", ["leaderboard"], "Rank agents and versions on the tasks that all of them did.")
 judges = _command("judges", ["judge_cards"], "Compare each judge with human labels.")
 drift = _command("drift", ["drift"], "Test for a lasting decrease since each suite's baseline.")
@@ -155,26 +153,91 @@ def _materialise(home: Installation, panel: Panel, tables: Sequence[str]) -> "li
     return failed
 
 
-def _as_text(table: str, rows: Sequence[dict[str, Any]]) -> str:
-    title = table.replace("_", " ")
-    if table == "pass_rates":  # without labels there is nothing to correct; JSON has all
-        rows = [row for row in rows if row["n_labels"]]
-    if table == PANELS:  # nothing was scored by several judges; JSON has all
-        rows = [row for row in rows if row["n_subjects"]]
+def _overview(home: Installation, rows: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[str]:
+    """The last drops with their results, the gravest failure groups, and the commands that show more."""
+    reports = listed_reports(home)
+    yield f"{counted(len(reports), 'drop')}, the newest first"
+    width = max((len(plain(report.drop)) for report in reports[:_LISTED]), default=0)
+    for report in reports[:_LISTED]:
+        gate = "" if report.gate is None else f"  gate: {report.gate.verdict}"
+        yield f"  {plain(report.drop):<{min(width, _WIDEST)}}  {plain(report.headline.short)}{gate}"
+    yield from _left_out(len(reports), "the page lists all")
+    groups = rows["failure_groups"]
+    yield ""
+    yield f"{counted(len(groups), 'failure group')}, the gravest first" if groups else "no failure group"
+    yield from (f"  {group_line(group)}" for group in groups[:_LISTED])
+    yield from _left_out(len(groups), "`groups list` shows all")
+    yield ""
+    more = ["open DROP", *(name for name, table in _MORE.items() if rows[table])]
+    yield f"More: {', '.join(f'`{name}`' for name in more)}"
+
+
+def _left_out(count: int, where: str) -> Iterator[str]:
+    if count > _LISTED:
+        yield f"  and {count - _LISTED:,} more; {where}"
+
+
+def _lost(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The drops that were given up, each with the command that runs it again."""
+    if rows:
+        yield "drops given up, because each run was killed"
+    for row in rows:
+        yield f"  {row['drop']}, after {counted(row['lost_runs'], 'run')}; to run it again:"
+        yield f"    {row['run_again']}"
+    yield from [""] if rows else []
+
+
+def _leaderboard(_: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    yield from _ranks(rows) if rows else [f"leaderboard: {_EMPTY['leaderboard']}"]
+
+
+def _cards(home: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Judge cards, and the pass rates that labels correct."""
     if not rows:
-        return f"{title}: {_EMPTY.get(table, 'nothing yet')}"
-    if table == "leaderboard":
-        return "\n".join([title, *_ranks(rows)])
-    *narrow, last = [name for name in SHOWN[table] if name not in _RARE or any(row[name] for row in rows)]
+        yield f"judge cards: {_EMPTY['judge_cards']}"
+        return
+    yield from ("judge cards", *_table(_CARDS, rows))
+    if corrected := [row for row in home.whole_table("pass_rates").rows() if row["n_labels"]]:
+        yield from ("", "pass rates", *_table(_RATES, corrected))
+
+
+def _drift(home: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The state of both charts of each metric after the last drop, and when they alarm."""
+    if not rows:
+        yield f"drift: {_EMPTY['drift']}"
+        return
+    table = [("suite", "metric", "drops", "drift", "e-value", "CUSUM")]
+    for (suite, metric), own in groupby(rows, key=lambda row: (row["suite"], row["metric"])):
+        nights = list(own)
+        last = nights[-1]
+        charts = (f"{max(night['e_value'] for night in nights):.2f}", f"{last['cusum']:.2f}")
+        table.append((plain(suite), plain(metric), str(last["night"]), "yes" if last["alarm"] else "no", *charts))
+    yield from ("drift since the baseline", *aligned(table))
+    yield f"  e-value: the evidence for a lasting change for the worse; drift from {1 / _alpha(home):g} on."
+    yield f"  CUSUM: the decreases summed up, in standard errors; drift from {CUSUM_LIMIT:g} on."
+
+
+def _alpha(home: Installation) -> float:
+    return load_settings(home.gate_file).gate.alpha
+
+
+_TEXTS = {"leaderboard": _leaderboard, "judge_cards": _cards, "drift": _drift}
+_MORE = {"groups show ID": "failure_groups", "leaderboard": "leaderboard", "judges": "judge_cards", "drift": "drift"}
+"""Commands that show a table, for those that have rows."""
+
+
+def _table(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> list[str]:
+    *narrow, last = [name for name in columns if name not in _RARE or any(row[name] for row in rows)]
     cells = [
         [*narrow, last],
         *([*(beginning(_cell(row[name]), _WIDEST) for name in narrow), _cell(row[last])] for row in rows),
     ]
-    return "\n".join([title, *aligned(cells)])
+    return aligned(cells)
 
 
 def _ranks(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """The lines of the leaderboard: a heading for each metric of a suite, and below it the agents."""
+    yield "leaderboard"
     width = max(len(_agent(row)) for row in rows)
     for (suite, metric), own in groupby(rows, key=lambda row: (row["suite"], row["metric"])):
         ranked = list(own)

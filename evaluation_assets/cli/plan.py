@@ -11,7 +11,7 @@ from upath import UPath
 
 from evaluation_assets.cli.coding_agents import with_coding_agents_or_drops
 from evaluation_assets.cli.options import InputPath, preprocessing, with_format, with_judges
-from evaluation_assets.cli.output import counting, echo, warn
+from evaluation_assets.cli.output import counting, echo, refuse, warn
 from evaluation_assets.cli.quotes import print_calls, print_total
 from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
@@ -19,7 +19,7 @@ from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, scan
 from evaluation_assets.core.intake.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, judges_of
-from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.rubrics.model import load_rubrics, own_rubrics
 from evaluation_assets.core.judging.selection import Preset
 from evaluation_assets.core.models.strictest_limits import overruled_limits
 from evaluation_assets.core.pipeline.named_metrics import settings_of
@@ -72,6 +72,8 @@ def plan(
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     panel = (panel if preset is None else panel.with_preset(preset)).asking()
     canaries = settings_of(home, panel).canaries
+    if rubrics is not None and not own_rubrics(UPath(rubrics)):
+        refuse(f"{rubrics} has no rubrics; they are files <level>/<name>.yaml below it")
     asked = load_rubrics(home.rubrics if rubrics is None else UPath(rubrics))
     types = load_tool_types(home.tool_types)
     check_evaluators(panel)

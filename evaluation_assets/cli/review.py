@@ -33,7 +33,7 @@ def review(home: Installation, drop: str, annotator: str | None, port: int, only
     """Label the runs of a drop in a browser.
 
     The review queue opens; scores are hidden until you have labelled a run. Labels are written to the folder
-    labels/ of the home folder as you give them, until Ctrl-C. The next `overview` compares the judges with them.
+    labels/ of the home folder as you give them, until Ctrl-C. `judges` compares the judges with them.
     """
     name = unicodedata.normalize("NFC", getpass.getuser() if annotator is None else annotator.strip())
     if not re.fullmatch(r"[\w.@+-]{1,80}", name):
@@ -56,7 +56,7 @@ def review(home: Installation, drop: str, annotator: str | None, port: int, only
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            echo(f"{len(desk.labels())} labels are in {desk.file}. Next: {home.command('overview')}", err=True)
+            echo(f"{len(desk.labels())} labels are in {desk.file}. Next: {home.command('judges')}", err=True)
 
 
 class _Handler(FileHandler):

@@ -28,6 +28,12 @@ from evaluation_assets.resources.drop_run import DropRun
 LEVELS = (CLIP_VERDICTS, CATEGORY_VERDICTS, TRAJECTORY_VERDICTS, SESSION_VERDICTS)
 """The verdict tables that every judge has."""
 
+JUDGE_TAG = "judge"
+"""Tag of the assets of a judge, with its name: all levels of one judge are found and selected by it."""
+
+_LONGEST_TAG = 63
+"""Characters of a tag that Dagster takes."""
+
 AnyTable = TypeVar("AnyTable", bound=JudgedTable)
 
 
@@ -83,6 +89,7 @@ def judges_stage(
                 code_version=code_version(judge),
                 description=description(judge),
                 kinds={"parquet", "python" if judge.provider in WITHOUT_MODEL else "llm"},
+                tags={JUDGE_TAG: judge.name[:_LONGEST_TAG]},
             )
             for judge in judges
         ),

@@ -1,6 +1,7 @@
 """The definitions of an installation as another project shows them: with attributes and a key prefix of its own."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import dagster as dg
 
@@ -73,5 +74,5 @@ def _knowing(resource: object, prefix: Sequence[str]) -> object:
     if isinstance(resource, HomeResource):
         return HomeResource(url=resource.url, lake_url=resource.lake_url, key_prefix=list(prefix))
     if isinstance(resource, ParquetIOManager):
-        return ParquetIOManager(home_url=resource.home_url, lake_url=resource.lake_url, key_prefix=list(prefix))
+        return replace(resource, key_prefix=prefix)
     return resource

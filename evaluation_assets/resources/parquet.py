@@ -1,11 +1,11 @@
 """The IO manager of the lake: assets write and read streams of record batches."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dagster as dg
 import pyarrow as pa
-from pydantic import Field
 
 from evaluation_assets.core.lake.stored import Stored, Stream, Written, write
 from evaluation_assets.core.lake.tables import Table
@@ -21,12 +21,16 @@ _CELL = 120
 """Characters of a value shown in the preview."""
 
 
-class ParquetIOManager(dg.ConfigurableIOManager):
-    """Tables over all drops: `<lake>/<asset>.parquet`, written atomically. Those of a drop are written by its step."""
+@dataclass(frozen=True)
+class ParquetIOManager(dg.IOManager):
+    """Tables over all drops: `<lake>/<asset>.parquet`, written atomically. Those of a drop are written by its step.
+
+    It has no configuration of its own: launchpads would show the installation twice, and could change one of both.
+    """
 
     home_url: str
     lake_url: str | None = None
-    key_prefix: list[str] = Field(default=[])
+    key_prefix: Sequence[str] = ()
 
     def handle_output(self, context: dg.OutputContext, obj: Stream) -> None:
         """Write the stream and describe what was written."""

@@ -50,6 +50,14 @@ def test_scores_come_out_as_events_of_opentelemetry(installation: Workspace, tmp
     assert sum(map(len, records)) == len(stored)
 
 
+def test_a_link_stays_and_what_it_leads_to_is_written(installation: Workspace, tmp_path: Path) -> None:
+    link, file = tmp_path / "latest.jsonl", tmp_path / "runs.jsonl"
+    file.write_text("old")
+    link.symlink_to(file.name)
+    assert export(evaluated(installation), "atif", link).exit_code == 0
+    assert link.is_symlink() and file.read_text() != "old"
+
+
 @pytest.mark.parametrize("output", ["-", "/dev/stdout"])
 def test_what_is_exported_to_stdout_is_not_overwritten(installation: Workspace, tmp_path: Path, output: str) -> None:
     home = Path(evaluated(installation).home.root.path)

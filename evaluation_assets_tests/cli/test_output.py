@@ -56,6 +56,21 @@ def test_a_terminal_gets_texts_wrapped_beside_their_label_and_long_words_whole(c
     assert word == " " * 21 + "x" * 100
 
 
+@pytest.mark.parametrize(
+    ("line", "under"),
+    [("  - " + "word " * 30, 4), ("  flips    12 of 40  " + "word " * 30, 21), ("  " + "word " * 30, 4)],
+)
+def test_a_line_goes_on_below_its_last_column(line: str, under: int) -> None:
+    first, *others = on_a_terminal(80, f"from evaluation_assets.cli.output import echo; echo({line.rstrip()!r})")
+    assert max(map(len, (first, *others))) <= 80 and others
+    assert all(other.startswith(" " * under + "word") for other in others)
+
+
+def test_a_line_with_a_command_stays_whole() -> None:
+    line = "evaluate it: evaluation-assets evaluate " + "word " * 30 + "end"
+    assert on_a_terminal(80, f"from evaluation_assets.cli.output import echo; echo({line!r})") == [line]
+
+
 def test_a_file_gets_one_line() -> None:
     done = subprocess.run([sys.executable, "-c", PRINT], capture_output=True, text=True, check=True)
     assert done.stdout == f"  label              {'word ' * 30}{'x' * 100}\n"

@@ -38,23 +38,50 @@ def test_the_leaderboard_names_the_agents(evaluated: Path) -> None:
     assert metrics[:2] == ["success", "overall"] and len(metrics) > 2
 
 
-def test_the_overview_shows_every_table_and_no_escapes(evaluated: Path) -> None:
+def test_the_overview_is_short_and_leads_on(evaluated: Path) -> None:
+    """It was a wall of seven tables, most of them empty at first."""
     done = command("overview", home=evaluated)
     assert done.returncode == 0, done.stderr
-    titles = [line.split(":")[0] for line in done.stdout.splitlines() if line[:1].strip()]
-    assert titles == [
-        "finding counts",
-        "leaderboard",
-        "judge cards",
-        "pass rates",
-        "panels",
-        "failure groups",
-        "drift",
+    lines = done.stdout.splitlines()
+    assert lines[:5] == [
+        "2 drops, the newest first",
+        "  support/two  success 2 of 4 (50.0%)",
+        "  support/one  success 2 of 4 (50.0%)",
+        "",
+        "1 failure group, the gravest first",
     ]
+    assert lines[6:] == ["", "More: `open DROP`, `groups show ID`, `leaderboard`"]
+    assert re.fullmatch(r"As a page, with a search of runs: file:///\S+/reports/index.html\n", done.stderr)
+
+
+def test_tables_have_no_escapes(evaluated: Path) -> None:
+    done = command("leaderboard", home=evaluated)
     assert all(character.isprintable() or character == "\n" for character in done.stdout)
-    assert "pass rates: no run is labelled; `review DROP` labels runs" in done.stdout
-    assert "panels: no drop was scored by several judges" in done.stdout
-    assert "first" in done.stdout and "Traceback" not in done.stderr
+    assert "second" in done.stdout and "Traceback" not in done.stderr
+
+
+def test_the_overview_lists_ten_drops(tmp_path: Path) -> None:
+    for number in range(12):
+        drop_at(tmp_path, f"night{number}", "agent")
+    assert command("evaluate", "--all", "--quiet", home=tmp_path).returncode == 0
+    said = command("overview", home=tmp_path).stdout
+    assert said.startswith("12 drops, the newest first\n") and "  and 2 more; the page lists all\n" in said
+
+
+def test_drift_says_what_its_figures_mean(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        drop_at(tmp_path, name, "agent")
+        assert command("evaluate", "--all", "--quiet", home=tmp_path).returncode == 0
+        if name == "one":
+            assert "no drop of a suite was evaluated after its baseline" in command("drift", home=tmp_path).stdout
+            assert command("baseline", "promote", "support/one", home=tmp_path).returncode == 0
+    title, head, row, *legend = command("drift", home=tmp_path).stdout.splitlines()
+    assert (title, head.split()) == (
+        "drift since the baseline",
+        ["suite", "metric", "drops", "drift", "e-value", "CUSUM"],
+    )
+    assert row.split()[:4] == ["support", "success", "1", "no"]
+    assert [line.split(":")[0].strip() for line in legend] == ["e-value", "CUSUM"]
 
 
 def test_rows_and_columns_without_a_value_are_left_out(tmp_path: Path) -> None:
@@ -64,11 +91,11 @@ def test_rows_and_columns_without_a_value_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "labels" / "mine.jsonl").write_text(json.dumps(label))
     (tmp_path / "panel.yaml").write_text("judges: [{name: a, provider: rules}, {name: b, provider: rules}]")
     assert command("evaluate", tmp_path / "drops" / "support", "--quiet", home=tmp_path).returncode == 0
-    said = command("overview", home=tmp_path).stdout
+    said = command("judges", home=tmp_path).stdout
     header = said[said.index("judge cards\n") :].splitlines()[1]
     assert header.endswith("may_gate") and "gives_in_to" not in header and len(header) <= 80
-    panels = said[said.index("panels\n") :].partition("\n\n")[0].splitlines()
-    assert len(panels) > 2 and not [line for line in panels[2:] if line.endswith(" 0")]
+    rates = said[said.index("pass rates\n") :].splitlines()
+    assert len(rates) > 2 and not [line for line in rates[2:] if line.endswith(" 0")]
 
 
 @pytest.mark.parametrize("name", ["judges", "drift"])

@@ -320,6 +320,10 @@ def test_other_rubrics_are_priced_without_changing_the_home(tmp_path: Path, serv
     shipped = load_rubrics().choose("trajectory")
     changed = shipped.model_dump(mode="json", exclude_none=True) | {"description": "Whether the work was done."}
     (rubrics / "trajectory" / f"{shipped.name}.yaml").write_text(yaml.safe_dump(changed))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    refused = cli("plan", drop, *common, "--rubrics", empty)
+    assert refused.returncode == 2 and "has no rubrics; they are files <level>/<name>.yaml" in refused.stderr
     other = cli("plan", drop, *common, "--rubrics", rubrics).stdout
     assert re.search(r"2 new calls \(trajectory 2\), \d+ in the ledger", other), other
     assert cli("plan", drop, *common).stdout.count(" 0 new calls") == 1

@@ -160,3 +160,13 @@ def test_a_run_of_one_drop_is_one_step_with_few_events(kept: Workspace, job: str
     result = kept.run("d", job)
     assert {event.step_key for event in result.all_events if event.step_key} == {"evaluate_drop"}
     assert len(kept.instance.all_logs(result.run_id)) <= 120
+
+
+def test_a_launchpad_shows_the_installation_once(installation: Workspace) -> None:
+    """Its folder stood there twice, and a run could be given one of both."""
+    job = installation.definitions.resolve_job_def("evaluate")
+    resources = job.run_config_schema.config_type
+    assert isinstance(resources, dg.Shape)
+    shown = resources.fields["resources"].default_value
+    places = [name for name, resource in shown.items() if str(installation.home.root) in str(resource)]
+    assert places == ["home"]

@@ -69,6 +69,14 @@ def test_the_report_depends_on_every_table_that_it_reads(assembled: dg.Definitio
     assert {judge_key(table, judge) for table in LEVELS for judge in JUDGES} <= parents
 
 
+def test_a_tag_selects_the_verdicts_of_one_judge_at_all_levels(assembled: dg.Definitions) -> None:
+    graph = assembled.resolve_asset_graph()
+    for judge in JUDGES:
+        chosen = dg.AssetSelection.from_string(f"tag:judge={judge}").resolve(graph)
+        assert {key.path[0] for key in chosen} >= {table.name for table in LEVELS}
+        assert {key.path[1] for key in chosen} == {f"{judge}_{key.path[0]}" for key in chosen}
+
+
 def test_every_table_has_its_columns_with_their_meaning(assembled: dg.Definitions) -> None:
     specs = assembled.resolve_all_asset_specs()
     shown = {spec.key.path[0]: spec.metadata.get("dagster/column_schema") for spec in specs}

@@ -140,20 +140,46 @@ def assert_incomparable(result: dg.ExecuteInProcessResult, part: str) -> None:
     assert part in (check.description or "")
 
 
-def test_another_judge_is_incomparable_never_a_failure(accepted: Workspace) -> None:
-    other = with_panel(accepted, "another")
-    other.drop("s/worse", runs(1, bad=TASKS - 1))
-    assert_incomparable(other.run("s/worse"), "judge rules is in the baseline but not in this run")
-
-
-def test_a_changed_rubric_is_incomparable_never_a_failure(accepted: Workspace) -> None:
+def with_other_rubric(accepted: Workspace) -> Workspace:
     shipped = files("evaluation_assets.core.judging.rubrics").joinpath("clip/general.yaml").read_text("utf-8")
     folder = Path(accepted.home.rubrics.path) / "clip"
     folder.mkdir(parents=True)
     (folder / "general.yaml").write_text(shipped.replace("version: 1", "version: 2"))
-    other = with_panel(accepted, "rules")
-    other.drop("s/worse", runs(1, bad=TASKS - 1))
-    assert_incomparable(other.run("s/worse"), "rubric clip/general")
+    return with_panel(accepted, "rules")
+
+
+def gate_on_scores(accepted: Workspace) -> None:
+    accepted.home.gate_file.write_text("gate: {metrics: [success, overall]}")
+
+
+def test_another_judge_is_incomparable_where_its_scores_gate_never_a_failure(accepted: Workspace) -> None:
+    gate_on_scores(accepted)
+    other = with_panel(accepted, "another")
+    other.drop("s/other", runs(TASKS))
+    assert_incomparable(other.run("s/other"), "judge rules is in the baseline but not in this run")
+
+
+def test_a_changed_rubric_is_incomparable_where_its_scores_gate_never_a_failure(accepted: Workspace) -> None:
+    gate_on_scores(accepted)
+    other = with_other_rubric(accepted)
+    other.drop("s/other", runs(TASKS))
+    assert_incomparable(other.run("s/other"), "rubric clip/general")
+
+
+def test_outcomes_gate_whatever_judges_score(accepted: Workspace) -> None:
+    """A judge more, and nothing was compared until the baseline was promoted again."""
+    other = with_panel(accepted, "rules", "another")
+    for drop, content, verdict in (
+        ("s/same", runs(TASKS), "pass"),
+        ("s/worse", runs(1, bad=TASKS - 1), "fail"),
+    ):
+        other.drop(drop, content)
+        check = check_of(other.run(drop))
+        assert check.metadata["verdict"].value == verdict
+        gate = report_of(other, drop)["gate"]
+        assert {each["metric"] for each in gate["metrics"]} == {"success", "latency_s"}, "scores are not compared"
+        (note,) = [reason for reason in gate["reasons"] if "not compared" in reason]
+        assert note == "scores of judges are not compared: judge another is in this run but not in the baseline"
 
 
 def test_missing_tasks_fail_the_blocking_check_by_name(accepted: Workspace) -> None:

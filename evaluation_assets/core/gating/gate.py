@@ -3,7 +3,7 @@
 A verdict is `pass` (no regression found; the reason names the detectable decrease), `warn` (a decrease within the
 margin; or single tasks fell or are missing), `fail` (a regression, or too many missing tasks), `inconclusive` (too few
 tasks to detect even a large decrease; the reason names the number needed) or `incomparable` (different tasks, judges or
-settings; the reason names the part).
+settings; the reason names the part). Where only judges differ, and outcomes alone gate, outcomes are compared.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from evaluation_assets.core.gating import wording
-from evaluation_assets.core.gating.baselines import SERVED, Baseline, comparability_key, scored_with
+from evaluation_assets.core.gating.baselines import SERVED, Baseline, comparability_key, gating_metrics, scored_with
 from evaluation_assets.core.gating.bridges import Bridges, differences, on_old_scale
 from evaluation_assets.core.gating.changed_judges import JUDGE_AGAIN, changed_judges, unknown_change
 from evaluation_assets.core.gating.changed_tasks import changed_tasks
@@ -72,12 +72,14 @@ def _decided(
         before, now = counted(len(baseline.tasks), "task"), counted(len(current.tasks), "other")
         differs[wording.TASKS] = Difference(baseline=before, current=now)
     unknown = [words for words, asked in _unknown_changes(baseline, current) if asked]
-    if differs or moved or unknown:
+    if moved or unknown or not all(map(wording.is_of_judges, differs)):
         outcome = _outcome(baseline, current, settings, limits, tasks, differs, [], [], [], [*moved, *unknown])
         return outcome.model_copy(update={"judges_changed": moved})
     if not current.detectors or baseline.detectors != current.detectors:
         own = {name: values for name, values in own.items() if not name.startswith(FINDING)}
     compared = compare_metrics(baseline, own, tasks.common, settings, offsets)
+    if differs:  # in judges: outcomes do not depend on them
+        compared = [each for each in compared if each.metric in WITHOUT_JUDGES]
     comparisons = [_with_limit(each, limits.pop(each.metric, None)) for each in compared]
     gating = [each.metric for each in compared if each.gates and not lower_is_better(each.metric)]
     fallen, improved = (
@@ -89,7 +91,7 @@ def _decided(
         [each.model_copy(update={"beyond_noise": each.beyond_noise and each.metric not in offsets}) for each in changed]
         for changed in (fallen, improved)
     )
-    return _outcome(baseline, current, settings, limits, tasks, {}, comparisons, fallen, improved)
+    return _outcome(baseline, current, settings, limits, tasks, differs, comparisons, fallen, improved)
 
 
 def _findings_named(settings: GateSettings) -> list[str]:
@@ -186,19 +188,20 @@ def _outcome(
     of_judges: Sequence[str] = (),
 ) -> GateOutcome:
     """Build the outcome. `of_judges`: reasons why changed or unverified judges prevent a comparison."""
-    findings: list[tuple[str, GateVerdict]] = [(words, "incomparable") for words in of_judges]
+    gating = [each for each in comparisons if each.gates]
+    apart = [*of_judges, *(wording.differs(*each) for each in wording.without_follow_ups(differs).items())]
+    still_gates = baseline is not None and bool(gating) and not _gate_by_judges(baseline, settings)
+    findings: list[tuple[str, GateVerdict]] = [] if still_gates else [(words, "incomparable") for words in apart]
     findings.extend(limits.values())
     if baseline is not None and tasks.only_baseline and not differs.keys() & {"suite", "suite name"}:
         findings.append(_missing(tasks.only_baseline, len(baseline.tasks), settings.max_missing))
-    for part, each in wording.without_follow_ups(differs).items():
-        findings.append((wording.differs(part, each), "incomparable"))
-    gating = [each for each in comparisons if each.gates]
     findings.extend((each.reason, each.verdict) for each in gating if each.verdict != "pass")
     if baseline is not None and not differs and not of_judges and not gating:
         findings.append((wording.NOTHING_GATES, "inconclusive"))
     if serious := {each.task_id for each in fallen if each.beyond_noise}:
         findings.append((wording.fallen(len(serious), settings.fallen_drop), "warn"))
     notes: list[str] = [each.note for each in gating if each.note is not None]
+    notes += [f"scores of judges are not compared: {words}" for words in apart if still_gates]
     if tasks.only_current and not differs:
         notes.append(wording.new_tasks(len(tasks.only_current)))
     if tasks.reworded:
@@ -229,6 +232,14 @@ def _outcome(
             current_key=comparability_key(parts),
             differs=differs,
         ),
+    )
+
+
+def _gate_by_judges(baseline: Baseline, settings: GateSettings) -> bool:
+    """Whether a metric gates that judges make: then what differs in judges leaves the gate without an answer."""
+    return any(
+        name not in WITHOUT_JUDGES and (settings.metrics is not None or name in baseline.metrics)
+        for name in gating_metrics(settings, baseline.comparability)
     )
 
 

@@ -25,6 +25,15 @@ _NAMED = 20
 """Maximum number of tasks named in a reason; the outcome lists all of them."""
 
 
+_OF_JUDGES = ("judge ", "selection of ", "rubric ", "quorum")
+"""Begin the parts of a comparability key that say how runs are judged."""
+
+
+def is_of_judges(part: str) -> bool:
+    """Whether outcomes do not depend on this part of the comparability key."""
+    return part.startswith(_OF_JUDGES)
+
+
 def too_little_known(metric: str, tasks: int) -> str:
     """Reason for a metric with fewer than two tasks in common with the baseline."""
     if metric.startswith(FINDING):

@@ -81,6 +81,11 @@ class Rate(BaseModel):
         return self.measure.replace("_", " ")
 
     @property
+    def short(self) -> str:
+        """The rate without its interval: `success 43 of 100 (43.0%)`."""
+        return f"{self.name} {self.count:,} of {self.n:,} ({percent(self.rate)})"
+
+    @property
     def text(self) -> str:
         """The rate as text: `success 43 of 100 runs of 50 tasks (43.0%, 95% CI 33.7% to 52.8%)`."""
         interval = f"95% CI {percent(self.ci_low)} to {percent(self.ci_high)}"
@@ -108,6 +113,13 @@ class Headline(BaseModel):
     scores: list[str] = []
     change: Change | None = None
     note: str | None = None
+
+    @property
+    def short(self) -> str:
+        """The headline without intervals and changes."""
+        if self.measure != "score":
+            return self.rates[0].short
+        return f"no {self.score_name}" if self.score is None else f"{self.score_name} {self.score:.3f}"
 
     @property
     def is_process(self) -> bool:

@@ -1,6 +1,6 @@
 """The list of all reports of an installation, with its failure groups and a search of its runs, as a page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from urllib.parse import quote
@@ -46,11 +46,19 @@ class ListedReport(Frozen):
     drop: str
     headline: Headline
     sidecar: _Sidecar
+    participants: Mapping[str, str] = {}
     trajectories_total: int
     tasks_total: int | None = None
     gate: _Gate | None = None
     written_at: datetime
     address: str
+
+    @property
+    def agent(self) -> str | None:
+        """The agent with its version: that of the sidecar, else the one that all trajectories name."""
+        names = (self.sidecar.agent or self.participants.get("agent"),)
+        names += (self.sidecar.agent_version or self.participants.get("agent_version"),)
+        return " ".join(filter(None, names)) or None
 
     @property
     def of_runs(self) -> str:
@@ -63,8 +71,7 @@ def write_index(home: Installation, redaction: Redaction | None = None) -> UPath
 
     Failure groups are those that were made last; `redaction` is what reports cover.
     """
-    reports = home.root / "reports"
-    listed = sorted(_listed(reports), key=lambda report: report.written_at, reverse=True)
+    reports, listed = home.root / "reports", listed_reports(home)
     addresses = {report.drop: report.address for report in listed}
     sizes = {report.drop: report.trajectories_total for report in listed}
     groups, problem = _groups(home, redaction, addresses)
@@ -77,6 +84,11 @@ def write_index(home: Installation, redaction: Redaction | None = None) -> UPath
     runs = listed_runs(reports, addresses, sizes, members)
     write_texts(reports, {INDEX: "".join(with_search(plain(page), runs))})
     return reports / INDEX
+
+
+def listed_reports(home: Installation) -> list[ListedReport]:
+    """What is listed of all reports of an installation, the newest first; unreadable reports are left out."""
+    return sorted(_listed(home.root / "reports"), key=lambda report: report.written_at, reverse=True)
 
 
 def _groups(

@@ -1,4 +1,4 @@
-"""What pydantic finds wrong, for the person who wrote the data. No message repeats a value."""
+"""What pydantic finds wrong, for the person who wrote the data. No message repeats a value but that of a number."""
 
 import re
 from dataclasses import dataclass
@@ -34,6 +34,12 @@ _REASONS = {
     "finite_number": _NUMBER,
 }
 """By type of error of pydantic, whose own words name its classes."""
+
+_WRITTEN = re.compile(r"([-+]?\d{1,12}(?:[.,]\d{1,12})?) ?(%?)")
+"""A number, with a decimal comma or as a percentage."""
+
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
+"""What may be a decimal comma or separate thousands."""
 
 _SUBJECT = re.compile(r"^[A-Z][a-z]+ should ")
 """`Input should be less than 1`, `String should match ...`: what pydantic calls a field."""
@@ -71,7 +77,7 @@ def faults_of(
         below: The place of the data in its file.
         model: What the data should be; with it, an unknown field is told with the known ones that may be meant.
     """
-    errors = problem.errors(include_url=False, include_context=False, include_input=False)
+    errors = problem.errors(include_url=False, include_context=False)
     return [Fault((*below, *_place(error)), _reason(error, model)) for error in errors]
 
 
@@ -84,7 +90,18 @@ def _reason(error: ErrorDetails, model: type[BaseModel] | None) -> str:
     if model is not None and error["type"] == "extra_forbidden":
         return f"unknown field; {_meant(_place(error), model)}"
     reason = _REASONS.get(error["type"]) or _SUBJECT.sub("must ", error["msg"].removeprefix("Value error, "))
+    if reason == _NUMBER and (number := _meant_number(error["input"])):
+        return f"{reason}; write {number}, not {error['input']}"
     return f"the name {reason}" if error["loc"][-1:] == (_OF_KEYS,) else reason
+
+
+def _meant_number(value: Any) -> str | None:
+    """The number that a text means which cannot be read as one."""
+    written = _WRITTEN.fullmatch(value) if isinstance(value, str) else None
+    if written is None or _THOUSANDS.fullmatch(written[1]) or not {",", "%"} & {*value}:
+        return None
+    number = written[1].replace(",", ".")
+    return f"{float(number) / 100:.12g}" if written[2] else number
 
 
 def _meant(place: list[str | int], model: type[BaseModel]) -> str:

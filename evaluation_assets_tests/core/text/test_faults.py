@@ -41,6 +41,9 @@ class Case(BaseModel):
         ({"id": "x", "calls": [3]}, "cases[2].calls[0]: must be fields with values, as in `name: value`"),
         ({"id": "x", "calls": [{"tool": "y", "times": 1.5}]}, "cases[2].calls[0].times: must be a whole number"),
         ({"id": "x", "share": "all"}, "cases[2].share: must be a number"),
+        ({"id": "x", "share": "0,05"}, "cases[2].share: must be a number; write 0.05, not 0,05"),
+        ({"id": "x", "share": "5%"}, "cases[2].share: must be a number; write 0.05, not 5%"),
+        ({"id": "x", "share": "1,000"}, "cases[2].share: must be a number"),
         ({"id": "x", "share": 2}, "cases[2].share: must be less than or equal to 1"),
         ({"id": "x", "is_open": "perhaps"}, "cases[2].is_open: must be true or false"),
         ({"id": "x", "kind": "c"}, "cases[2].kind: must be 'a' or 'b'"),
@@ -48,7 +51,7 @@ class Case(BaseModel):
         (3, "cases[2]: must be fields with values, as in `name: value`"),
     ],
 )
-def test_a_fault_is_said_in_words_of_the_file_and_repeats_no_value(data: object, said: str) -> None:
+def test_a_fault_is_said_in_words_of_the_file_and_repeats_no_value_but_a_number(data: object, said: str) -> None:
     with pytest.raises(ValidationError) as raised:
         Case.model_validate(data)
     assert [str(fault) for fault in faults_of(raised.value, ("cases", 2))] == [said]

@@ -253,7 +253,7 @@ def load_rubrics(folder: UPath | None = None) -> Rubrics:
     """
     by_place = {(rubric.level, rubric.name): (f"the shipped {rubric.name}", rubric) for rubric in _shipped()}
     own: dict[tuple[str, str], UPath] = {}
-    for path in _files(folder):
+    for path in own_rubrics(folder):
         rubric = _read(path)
         if (first := own.setdefault((rubric.level, rubric.name), path)) != path:
             raise InvalidRubric(f"{first} and {path} both define the {rubric.level} rubric {rubric.name!r}; remove one")
@@ -268,11 +268,13 @@ def own_file(folder: UPath, rubric: Rubric) -> UPath | None:
     Raises:
         InvalidRubric: a file is no rubric.
     """
-    same = (path for path in _files(folder) if (own := _read(path)).level == rubric.level and own.name == rubric.name)
+    same = (
+        path for path in own_rubrics(folder) if (own := _read(path)).level == rubric.level and own.name == rubric.name
+    )
     return next(same, None)
 
 
-def _files(folder: UPath | None) -> list[UPath]:
+def own_rubrics(folder: UPath | None) -> list[UPath]:
     """An installation's rubric files; one in another place or of another ending would be overlooked for ever."""
     if folder is None or not folder.exists():
         return []

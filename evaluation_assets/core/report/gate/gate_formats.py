@@ -31,7 +31,7 @@ def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
         lines.append(f"  To compare them, {again}.")
     if outcome.metrics:
         interval = f"{100 * outcome.confidence:.3g}% interval"
-        head = ("metric", "verdict", "baseline", "now", "change", interval)
+        head = ("metric", "verdict", "before", "now", "change", interval)
         gating = sum(each.gates for each in outcome.metrics)
         rows = [
             (
@@ -40,7 +40,7 @@ def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
                 precise(each.baseline),
                 precise(each.current),
                 both_changes(each),
-                f"{change(each.ci_low, each.metric)} … {change(each.ci_high, each.metric)}",
+                f"{change(each.ci_low, each.metric)}…{change(each.ci_high, each.metric)}",
             )
             for each in sorted(outcome.metrics, key=lambda each: not each.gates)
         ]

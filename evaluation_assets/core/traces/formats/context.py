@@ -5,7 +5,8 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import listed
+from evaluation_assets.core.traces.formats.untyped import at, listed
+from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _TASK = ("question", "task", "task_description", "query", "instruction", "problem", "problem_statement")
@@ -15,6 +16,7 @@ _REFERENCE = (
 )  # fmt: skip
 _FINAL_ANSWER = ("final_answer", "answer_text", "final_output", "prediction")
 _OUTCOME = ("success", "resolved", "is_correct", "correct", "passed", "utility")
+_AGENT, _VERSION, _MODEL = ("agent", "agent_name"), "agent_version", ("llm_model", "model", "model_name")
 _SOURCE = (
     "id", "uuid", "custom_id", "session_id", "conversation_id", "thread_id", "run_id", "request_id", "sample_index",
     "query_index", "data_source", "dataset", "source", "split", "category", "domain", "tags", "metadata", "meta",
@@ -26,7 +28,8 @@ _LABELS = (
     "security",
 )  # fmt: skip
 _FILLED = (
-    "id", "task", "task_id", "model", "final_answer", "reference_answer", "success", "started_at", "failure",
+    "id", "task", "task_id", "agent", "agent_version", "model", "final_answer", "reference_answer", "success",
+    "started_at", "failure",
 )  # fmt: skip
 """Values that a context without them takes from another one."""
 
@@ -48,13 +51,16 @@ _REFUSALS = frozenset(
 class Context:
     """Metadata of the run that a conversation records.
 
-    `failure` says what broke where the agent is not to blame, as the source states it.
+    `agent` is the name of the agent, or system of agents, that ran. `failure` says what broke where the agent is not to
+    blame, as the source states it.
     """
 
     id: str | None = None
     task: str | None = None
     task_id: str | None = None
     trial: int = 0
+    agent: str | None = None
+    agent_version: str | None = None
     model: str | None = None
     final_answer: str | None = None
     reference_answer: str | None = None
@@ -82,6 +88,7 @@ def context_of(fields: Fields) -> Context:
     trial = fields.whole("trial", "trial_id", "sample_index", "epoch", "attempt") or 0
     duration = fields.amount("duration_s", "duration")
     extra = fields.short(*_SOURCE)
+    agent, version = agent_of(fields)
     stopped = [extra.get(key) for key in ("stop_reason", "termination_reason")]
     fields.set_aside("terminated")
     return Context(
@@ -89,7 +96,9 @@ def context_of(fields: Fields) -> Context:
         task=fields.text(*_TASK),
         task_id=task_id,
         trial=max(trial, 0),
-        model=fields.text("model", "model_name") or _model_in(extra),
+        agent=agent or _setting(extra, *_AGENT),
+        agent_version=version or _setting(extra, _VERSION),
+        model=fields.text("model", "model_name") or _setting(extra, *_MODEL),
         final_answer=fields.text(*_FINAL_ANSWER),
         reference_answer=reference(fields.value(*_REFERENCE)),
         success=success,
@@ -150,11 +159,16 @@ def _reward(labels: JsonObject) -> Any:
     return labels.get("reward", info.get("reward") if isinstance(info, dict) else None)
 
 
-def _model_in(extra: JsonObject) -> str | None:
-    """The model name among a harness's settings."""
-    for settings in (extra.get("meta"), extra.get("metadata")):
-        if isinstance(settings, dict):
-            model = next((settings[key] for key in ("llm_model", "model", "model_name") if key in settings), None)
-            if isinstance(model, str) and model:
-                return model
-    return None
+def agent_of(fields: Fields) -> tuple[str | None, str | None]:
+    """The name and the version of the agent that ran, as a record states them."""
+    if fields.is_object(_AGENT[0]):
+        own = fields.object(_AGENT[0])
+        return own.name("name", "id"), fields.name(_VERSION) or own.name("version")
+    return fields.name(*_AGENT), fields.name(_VERSION)
+
+
+def _setting(extra: JsonObject, *names: str) -> str | None:
+    """A name among a harness's settings."""
+    settings = (extra.get("meta"), extra.get("metadata"))
+    named = (recorded_id(at(each, name)) for each in settings for name in names)
+    return next((str(name) for name in named if name), None)

@@ -11,6 +11,7 @@ from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.transcript import (
+    UNNAMED,
     Asked,
     Call,
     Event,
@@ -254,11 +255,16 @@ def _without_markers(message: Any) -> Any:
 
 
 def _agents(said: list[Said], conversation: Conversation, context: Context) -> tuple[Agent, ...]:
-    """All agents that spoke, in order. The first gets the system prompt and the tools."""
+    """All agents that spoke, in order. The first gets the system prompt and the tools.
+
+    The agent that the record names is the one whose messages have no name, or the only one.
+    """
     names = list(dict.fromkeys(event.agent_id for event in said))
     return tuple(
         Agent(
             id=name,
+            name=context.agent if len(names) == 1 or name == UNNAMED else None,
+            version=context.agent_version,
             description=conversation.system if index == 0 else None,
             model=context.model,
             tools=conversation.tools if index == 0 else None,

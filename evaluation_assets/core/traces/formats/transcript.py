@@ -26,6 +26,9 @@ from evaluation_assets.core.traces.trajectories.model import (
     arguments_in,
 )
 
+UNNAMED = "agent"
+"""ID of an agent that the messages of its source do not name."""
+
 _MCP_NAME = re.compile(r"mcp__(.+?)__.")
 
 
@@ -69,7 +72,7 @@ class Said:
     `to` is the agent that a message hands the work to, if the source names it. `stop_reason` is that of the model.
     """
 
-    agent_id: str = "agent"
+    agent_id: str = UNNAMED
     thought: str | None = None
     message: str | None = None
     to: str | None = None
@@ -152,7 +155,7 @@ class Transcript:
 
     def observed(self, result: Result) -> None:
         """Add a result without a call, as a separate step."""
-        self._turns.speak(result.agent_id or self._turns.agent or "agent")
+        self._turns.speak(result.agent_id or self._turns.agent or UNNAMED)
         start, content = self._turns.position, self._result(result)
         self._turns.add(Step(start=start, end=self._length, result=content, latency_ms=result.latency_ms))
 

@@ -16,7 +16,7 @@ export function labelForm(trajectory, clip, keys) {
     choice("pass", keys[0]),
     choice("fail", keys[1]),
     element("input", { type: "number", min: 0, max: 1, step: "any", "data-field": "score", "aria-label": `Score of ${about}, 0 to 1`, placeholder: "0–1", onchange: (event) => takeScore(event.target, trajectory, clip) }),
-    element("input", { type: "text", "data-field": "comment", "aria-label": `Comment on ${about}`, placeholder: "Comment", onchange: (event) => setLabel(trajectory, clip, { comment: event.target.value }) }),
+    element("input", { type: "text", "data-field": "comment", "aria-label": `Comment on ${about}`, placeholder: "Comment", oninput: (event) => setLabel(trajectory, clip, { comment: event.target.value }) }),
     clip === null && isServed() && element("span", { class: "quiet", role: "status" }),
   );
   showLabel(form, trajectory, clip);

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
+from evaluation_assets.core.traces.formats.context import agent_of
 from evaluation_assets.core.traces.formats.files.records import read_items, read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.messages.chat import stated_error
 from evaluation_assets.core.traces.formats.messages.tool_definitions import described_tool
 from evaluation_assets.core.traces.formats.transcript import (
+    UNNAMED,
     Asked,
     Call,
     Result,
@@ -59,7 +61,15 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
         text, turns = transcript.finished("no turn has agent steps or a response")
         metadata = fields.object("session_metadata", "metadata")
         spoke = dict.fromkeys(interaction.agent_id for turn in turns for interaction in turn.interactions)
-        unknown = [Agent(id=agent) for agent in spoke if agent not in {agent.id for agent in declared}]
+        known = {agent.id for agent in declared}
+        beside, within = agent_of(fields), agent_of(metadata)
+        name, version = beside[0] or within[0], beside[1] or within[1]
+        model = fields.text("model") or metadata.text("model")
+        unknown = [
+            Agent(id=agent, name=name if agent == UNNAMED else None, model=model)
+            for agent in spoke
+            if agent not in known
+        ]
         recorded = fields.name(*_TASK)
         task = recorded or next((said for said in asked if said is not None), "")
         own_id = fields.name("session_id", "id", "conversation_id", "trace_id")
@@ -72,7 +82,7 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
             format=NAME,
             task=task,
             text=text,
-            agents=(*declared, *unknown),
+            agents=tuple(replace(agent, version=agent.version or version) for agent in (*declared, *unknown)),
             turns=turns,
             final_answer=answer,
             reference_answer=fields.text("reference_answer", "ground_truth", "expected_answer"),

@@ -13,10 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
+from evaluation_assets.core.traces.formats.context import context_of
 from evaluation_assets.core.traces.formats.isolation import each_record
 from evaluation_assets.core.traces.formats.tags import ANSWER, DEFAULT_SERVERS, JSON_CALL, Block, read_structure
-from evaluation_assets.core.traces.formats.transcript import flags_of
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields, type_name
+from evaluation_assets.core.traces.formats.transcript import UNNAMED, flags_of
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
 from evaluation_assets.core.traces.formats.untyped import as_number, as_object, first_text
 from evaluation_assets.core.traces.trajectories.failures import failure_in
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
@@ -94,13 +95,14 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
     interaction = _interaction(text, structure.blocks, answer, inner)
     repairs = sorted((*inner, *structure.repairs), key=lambda repair: repair.offset)  # inner tags close first
     turns = (Turn(user_message=task or None, interactions=(interaction,)),)
+    recorded = context_of(Fields(data))
     return Trajectory(
         id=task_id,
         task_id=task_id,
         format=NAME,
         task=task,
         text=text,
-        agents=(Agent(id="agent"),),
+        agents=(Agent(id=UNNAMED, name=recorded.agent, version=recorded.agent_version, model=recorded.model),),
         turns=turns,
         final_answer=answer or (None if stopped else final_result),
         reference_answer=first_text(data, "reference_answer", "ground_truth"),

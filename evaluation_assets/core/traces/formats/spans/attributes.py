@@ -55,6 +55,7 @@ _TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.t
 _MERGED = "(merged tools)"
 """What Google ADK names the span of the results of parallel calls, each of which has a span of its own."""
 
+_VERSION = ("gen_ai.agent.version", "agent_version", "agent.version")
 _METADATA = "metadata."
 _HAND_OFF = re.compile(r"handoff to (.+)", re.DOTALL)
 _NUMBERED = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?")
@@ -141,6 +142,11 @@ def agent_named_in(span: Span) -> str | None:
     return next((one for one in named if isinstance(one, str) and one), None) or agent_in(_metadata(span.attributes))
 
 
+def version_in(span: Span) -> str | None:
+    """The version of the agent that a span states."""
+    return first_text(span.attributes, *_VERSION) or first_text(decoded(_metadata(span.attributes)), "agent_version")
+
+
 def _metadata(attributes: JsonObject) -> Any:
     """The metadata of a span, which Phoenix stores as an attribute for each of its fields."""
     whole = attributes.get("metadata")
@@ -198,7 +204,7 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
         "openinference.span.kind", "traceloop.span.kind", "gen_ai.operation.name", "llm.request.type",
         "input.mime_type", "output.mime_type", "llm.is_streaming", "llm.headers", "llm.provider", "llm.system",
         "gen_ai.system", "gen_ai.provider.name", "gen_ai.response.id", "gen_ai.response.finish_reasons",
-        "gcp.vertex.agent.event_id", "gcp.vertex.agent.invocation_id", "gcp.vertex.agent.session_id",
+        "gcp.vertex.agent.event_id", "gcp.vertex.agent.invocation_id", "gcp.vertex.agent.session_id", *_VERSION,
     )  # fmt: skip
     return ModelCall(
         inputs=tuple(inputs),
@@ -254,7 +260,7 @@ def tool_run(span: Span, fields: Fields) -> ToolRun:
 def agent_run(span: Span, fields: Fields) -> AgentRun:
     """Read an agent span."""
     fields.set_aside("openinference.span.kind", "traceloop.span.kind", "gen_ai.operation.name", "gen_ai.system")
-    fields.set_aside("input.mime_type", "output.mime_type", "gen_ai.provider.name", "gen_ai.agent.id")
+    fields.set_aside("input.mime_type", "output.mime_type", "gen_ai.provider.name", "gen_ai.agent.id", *_VERSION)
     given = list(messages_of(decoded(_value(fields, "gen_ai.input.messages")), "user"))
     given = given or list(_event_messages(span, inputs=True))
     said = list(messages_of(decoded(_value(fields, "gen_ai.output.messages")), "assistant"))

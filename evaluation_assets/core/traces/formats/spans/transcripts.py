@@ -6,6 +6,7 @@ at its first occurrence.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import Record, Rejection, UnusableRecord
 from evaluation_assets.core.traces.formats.context import ended_by
 from evaluation_assets.core.traces.formats.isolation import attempted, usable
-from evaluation_assets.core.traces.formats.spans.attributes import hand_off_in, kind_of
+from evaluation_assets.core.traces.formats.spans.attributes import hand_off_in, kind_of, version_in
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
 from evaluation_assets.core.traces.formats.spans.langfuse_observations import read_sdk_attributes
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool, trace_in
@@ -111,6 +112,7 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
     }
     verdicts = list(_verdicts(spans))
     reference = item.get("true_answer")
+    version = _version(spans)
     used, stated, ended = telling.usage(), stated_usage(trace), ended_by(stop_reason(spans))
     if stated is not None and used is not None:
         acting = [each for each in spans if kind_of(each) == "agent"]
@@ -122,7 +124,7 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
         task=task,
         text=text,
         turns=turns,
-        agents=telling.participants(),
+        agents=tuple(replace(agent, version=version) for agent in telling.participants()),
         final_answer=answer,
         reference_answer=as_text(reference).strip() or None,
         started_at=as_utc(min(starts)) if starts else None,
@@ -179,6 +181,12 @@ def _dataset_items(logs: Iterable[Any]) -> Iterator[JsonObject]:
 def _first_attribute(spans: list[Span], keys: tuple[str, ...]) -> str | None:
     values = (span.attributes.get(key) for span in spans for key in keys)
     return next((value for value in values if isinstance(value, str) and value), None)
+
+
+def _version(spans: list[Span]) -> str | None:
+    """The version of the agent, if the spans agree on one."""
+    versions = {version_in(span) for span in spans} - {None}
+    return versions.pop() if len(versions) == 1 else None
 
 
 def _verdicts(spans: Iterable[Span]) -> Iterator[JsonObject]:
