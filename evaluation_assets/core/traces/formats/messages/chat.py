@@ -275,6 +275,8 @@ def content_of(fields: Fields) -> str:
 def part_text(part: Fields) -> str:
     """Convert a content part to text."""
     kind = part.text("type") or "text"
+    if kind == "document" and (said := part.object("document").value("data")) is not None:  # results of Cohere
+        return as_text(said)
     if kind in _MEDIA:
         return image_text(part) if _MEDIA[kind] == "image" or states_image(part) else f"[{_MEDIA[kind]}]"
     if kind in _HIDDEN:
@@ -311,7 +313,7 @@ def split_thought(content: str) -> tuple[str | None, str]:
 
 
 def _reasoning(message: Fields) -> str | None:
-    for key in ("reasoning_content", "reasoning", "thinking", "thought"):
+    for key in ("reasoning_content", "reasoning", "thinking", "thought", "tool_plan"):
         pieces = [
             part if isinstance(part, str) else as_text(part.value("text", "content", "summary"))
             for part in message.parts(key)

@@ -35,7 +35,13 @@ from evaluation_assets.core.traces.formats.messages.chat import (
 )
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page
-from evaluation_assets.core.traces.formats.messages.message_lists import LISTS, chats_in, messages_in, with_messages
+from evaluation_assets.core.traces.formats.messages.message_lists import (
+    LISTS,
+    chats_in,
+    messages_in,
+    with_choices,
+    with_messages,
+)
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import WrittenMessages, with_written_calls
 from evaluation_assets.core.traces.formats.readers.ag_ui import is_event
@@ -59,10 +65,11 @@ DETECTION = (
 _CONVERSATIONS = ("conversation_id", "conversationId", "thread_id", "threadId", "session_id", "sessionId", "chat_id")
 _REQUESTS = ("request", "body", "request_body", "proxy_server_request")
 _RESPONSES = ("response", "response_body")
-"""Fields of logs of requests; Helicone names them bodies, the spend logs of LiteLLM a request to their proxy."""
+"""Fields of logs of requests, which Portkey wraps once more, as `body`; Helicone names them bodies, the spend logs of
+LiteLLM a request to their proxy."""
 
-_COSTS = ("response_cost", "spend")
-"""What LiteLLM computed as the cost of a request in US dollars."""
+_COSTS = ("response_cost", "spend", "costUSD")
+"""What LiteLLM and Helicone computed as the cost of a request in US dollars."""
 
 _MEANINGS = frozenset(ROLES.values())
 _CALLS = ("tool_calls", "toolCalls", "function_call")
@@ -94,6 +101,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
     Raises:
         UnusableRecord: there are no messages, or none from an agent.
     """
+    records = records if _is_message(records[0]) else [with_choices(record, *_RESPONSES) for record in records]
     data = record_of(list(records) if _is_message(records[0]) else records[-1])
     if data.get("object") == "chat.completion.chunk":
         raise UnusableRecord(
@@ -104,6 +112,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
         unmapped.note("unknown_part", "<tool_call>", written.unread)
         confirm_page(fields)
         request = fields if messages_in(data) is not None else fields.object(*_REQUESTS)
+        request = request.object("body") if messages_in(object_in(request.peek("body"))) else request
         response = _response_of(fields)
         choices, others = response.objects("choices")[:1], response.items("choices")[1:]
         if others:
@@ -201,7 +210,8 @@ def _belongs(earlier: Any, later: Any) -> bool:
     if _is_message(earlier):
         return _is_message(later)
     logged = all(
-        isinstance(data, dict) and any(key in data for key in (*_RESPONSES, "choices")) for data in (earlier, later)
+        isinstance(data, dict) and any(key in data for key in (*_RESPONSES, "choices", "message"))
+        for data in (earlier, later)
     )
     return logged and goes_on(_request_messages(earlier), _request_messages(later))
 
@@ -211,7 +221,7 @@ def _holds_messages(record: Any) -> bool:
         return _are_messages(as_chat_messages(record))
     if chats_in(record):
         return True
-    record = with_messages(object_in(record))
+    record = with_messages(with_choices(object_in(record), *_RESPONSES))
     if not isinstance(record, dict) or any(key in record for key in _OTHERS) or is_anthropic(record):
         return False
     info = record.get("info")
@@ -266,4 +276,4 @@ def _request_messages(data: Any) -> list[Any]:
     if messages is not None:
         return messages
     request = next((request for key in _REQUESTS if isinstance(request := data.get(key), dict)), {})
-    return messages_in(request) or []
+    return messages_in(request) or messages_in(object_in(request.get("body"))) or []
