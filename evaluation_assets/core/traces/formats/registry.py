@@ -39,6 +39,7 @@ from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
 from evaluation_assets.core.traces.formats.mixed_records import MixedRecords
+from evaluation_assets.core.traces.formats.nested_messages import NestedMessages
 from evaluation_assets.core.traces.formats.readers import (
     ag_ui,
     agent_session,
@@ -191,11 +192,11 @@ _SHIPPED: dict[str, Format] = {
             VSCODE_CHAT,
             anthropic_messages,
             openai_messages,
-            react,
-            dialogue,
         ),
     )
 }
+for _last in (NestedMessages(_SHIPPED).format(), *map(_format_of, (react, dialogue))):
+    _SHIPPED[_last.name] = _last
 
 
 FORMATS: dict[str, Format] = {**plugged_formats(READERS, frozenset(_SHIPPED), Format), **_SHIPPED}
