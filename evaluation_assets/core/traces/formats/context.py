@@ -12,6 +12,7 @@ _TASK = ("question", "task", "task_description", "query", "instruction", "proble
 _TASK_ID = ("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "user_task_id")
 _REFERENCE = (
     "ground_truth", "reference_answer", "expected_answer", "expected_output", "target", "gold_answer", "true_answer",
+    "reference",
 )  # fmt: skip
 _FINAL_ANSWER = ("final_answer", "answer_text", "final_output", "prediction")
 _OUTCOME = ("success", "resolved", "is_correct", "correct", "passed", "utility")

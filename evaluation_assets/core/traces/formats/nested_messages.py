@@ -6,9 +6,9 @@ What stands beside the messages is what is known of their run; objects above a l
 A record with several conversations that may belong together, as those of the agents of one run, is not understood.
 """
 
+import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,17 +19,21 @@ from upath import UPath
 from evaluation_assets.core.traces.formats.base import (
     DropFile,
     Format,
+    Record,
     RecordWatch,
     Rejection,
     Sample,
     UnusableRecord,
 )
-from evaluation_assets.core.traces.formats.conversation import goes_on
+from evaluation_assets.core.traces.formats.conversation import goes_on, joined
+from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.files.json_values import as_line
 from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
+from evaluation_assets.core.traces.formats.messages.typed_events import are_events
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, Aside
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, objects_in
@@ -41,7 +45,8 @@ _DEEPEST = 5
 _FIELDS = {"openai_responses": "items"}
 """Where records of a format have their messages, if not in `messages`."""
 _NO_RUN = re.compile(
-    "example|shot|demo|expect|refer|gold|truth|initial|template|chosen|reject|prompt|input|context|tool|schema", re.I
+    "example|shot|demo|expect|refer|gold|truth|initial|template|chosen|reject|prompt|(?<!user_)input|context|tool|schema",
+    re.I,
 )
 """Names of messages that were not exchanged in the run, or that it began with."""
 _PARTS = re.compile(
@@ -51,6 +56,7 @@ _PARTS = re.compile(
 _RUNS = re.compile("result|run|traject|conversation|session|task|case|sample|episode|eval|rollout|chat|trial", re.I)
 """Names of objects whose fields may be runs, by their tasks."""
 _GIVEN = ("input", "inputs", "prompt")
+_SESSIONS = ("session_id", "sessionId", "conversation_id", "run_id", "runId", "trace_id", "thread_id", "task_id")
 _SETTINGS = ("config", "metadata", "meta", "info", "settings", "args")
 _MODELS = ("model", "model_name", "model_id")
 
@@ -68,11 +74,15 @@ class _Found(list[tuple[str, JsonObject]]):
 
 
 class NestedMessages:
-    """The format of records that hold messages in the form of one of the given formats, and are in none of them."""
+    """The format of records that hold messages in the form of one of the given formats.
 
-    def __init__(self, formats: Mapping[str, Format]) -> None:
-        self._others = tuple(formats.values())
-        self._formats = {name: known for name, known in formats.items() if name in CONVERSATIONS}
+    A record inside that holds no messages may hold actions: `steps` is the format of such records.
+    """
+
+    def __init__(self, formats: Mapping[str, Format], steps: Envelope) -> None:
+        self._conversations = {name: known for name, known in formats.items() if name in CONVERSATIONS}
+        self._steps = steps
+        self._formats = {**self._conversations, steps.name: steps.format()}
 
     def format(self) -> Format:
         """This format."""
@@ -85,13 +95,12 @@ class NestedMessages:
         )
 
     def _detect(self, sample: Sample) -> bool:
-        is_nested = any(map(self._runs_in, sample.records))
-        return is_nested and not any(known.detect(sample) for known in self._others)
+        return are_events(sample.records) or any(map(self._holds, sample.records))
 
     def _read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         asides: dict[str, Aside] = {}
         with TemporaryDirectory() as folder:
-            for record in each_own_file(files, self._detect, NAME, read_records):
+            for record in each_own_file(files, self._detect, NAME, _records):
                 if isinstance(record, Rejection):
                     yield record
                     continue
@@ -105,7 +114,12 @@ class NestedMessages:
             for kind, aside in asides.items():
                 file = DropFile(UPath(aside.path), aside.places[0][0].file, RecordWatch(images=unmapped.images))
                 for item in map(aside.placed, self._formats[kind].read([file], unmapped)):
-                    yield item if isinstance(item, Rejection) else replace(item, format=NAME)
+                    yield item if isinstance(item, Rejection) else dataclasses.replace(item, format=NAME)
+
+    def _holds(self, data: Any) -> bool:
+        """Whether a record has runs in it, and is none itself."""
+        runs = self._runs_in(data)
+        return bool(runs) and not (runs[0][0] == self._steps.name and self._steps.holds(data))
 
     def _runs_in(self, data: Any) -> _Found:
         return self._of_object(data, "", _DEEPEST) if isinstance(data, dict) else _Found()
@@ -129,6 +143,8 @@ class NestedMessages:
             for key, value in data.items()
             if not _NO_RUN.search(key) and (runs := self._inside(value, key, depth - 1))
         }
+        if not found and self._steps.holds(data):
+            return _Found([(self._steps.name, data)])
         is_map = len(found) > 1 and all(any(map(str.isdigit, key)) for key in found)
         if len(found) > 1 and not is_map:
             found = _preferred(found)
@@ -147,9 +163,28 @@ class NestedMessages:
         """The format of a list of messages with one of an agent among them."""
         if not all(isinstance(message, dict) for message in messages) or not any(map(_is_said, messages)):
             return None
+        if are_events(messages):
+            return None
         samples = {field: Sample(({field: messages},)) for field in ("messages", *_FIELDS.values())}
-        named = ((name, _FIELDS.get(name, "messages"), known) for name, known in self._formats.items())
+        named = ((name, _FIELDS.get(name, "messages"), known) for name, known in self._conversations.items())
         return next((name for name, field, known in named if known.detect(samples[field])), None)
+
+
+def _records(file: DropFile) -> Iterator[Record | Rejection]:
+    """The records of a file; events of a run, each a record of its own, as one with all events of their session."""
+    if not are_events(sample_of(file).records):
+        yield from read_records(file)
+        return
+    sessions: dict[str | None, list[Record]] = {}
+    for record in read_records(file):
+        if isinstance(record, Rejection):
+            yield record
+        else:
+            sessions.setdefault(first_text(record.data, *_SESSIONS), []).append(record)
+    for session, events in sessions.items():
+        whole = joined(events)
+        data = {"session_id": session, "events": [event for event in whole.data if isinstance(event, dict)]}
+        yield dataclasses.replace(whole, data=data)
 
 
 def _is_said(message: JsonObject) -> bool:
@@ -158,7 +193,9 @@ def _is_said(message: JsonObject) -> bool:
 
 
 def _messages_of(run: JsonObject) -> list[Any]:
-    return next(value for field in ("messages", *_FIELDS.values()) if isinstance(value := run.get(field), list))
+    """The messages of a run; none of one with actions instead."""
+    fields = ("messages", *_FIELDS.values())
+    return next((value for field in fields if isinstance(value := run.get(field), list)), [])
 
 
 def _without_beginnings(runs: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
@@ -173,7 +210,7 @@ def _preferred(found: dict[str, _Found]) -> dict[str, _Found]:
         return {key: found[key]}
     longest = max(found, key=lambda key: len(_messages_of(found[key][0][1])))
     whole = _messages_of(found[longest][0][1])
-    is_one = all(
+    is_one = bool(whole) and all(
         not runs.are_several and _messages_of(runs[0][1]) == whole[: len(_messages_of(runs[0][1]))]
         for runs in found.values()
     )
@@ -185,7 +222,7 @@ def _with_given(run: JsonObject, beside: JsonObject) -> JsonObject:
     said = _messages_of(run)
     lists = (at(beside, key) for key in _GIVEN)
     given = next((one for each in lists if (one := list_in(each) or list_in(at(each, "messages")))), [])
-    if not given or not all(map(role_of, given)) or said[0] in given or role_of(said[0]) != "assistant":
+    if not given or not said or not all(map(role_of, given)) or role_of(said[0]) != "assistant" or said[0] in given:
         return run
     return {key: [*given, *value] if value is said else value for key, value in run.items()}
 

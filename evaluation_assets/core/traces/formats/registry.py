@@ -15,6 +15,7 @@ from evaluation_assets.core.traces.formats.base import (
     Sample,
     UnreadableDrop,
 )
+from evaluation_assets.core.traces.formats.envelopes.action_steps import ACTION_STEPS
 from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
 from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
 from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
@@ -195,8 +196,25 @@ _SHIPPED: dict[str, Format] = {
         ),
     )
 }
-for _last in (NestedMessages(_SHIPPED).format(), *map(_format_of, (react, dialogue))):
-    _SHIPPED[_last.name] = _last
+_SPECIFIC = tuple(_SHIPPED.values())
+
+
+def _else(known: Format) -> Format:
+    """A format of what no specific format recognises."""
+    return replace(
+        known, detect=lambda sample: known.detect(sample) and not any(other.detect(sample) for other in _SPECIFIC)
+    )
+
+
+_SHIPPED |= {
+    known.name: known
+    for known in (
+        _else(NestedMessages(_SHIPPED, ACTION_STEPS).format()),
+        _else(ACTION_STEPS.format()),
+        _format_of(react),
+        _format_of(dialogue),
+    )
+}
 
 
 FORMATS: dict[str, Format] = {**plugged_formats(READERS, frozenset(_SHIPPED), Format), **_SHIPPED}

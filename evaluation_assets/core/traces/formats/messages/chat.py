@@ -20,7 +20,7 @@ ROLES = {
     "tool_response": "tool", "tool_result": "tool", "tool_output": "tool", "function_response": "tool",
     "function-call": "assistant", "function-response": "tool",
     "ipython": "tool", "environment": "tool", "bot": "assistant", "chatbot": "assistant", "customer": "user",
-    "client": "user",
+    "client": "user", "usermessage": "user", "apimessage": "assistant",
 }  # fmt: skip
 """Meaning of a message's role or type, in lower case too. Any other role may be the name of an agent."""
 
