@@ -52,7 +52,7 @@ from evaluation_assets.core.traces.formats.readers.openai_responses import is_it
 from evaluation_assets.core.traces.formats.transcript import one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, object_in
-from evaluation_assets.core.traces.formats.usage import usage_of
+from evaluation_assets.core.traces.formats.usage import usage_of, usage_of_run
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
 NAME = "openai_messages"
@@ -68,6 +68,7 @@ _RESPONSES = ("response", "response_body")
 """Fields of logs of requests, which Portkey wraps once more, as `body`; Helicone names them bodies, the spend logs of
 LiteLLM a request to their proxy."""
 
+_USAGES = ("usage", "usage_metadata")
 _COSTS = ("response_cost", "spend", "costUSD")
 """What LiteLLM and Helicone computed as the cost of a request in US dollars."""
 
@@ -138,7 +139,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             Context(model=response.text("model")),
         )
         usages = usages_by_answer(unmapped, records, _used_in, _request_messages)
-        confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
+        logged = usages or [place for place, one in enumerate(messages) if any(one.peek(key) for key in _USAGES)]
+        confirm_requests(unmapped.stated, [message.text("role") for message in messages], logged)
         conversation = Conversation(
             events=tuple(
                 ag2_events(messages)
@@ -149,6 +151,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             tools=tools_of(request, *_TOOLS) or tools_of(request.object("model_parameters"), *_TOOLS),
             usage=None if response is fields else usage_of(fields.object("usage", "usage_details")),
         )
+        if conversation.usage is None and not any(getattr(event, "usage", None) for event in conversation.events):
+            conversation = replace(conversation, usage=usage_of_run(fields))
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
         fields.set_aside(*_COSTS)
         response.set_aside("id", "object", "system_fingerprint", "created", "usage", "service_tier")

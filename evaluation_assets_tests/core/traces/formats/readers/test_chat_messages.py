@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.messages.chat import split_thought
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
-from evaluation_assets_tests.core.traces.formats.readers.summaries import written
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, trajectories
 from evaluation_assets_tests.third_party import data
 
@@ -109,6 +109,34 @@ def test_logs_of_gateways_are_requests_with_their_responses(
     (same,) = trajectories(saved(tmp_path, [{**wrapped, "costUSD": 0.5}]))
     assert (same.text, same.agents) == (run.text, run.agents)
     assert same.usage == Usage(input_tokens=10, output_tokens=2, cost_usd=0.5)
+
+
+@pytest.mark.parametrize(("without", "trust"), [((), "complete"), ((0,), "complete"), ((1,), "partial")])
+def test_answers_without_tokens_among_others_are_missing_requests(
+    tmp_path: Path, without: Sequence[int], trust: str
+) -> None:
+    answers = [
+        {"role": "assistant", "content": f"{n}", **({} if n in without else {"usage": {"input_tokens": 5}})}
+        for n in range(3)
+    ]
+    asked = [{"role": "user", "content": f"Question {n}"} for n in range(3)]
+    messages = [message for pair in zip(asked, answers, strict=True) for message in pair]
+    summary = summary_of(written(tmp_path, {"messages": messages}))
+    assert (summary.trust, len(summary.gaps)) == (trust, trust == "partial")
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"total_input_tokens": 10, "total_output_tokens": 4, "cost_usd": 0.5, "grade": {"passed": False}},
+        {"prompt_tokens": 10, "completion_tokens": 4, "total_cost": 0.5, "solved": False},
+    ],
+)
+def test_tokens_cost_and_grade_of_a_run_may_stand_in_its_record(tmp_path: Path, about: JsonObject) -> None:
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    (run,) = trajectories(written(tmp_path, {"messages": messages, **about}))
+    assert run.usage == Usage(input_tokens=10, output_tokens=4, cost_usd=0.5)
+    assert run.success is False
 
 
 def test_messages_of_cohere_have_plans_and_documents(tmp_path: Path) -> None:
