@@ -22,11 +22,13 @@ from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
 from evaluation_assets.core.traces.formats.envelopes.crewai import CREWAI
+from evaluation_assets.core.traces.formats.envelopes.dify import DIFY
 from evaluation_assets.core.traces.formats.envelopes.dspy_react import DSPY_REACT
 from evaluation_assets.core.traces.formats.envelopes.elevenlabs import ELEVENLABS
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.envelopes.librechat import LIBRECHAT
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
+from evaluation_assets.core.traces.formats.envelopes.mistral import MISTRAL
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
 from evaluation_assets.core.traces.formats.envelopes.open_webui import OPEN_WEBUI
 from evaluation_assets.core.traces.formats.envelopes.promptfoo import PROMPTFOO
@@ -36,6 +38,7 @@ from evaluation_assets.core.traces.formats.envelopes.trae_agent import TRAE_AGEN
 from evaluation_assets.core.traces.formats.envelopes.trials import TRIALS
 from evaluation_assets.core.traces.formats.envelopes.vapi import VAPI
 from evaluation_assets.core.traces.formats.envelopes.vscode_chat import VSCODE_CHAT
+from evaluation_assets.core.traces.formats.envelopes.zed import ZED
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
@@ -164,6 +167,7 @@ _SHIPPED: dict[str, Format] = {
             tau2_bench,
             langchain,
             LIVEKIT,
+            MISTRAL,
             openai_responses,
             who_and_when,
             bedrock_converse,
@@ -179,6 +183,7 @@ _SHIPPED: dict[str, Format] = {
             CLAUDE_AI,
             CONTINUE,
             CREWAI,
+            DIFY,
             DSPY_REACT,
             ELEVENLABS,
             N8N,
@@ -191,6 +196,7 @@ _SHIPPED: dict[str, Format] = {
             TRAE_AGENT,
             TRIALS,
             VSCODE_CHAT,
+            ZED,
             anthropic_messages,
             openai_messages,
         ),
