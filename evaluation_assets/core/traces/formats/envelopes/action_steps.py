@@ -22,7 +22,23 @@ _LISTS = (
     "steps", "trajectory", "history", "actions", "episodes", "predicted_trajectory", "tools_called", "toolsCalled",
     "tool_calls", "toolCalls", "tools_used", "tool_uses", "intermediate_steps", "trace",
 )  # fmt: skip
-_EVENTS = (*_LISTS, "events", "turns", "transcript", "log", "logs", "messages", "conversation")
+_EVENTS = (
+    *_LISTS,
+    "events",
+    "turns",
+    "transcript",
+    "log",
+    "logs",
+    "messages",
+    "conversation",
+    "dialogue",
+    "dialog",
+    "chat",
+)
+_ASKED = ("user", "user_message", "user_input", "human")
+_SAID = (
+    "assistant", "agent_response", "assistant_response", "assistant_message", "agent_message", "agent", "bot", "ai",
+)  # fmt: skip
 _TASKS = (
     "task", "question", "query", "instruction", "goal", "user_input", "user_query", "user_message", "input", "prompt",
     "request", "objective", "task_description", "problem",
@@ -61,7 +77,8 @@ def _holds(data: Any) -> bool:
 
 def _list_of(data: JsonObject) -> str | None:
     """The name of the list in a record: one of events, or of actions the one that has most results."""
-    if (name := next((name for name in _EVENTS if are_events(list_in(data.get(name)))), None)) is not None:
+    spoken = (name for name in _EVENTS if are_events(items := list_in(data.get(name))) or _are_exchanges(items))
+    if (name := next(spoken, None)) is not None:
         return name
     results = {
         name: sum(any(map(_has_result, _acts(step))) for step in list_in(data.get(name)))
@@ -71,6 +88,11 @@ def _list_of(data: JsonObject) -> str | None:
     name = max(results, key=lambda name: results[name], default=None)
     is_run = name is not None and (results[name] > 0 or _asked_in(data) is not None)
     return name if is_run else None
+
+
+def _are_exchanges(items: list[Any]) -> bool:
+    """Whether each item of a list is what a user asked and what an agent answered."""
+    return bool(items) and all(first_text(item, *_ASKED) and first_text(item, *_SAID) for item in items)
 
 
 def _are_steps(steps: Any, *, are_calls: bool) -> bool:
@@ -141,8 +163,9 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     asked, answered = _asked_in(data), next((key for key in _ANSWERS if first_text(data, key)), None)
     agent = first_text(data, *_AGENTS)
     steps = list(objects_in(data[name or ""]))
-    if are_events(steps):
-        messages = list(messages_of(steps))
+    if are_events(steps) or _are_exchanges(steps):
+        exchanged = (message for n, step in enumerate(steps) for message in _exchanged(step, f"step {n}"))
+        messages = list(messages_of(steps) if are_events(steps) else exchanged)
         asked = None if any(message["role"] == "user" for message in messages) else asked
     else:
         acted = (_messages(step, f"step {n}", first_text(step, *_AGENTS) or agent) for n, step in enumerate(steps))
@@ -163,6 +186,14 @@ def _asked_in(data: JsonObject) -> tuple[str, str] | None:
     """The field that has the task, and its text."""
     found = ((name, first_text(data, name) or first_text(data.get(name), *_TASKS, "description")) for name in _TASKS)
     return next(((name, text) for name, text in found if text), None)
+
+
+def _exchanged(step: JsonObject, place: str) -> Iterator[JsonObject]:
+    """What a user asked, the calls of the agent with their results, and its answer."""
+    yield plain_message("user", first_text(step, *_ASKED))
+    if any(name in step for name in _CALLS):
+        yield from _messages({name: step[name] for name in _CALLS if name in step}, place, None)
+    yield {**without(step, *_ASKED, *_SAID, *_CALLS), **plain_message("assistant", first_text(step, *_SAID))}
 
 
 def _messages(step: JsonObject, place: str, agent: str | None) -> Iterator[JsonObject]:

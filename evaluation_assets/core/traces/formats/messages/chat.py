@@ -20,7 +20,7 @@ ROLES = {
     "tool_response": "tool", "tool_result": "tool", "tool_output": "tool", "function_response": "tool",
     "function-call": "assistant", "function-response": "tool",
     "ipython": "tool", "environment": "tool", "bot": "assistant", "chatbot": "assistant", "customer": "user",
-    "client": "user", "usermessage": "user", "apimessage": "assistant",
+    "client": "user", "usermessage": "user", "apimessage": "assistant", "agent": "assistant",
 }  # fmt: skip
 """Meaning of a message's role or type, in lower case too. Any other role may be the name of an agent."""
 
@@ -231,12 +231,12 @@ def _is_of_provider(kind: str | None) -> bool:
 
 def _named(call: Fields) -> str:
     """The name of the tool that is called."""
-    return call.text("name", *_TOOLS) or "unnamed"
+    return call.text("name", *_TOOLS, "tool") or "unnamed"
 
 
 def result_of(message: Fields) -> Result:
     """Convert a tool message. The call failed if the message or its text says so."""
-    content = content_of(message)
+    content = content_of(message) or as_text(message.value("output", "result") or "")
     return Result(
         content=content,
         call_id=message.recorded_id(*_CALL_IDS, "call_id", "id"),

@@ -14,14 +14,17 @@ from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-_KINDS = ("kind", "type", "event", "event_type", "eventType")
+_KINDS = ("kind", "type", "event", "event_type", "eventType", "speaker", "sender", "author")
 _MEANINGS = {
     **dict.fromkeys(("system", "system_prompt", "system_message"), "system"),
-    **dict.fromkeys(("user", "user_message", "user_input", "human", "prompt", "query", "question", "task"), "user"),
+    **dict.fromkeys(
+        ("user", "user_message", "user_input", "human", "prompt", "query", "question", "task", "customer"), "user"
+    ),
     **dict.fromkeys(
         (
             "assistant", "assistant_text", "assistant_message", "agent", "agent_message", "ai", "text", "response",
-            "answer", "final_answer", "final", "final_response", "assistant_final",
+            "answer", "final_answer", "final", "final_response", "assistant_final", "bot",
+            "chatbot",
         ),
         "assistant",
     ),
@@ -46,10 +49,19 @@ _LEAST = 3
 
 
 def are_events(items: Sequence[Any]) -> bool:
-    """Whether these are the events of a run: calls with the names of their tools, results, and no unknown words."""
-    if len(items) < _LEAST or not all(isinstance(item, dict) for item in items):
+    """Whether these are the events of a run: calls with the names of their tools, results, and no unknown words.
+
+    Without calls, they are what a user and an agent said, and no more.
+    """
+    if not items or not all(isinstance(item, dict) for item in items):
         return False
     kinds = list(map(_kind_of, items))
+    if {"user", "assistant"} <= set(kinds) <= {"user", "assistant", "system"}:
+        return not any(
+            isinstance(value, dict | list) or name == "role" for item in items for name, value in item.items()
+        )
+    if len(items) < _LEAST:
+        return False
     calls = [_calls(item) for item, kind in zip(items, kinds, strict=True) if kind == "call"]
     others = (item for item, kind in zip(items, kinds, strict=True) if kind is None)
     return "result" in kinds and bool(calls) and all(calls) and not any(first_text(item, *_TEXTS) for item in others)

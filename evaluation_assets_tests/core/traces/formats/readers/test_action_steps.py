@@ -101,6 +101,40 @@ def test_other_lists_are_no_runs(tmp_path: Path, record: Any) -> None:
         read(written(tmp_path, record))
 
 
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [{"speaker": "user", "text": "Paid?"}, {"speaker": "agent", "text": "Yes."}],
+        [{"sender": "user", "message": "Paid?"}, {"sender": "bot", "message": "Yes."}],
+        [{"type": "user_message", "content": "Paid?"}, {"type": "assistant_message", "content": "Yes."}],
+        [{"user": "Paid?", "assistant": "Yes."}],
+        [{"role": "user", "content": "Paid?"}, {"role": "agent", "content": "Yes."}],
+    ],
+)
+def test_what_user_and_agent_said_is_read_under_any_name(tmp_path: Path, turns: list[JsonObject]) -> None:
+    (run,) = trajectories(path := written(tmp_path, {"conversation": turns, "success": True}))
+    assert (run.task, run.final_answer, run.success, len(run.agents)) == ("Paid?", "Yes.", True, 1)
+    assert summary_of(path).trust == "complete"
+
+
+def test_turns_with_a_question_and_an_answer_have_the_calls_between_them(tmp_path: Path) -> None:
+    call = {"name": "look_up", "arguments": {"order": 7}, "result": "paid"}
+    turns = [{"user_message": "Paid?", "agent_response": "Yes.", "tool_calls": [call]}, {"user": "8?", "bot": "No."}]
+    (run,) = trajectories(written(tmp_path, {"turns": turns}))
+    assert (calls_of(run), [turn.user_message for turn in run.turns]) == (CALLS, ["Paid?", "8?"])
+
+
+def test_calls_may_name_their_tool_and_results_their_output(tmp_path: Path) -> None:
+    call = {"id": "c1", "tool": "look_up", "args": {"order": 7}}
+    messages = [
+        {"role": "user", "content": "Paid?"},
+        {"role": "assistant", "content": "I look.", "tool_calls": [call]},
+        {"role": "tool", "id": "c1", "output": "paid"},
+    ]
+    (run,) = trajectories(written(tmp_path, {"messages": messages}))
+    assert calls_of(run) == CALLS
+
+
 def test_tools_of_a_message_are_calls_with_results(tmp_path: Path) -> None:
     called = {"name": "look_up", "input_parameters": {"order": 7}, "output": "paid"}
     turns = [{"role": "user", "content": "Paid?"}, {"role": "assistant", "content": "Yes.", "tools_called": [called]}]
