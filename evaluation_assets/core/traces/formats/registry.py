@@ -99,6 +99,7 @@ from evaluation_assets.core.traces.formats.readers import (
     who_and_when,
 )
 from evaluation_assets.core.traces.formats.readers.braintrust import BRAINTRUST
+from evaluation_assets.core.traces.formats.readers.deepeval import DEEPEVAL
 from evaluation_assets.core.traces.formats.readers.opik import OPIK
 from evaluation_assets.core.traces.formats.readers.weave import WEAVE
 from evaluation_assets.core.traces.formats.spans.store_export import StoreExport
@@ -161,6 +162,7 @@ _SHIPPED: dict[str, Format] = {
             jaeger,
             OPIK,
             BRAINTRUST,
+            DEEPEVAL,
             WEAVE,
             openai_agents,
             tau_bench,

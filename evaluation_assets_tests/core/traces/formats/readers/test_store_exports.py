@@ -133,3 +133,18 @@ def test_results_of_hal_are_runs_by_their_tasks_with_the_outcome(tmp_path: Path)
     ]  # fmt: skip
     assert [run.usage.input_tokens for run in runs if run.usage] == [20, 20]
     assert summary_of(path).trust == "complete"
+
+
+def test_a_test_run_of_deepeval_has_the_trace_scores_and_outcome_of_its_case(tmp_path: Path) -> None:
+    (run,) = trajectories(path := FIXTURES / "deepeval" / "test_run.json")
+    assert (run.task, run.final_answer, run.success) == ("Is order 17 paid?", "It is paid.", True)
+    assert calls_of(run) == [("look_up", {"order": 17}, "paid")]
+    assert (run.reference_answer, run.extra["session_id"]) == ("paid", "s-1")
+    assert run.labels["scores"] == [{"name": "Relevancy", "value": 0.9, "reason": "clear"}]
+    assert run.usage is not None
+    assert (run.usage.input_tokens, run.usage.output_tokens, run.usage.cost_usd) == (50, 10, pytest.approx(0.015))
+    assert (run.agents[0].id, run.agents[0].model) == ("desk", "model-a")
+    assert summary_of(path).trust == "complete"
+    trace = orjson.loads(path.read_bytes())["testCases"][0]["trace"]
+    (alone,) = trajectories(written(tmp_path, trace))
+    assert (alone.text, alone.usage, alone.success) == (run.text, run.usage, None)
