@@ -13,9 +13,14 @@ _TASK = ("question", "task", "task_description", "query", "instruction", "proble
 _TASK_ID = ("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "user_task_id")
 _REFERENCE = (
     "ground_truth", "reference_answer", "expected_answer", "expected_output", "target", "gold_answer", "true_answer",
+    "reference",
 )  # fmt: skip
 _FINAL_ANSWER = ("final_answer", "answer_text", "final_output", "prediction")
-_OUTCOME = ("success", "resolved", "is_correct", "correct", "passed", "utility")
+_OUTCOME = (
+    "success", "resolved", "is_correct", "correct", "passed", "utility", "pass", "solved", "is_success", "task_success",
+)  # fmt: skip
+_GRADES = ("grade", "grading", "evaluation", "evaluation_result", "eval", "eval_result", "verdict", "outcome")
+"""Objects that have the outcome, where the record itself has none."""
 _AGENT, _VERSION, _MODEL = ("agent", "agent_name"), "agent_version", ("llm_model", "model", "model_name")
 _SOURCE = (
     "id", "uuid", "custom_id", "session_id", "conversation_id", "thread_id", "run_id", "request_id", "sample_index",
@@ -81,6 +86,9 @@ def context_of(fields: Fields) -> Context:
     """Read the run context from the fields of a record, under the keys of any supported source."""
     labels = fields.short(*_LABELS)
     success = fields.outcome(*_OUTCOME, also=success_of(_reward(labels)))
+    if success is None:
+        graded = (fields.object(name) for name in _GRADES if fields.is_object(name))
+        success = next((found for grade in graded if (found := grade.outcome(*_OUTCOME)) is not None), None)
     query, source = fields.recorded_id("query_index"), fields.name("data_source")
     task_id = fields.recorded_id(*_TASK_ID) or (
         type(query)(":".join(part for part in (source, query) if part)) if query else None

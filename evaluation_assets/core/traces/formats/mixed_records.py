@@ -31,17 +31,22 @@ _RUNS = frozenset("agentbench atif langfuse livekit mini_swe_agent mlflow n8n ot
 
 
 @dataclass(slots=True)
-class _Aside:
+class Aside:
     """Records of one format in a temporary file, one a line, and where each stands in the drop: as a whole, in part."""
 
     path: Path
     places: list[tuple[Source, Source]] = field(default_factory=list)
 
     def add(self, record: Record) -> None:
+        """Keep a record as it stands in the drop."""
         raw = record.raw.strip()
+        self.add_from(record, as_line(record.data) if b"\n" in raw else raw, is_whole=True)
+
+    def add_from(self, record: Record, line: bytes, *, is_whole: bool) -> None:
+        """Keep a line that was made from a record, or from a part of it."""
         with self.path.open("ab") as file:
-            file.write((as_line(record.data) if b"\n" in raw else raw) + b"\n")
-        self.places.append((record.place(is_whole=True), record.place(is_whole=False)))
+            file.write(line + b"\n")
+        self.places.append((record.place(is_whole=is_whole), record.place(is_whole=False)))
 
     def placed(self, item: Trajectory | Rejection) -> Trajectory | Rejection:
         """The item with the place of its record in the drop."""
@@ -63,7 +68,7 @@ class MixedRecords:
         self._others = [formats[name] for name in formats if name in others and name != chosen.name]
         self._applies = chosen.name in CONVERSATIONS
         self._folder: TemporaryDirectory[str] | None = None
-        self._aside: dict[str, _Aside] = {}
+        self._aside: dict[str, Aside] = {}
         self._seen: set[tuple[str, int]] = set()
 
     def __enter__(self) -> Self:
@@ -107,10 +112,10 @@ class MixedRecords:
                 items = other.read([file], unmapped)
                 yield from map(aside.placed, items)
 
-    def _of(self, name: str) -> _Aside:
+    def _of(self, name: str) -> Aside:
         if name not in self._aside:
             self._folder = self._folder or TemporaryDirectory()
-            self._aside[name] = _Aside(Path(self._folder.name) / f"{name}.jsonl")
+            self._aside[name] = Aside(Path(self._folder.name) / f"{name}.jsonl")
         return self._aside[name]
 
 

@@ -15,17 +15,20 @@ from evaluation_assets.core.traces.formats.base import (
     Sample,
     UnreadableDrop,
 )
+from evaluation_assets.core.traces.formats.envelopes.action_steps import ACTION_STEPS
 from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
 from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
 from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
 from evaluation_assets.core.traces.formats.envelopes.crewai import CREWAI
+from evaluation_assets.core.traces.formats.envelopes.dify import DIFY
 from evaluation_assets.core.traces.formats.envelopes.dspy_react import DSPY_REACT
 from evaluation_assets.core.traces.formats.envelopes.elevenlabs import ELEVENLABS
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.envelopes.librechat import LIBRECHAT
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
+from evaluation_assets.core.traces.formats.envelopes.mistral import MISTRAL
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
 from evaluation_assets.core.traces.formats.envelopes.open_webui import OPEN_WEBUI
 from evaluation_assets.core.traces.formats.envelopes.promptfoo import PROMPTFOO
@@ -35,10 +38,12 @@ from evaluation_assets.core.traces.formats.envelopes.trae_agent import TRAE_AGEN
 from evaluation_assets.core.traces.formats.envelopes.trials import TRIALS
 from evaluation_assets.core.traces.formats.envelopes.vapi import VAPI
 from evaluation_assets.core.traces.formats.envelopes.vscode_chat import VSCODE_CHAT
+from evaluation_assets.core.traces.formats.envelopes.zed import ZED
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
 from evaluation_assets.core.traces.formats.mixed_records import MixedRecords
+from evaluation_assets.core.traces.formats.nested_messages import NestedMessages
 from evaluation_assets.core.traces.formats.readers import (
     ag_ui,
     agent_session,
@@ -94,6 +99,7 @@ from evaluation_assets.core.traces.formats.readers import (
     who_and_when,
 )
 from evaluation_assets.core.traces.formats.readers.braintrust import BRAINTRUST
+from evaluation_assets.core.traces.formats.readers.deepeval import DEEPEVAL
 from evaluation_assets.core.traces.formats.readers.opik import OPIK
 from evaluation_assets.core.traces.formats.readers.weave import WEAVE
 from evaluation_assets.core.traces.formats.spans.store_export import StoreExport
@@ -156,12 +162,14 @@ _SHIPPED: dict[str, Format] = {
             jaeger,
             OPIK,
             BRAINTRUST,
+            DEEPEVAL,
             WEAVE,
             openai_agents,
             tau_bench,
             tau2_bench,
             langchain,
             LIVEKIT,
+            MISTRAL,
             openai_responses,
             who_and_when,
             bedrock_converse,
@@ -177,6 +185,7 @@ _SHIPPED: dict[str, Format] = {
             CLAUDE_AI,
             CONTINUE,
             CREWAI,
+            DIFY,
             DSPY_REACT,
             ELEVENLABS,
             N8N,
@@ -189,11 +198,29 @@ _SHIPPED: dict[str, Format] = {
             TRAE_AGENT,
             TRIALS,
             VSCODE_CHAT,
+            ZED,
             anthropic_messages,
             openai_messages,
-            react,
-            dialogue,
         ),
+    )
+}
+_SPECIFIC = tuple(_SHIPPED.values())
+
+
+def _else(known: Format) -> Format:
+    """A format of what no specific format recognises."""
+    return replace(
+        known, detect=lambda sample: known.detect(sample) and not any(other.detect(sample) for other in _SPECIFIC)
+    )
+
+
+_SHIPPED |= {
+    known.name: known
+    for known in (
+        _else(NestedMessages(_SHIPPED, ACTION_STEPS).format()),
+        _else(ACTION_STEPS.format()),
+        _format_of(react),
+        _format_of(dialogue),
     )
 }
 

@@ -9,6 +9,9 @@ from evaluation_assets.core.traces.formats.program_logs import is_program_log
 _SHOWN = 8
 _LINES = (".jsonl", ".ndjson")
 _PLAIN = (".txt", ".log")
+_OPEN = "Unterminated string"
+_WORD = 8
+"""A text that is cut within one of JSON's words or numbers is wrong at most this many characters before its end."""
 
 
 def why_unrecognised(files: Sequence[tuple[DropFile, Sample]]) -> str:
@@ -64,8 +67,8 @@ def _broken_json(source: str, text: str) -> str | None:
     problem, before = (line_problem, blank) if name.endswith(_LINES) else (_problem(text), 0)
     if problem is None:
         return None
-    if problem.pos >= len(text.rstrip()) and len(text) >= WHOLE:  # the text is a truncated sample
-        return None
+    if len(text) >= WHOLE and (problem.msg.startswith(_OPEN) or problem.pos >= len(text.rstrip()) - _WORD):
+        return None  # the text is a truncated sample
     return f"line {before + problem.lineno}, column {problem.colno}: {problem.msg}"
 
 

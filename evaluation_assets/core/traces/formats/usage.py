@@ -19,6 +19,9 @@ _OUTPUT = (
     "completion_tokens", "output_tokens", "completionTokens", "outputTokens", "output_token_count", "outputTokenCount",
 )  # fmt: skip
 """The last two are those of Microsoft's frameworks for agents."""
+_COUNTS = (_INPUT, _OUTPUT)
+
+COSTS = ("cost", "total_cost", "cost_usd", "total_cost_usd", "totalCostUsd", "costUsd")
 
 ESTIMATED = "is_estimate"
 """Field of a usage whose tokens its source only estimates, which an envelope sets."""
@@ -82,8 +85,14 @@ def usage_of(fields: Fields) -> Usage | None:
         Count(given, (cached or 0) + (to_cache or 0), is_beside or (cached or 0) > (given or 0)),
         Count(written, reasoning or 0),
     )
-    own = usage(*counts, fields.number("cost", "total_cost"), cached, within, for_an_hour)
+    own = usage(*counts, fields.number(*COSTS), cached, within, for_an_hour)
     return total([own, *_compactions(fields)]) if fields.is_list("iterations") else own
+
+
+def usage_of_run(fields: Fields) -> Usage | None:
+    """The tokens and cost of a run that stand in its record, and not in an object of their own."""
+    given, written = (tuple(f"{prefix}{name}" for prefix in ("total_", "") for name in names[:2]) for names in _COUNTS)
+    return usage(fields.whole(*given), fields.whole(*written), fields.amount(*COSTS))
 
 
 def _compactions(fields: Fields) -> list[Usage | None]:

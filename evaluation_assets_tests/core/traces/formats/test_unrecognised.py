@@ -45,6 +45,15 @@ def test_each_kind_is_told_apart(tmp_path: Path, name: str, content: bytes, said
     assert said in str(found.value)
 
 
+@pytest.mark.parametrize("value", ['"a text",', "123456.5,", "false,"])
+def test_a_large_file_is_not_called_broken_where_its_sample_ends(tmp_path: Path, value: str) -> None:
+    for blanks in range(len(value)):
+        document = f'{{\n"a": [{" " * blanks}{value * (1_300_000 // len(value))}1]\n}}'
+        (tmp_path / "d.json").write_text(document)
+        with pytest.raises(UnreadableDrop, match=r"is in no supported format \(fields of the first record: 'a'\)"):
+            format_of([DropFile(UPath(tmp_path / "d.json"), "d.json")])
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_utf_16_is_called_so(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "d.jsonl").write_text('{"task_id": "t", "raw_response": "任务"}\n', encoding)

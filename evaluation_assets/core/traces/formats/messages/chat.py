@@ -20,7 +20,7 @@ ROLES = {
     "tool_response": "tool", "tool_result": "tool", "tool_output": "tool", "function_response": "tool",
     "function-call": "assistant", "function-response": "tool",
     "ipython": "tool", "environment": "tool", "bot": "assistant", "chatbot": "assistant", "customer": "user",
-    "client": "user",
+    "client": "user", "usermessage": "user", "apimessage": "assistant", "agent": "assistant",
 }  # fmt: skip
 """Meaning of a message's role or type, in lower case too. Any other role may be the name of an agent."""
 
@@ -231,12 +231,12 @@ def _is_of_provider(kind: str | None) -> bool:
 
 def _named(call: Fields) -> str:
     """The name of the tool that is called."""
-    return call.text("name", *_TOOLS) or "unnamed"
+    return call.text("name", *_TOOLS, "tool") or "unnamed"
 
 
 def result_of(message: Fields) -> Result:
     """Convert a tool message. The call failed if the message or its text says so."""
-    content = content_of(message)
+    content = content_of(message) or as_text(message.value("output", "result") or "")
     return Result(
         content=content,
         call_id=message.recorded_id(*_CALL_IDS, "call_id", "id"),
@@ -275,6 +275,8 @@ def content_of(fields: Fields) -> str:
 def part_text(part: Fields) -> str:
     """Convert a content part to text."""
     kind = part.text("type") or "text"
+    if kind == "document" and (said := part.object("document").value("data")) is not None:  # results of Cohere
+        return as_text(said)
     if kind in _MEDIA:
         return image_text(part) if _MEDIA[kind] == "image" or states_image(part) else f"[{_MEDIA[kind]}]"
     if kind in _HIDDEN:
@@ -311,7 +313,7 @@ def split_thought(content: str) -> tuple[str | None, str]:
 
 
 def _reasoning(message: Fields) -> str | None:
-    for key in ("reasoning_content", "reasoning", "thinking", "thought"):
+    for key in ("reasoning_content", "reasoning", "thinking", "thought", "tool_plan"):
         pieces = [
             part if isinstance(part, str) else as_text(part.value("text", "content", "summary"))
             for part in message.parts(key)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from evaluation_assets.core.traces.formats.untyped import first_text, object_in, objects_in, without_none
+from evaluation_assets.core.traces.formats.untyped import decoded, first_text, object_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _LISTS = ("contents", "items", "blocks", "content", "_content")
@@ -24,6 +24,10 @@ _MEANINGS = {
 }  # fmt: skip
 """What kinds of parts are. An approval repeats the call that a user is asked to approve."""
 _NO_LETTERS = re.compile("[^a-z]")
+_TOOLS_CALLED = ("tools_called", "toolsCalled", "usedTools")
+"""Calls with their results beside the text of a message, of DeepEval and Flowise."""
+_FLOWISE = ("userMessage", "apiMessage")
+_CALLED_WITH, _RETURNED = ("input_parameters", "inputParameters", "toolInput", "args"), ("output", "toolOutput")
 _JAVA = {"SYSTEM": "system", "USER": "user", "AI": "assistant", "TOOL_EXECUTION_RESULT": "tool"}
 _IDS = ("call_id", "callId", "tool_call_id", "id")
 _PLACE = (
@@ -48,6 +52,8 @@ def is_of_framework(message: Any) -> bool:
         return True
     if not isinstance(_role(message), str):
         return False
+    if _tools_called(message) or message.get("role") in _FLOWISE:
+        return True
     if "content" in message:
         return "meta" in message and all(_wrapped(part) for part in object_list(message["content"]))
     return any(isinstance(message.get(name), list) for name in _LISTS)
@@ -74,6 +80,9 @@ def _wrapped(part: JsonObject) -> bool:
 def _converted(message: JsonObject) -> Iterator[JsonObject]:
     if _is_java(message):
         yield _of_java(message)
+        return
+    if (called := _tools_called(message)) or message.get("role") in _FLOWISE:
+        yield from _with_results(message, called)
         return
     if "Items" in message:
         message = {**_in_camel_case(message), "items": list(map(_in_camel_case, objects_in(message["Items"])))}
@@ -115,6 +124,30 @@ def _converted(message: JsonObject) -> Iterator[JsonObject]:
     if texts or not results or calls:
         yield {key: value for key, value in said.items() if value not in _EMPTY or key == "content"}
     yield from results
+
+
+def _tools_called(message: JsonObject) -> list[JsonObject]:
+    return next((calls for name in _TOOLS_CALLED if (calls := list(objects_in(decoded(message.get(name)))))), [])
+
+
+def _with_results(message: JsonObject, called: list[JsonObject]) -> Iterator[JsonObject]:
+    """A message of DeepEval or Flowise: its calls, what they returned, and what was said then."""
+    calls = [(f"{message.get('id') or ''} {number}", call) for number, call in enumerate(called)]
+    made = [
+        {
+            "id": name,
+            "name": first_text(call, "name", "tool"),
+            "arguments": next((call[key] for key in _CALLED_WITH if call.get(key) is not None), None),
+        }
+        for name, call in calls
+    ]
+    if made:
+        yield {"role": "assistant", "content": None, "tool_calls": made}
+    for name, call in calls:
+        shown, error = (next((call[key] for key in keys if call.get(key)), None) for keys in (_RETURNED, ("error",)))
+        if shown is not None or error is not None:
+            yield without_none({"role": "tool", "tool_call_id": name, "content": shown or error, "error": error})
+    yield {key: value for key, value in message.items() if key not in _TOOLS_CALLED}
 
 
 def _media(part: JsonObject) -> JsonObject:

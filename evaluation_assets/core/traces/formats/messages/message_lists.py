@@ -6,7 +6,7 @@ from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.messages.glaive import glaive_record, is_of_glaive
 from evaluation_assets.core.traces.formats.messages.rollouts import is_rollout, rollout_record
-from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in, object_in
+from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in, object_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 LISTS = ("messages", "traj", "conversation", "conversations", "trajectory")
@@ -17,6 +17,7 @@ _STORES = ("chat_message_store_state", "storeState")
 """Fields of a thread of Microsoft Agent Framework that hold its messages."""
 _STEPS, _CALLS = "intermediate_steps", "tool_calls"
 _QUERY, _ANSWERS = "query", "answers"
+_ANSWERING = ("message", "usage", "finish_reason", "done", "done_reason", "prompt_eval_count", "eval_count")
 
 
 _THREAD = "thread.message"
@@ -67,6 +68,28 @@ def with_messages(data: JsonObject) -> JsonObject:
         if any(map(role_of, asked)) and any(map(role_of, said)):
             return {**{key: value for key, value in data.items() if key not in names}, LISTS[0]: [*asked, *said]}
     return data
+
+
+def with_choices(data: Any, *responses: str) -> Any:
+    """A response of Cohere or Ollama, or a record with one under these names, in the form of OpenAI's; else the same.
+
+    These have one message, without a choice around it, and tokens under names of their own.
+    """
+    if not isinstance(data, dict) or "choices" in data:
+        return data
+    if at(data.get("message"), "role") == "assistant":
+        if data.get("done") is True:
+            counts = {"prompt_tokens": data.get("prompt_eval_count"), "completion_tokens": data.get("eval_count")}
+            return _with_choice(data, data.get("done_reason"), without_none(counts))
+        if "finish_reason" in data:
+            return _with_choice(data, str(data["finish_reason"]).lower(), at(data.get("usage"), "tokens"))
+    name = next((name for name in responses if isinstance(data.get(name), dict)), None)
+    return data if name is None else {**data, name: with_choices(data[name], "body")}
+
+
+def _with_choice(data: JsonObject, reason: Any, usage: Any) -> JsonObject:
+    others = {key: value for key, value in data.items() if key not in _ANSWERING}
+    return {**others, "choices": [{"message": data["message"], "finish_reason": reason}], "usage": usage}
 
 
 def chats_in(data: Any) -> list[JsonObject]:

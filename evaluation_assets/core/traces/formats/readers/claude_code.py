@@ -374,8 +374,8 @@ def _is_entry(record: Any) -> bool:
 
 
 def _is_unnamed(record: Any) -> bool:
-    """Whether a line has a session without an ID, as lines have that were made anonymous, or names a folder alone."""
-    is_of_none = _is_null(record) or ("cwd" in record and _session_of(record) is None)
+    """Whether a line has a session without an ID, or none, as lines have that were made anonymous."""
+    is_of_none = _is_null(record) or (_session_of(record) is None and ("cwd" in record or "uuid" in record))
     return is_of_none and record.get("type") in ("user", "assistant") and isinstance(record.get("message"), dict)
 
 

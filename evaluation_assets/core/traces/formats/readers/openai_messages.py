@@ -35,7 +35,13 @@ from evaluation_assets.core.traces.formats.messages.chat import (
 )
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page
-from evaluation_assets.core.traces.formats.messages.message_lists import LISTS, chats_in, messages_in, with_messages
+from evaluation_assets.core.traces.formats.messages.message_lists import (
+    LISTS,
+    chats_in,
+    messages_in,
+    with_choices,
+    with_messages,
+)
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import WrittenMessages, with_written_calls
 from evaluation_assets.core.traces.formats.readers.ag_ui import is_event
@@ -46,7 +52,7 @@ from evaluation_assets.core.traces.formats.readers.openai_responses import is_it
 from evaluation_assets.core.traces.formats.transcript import one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, object_in
-from evaluation_assets.core.traces.formats.usage import usage_of
+from evaluation_assets.core.traces.formats.usage import usage_of, usage_of_run
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
 NAME = "openai_messages"
@@ -59,10 +65,12 @@ DETECTION = (
 _CONVERSATIONS = ("conversation_id", "conversationId", "thread_id", "threadId", "session_id", "sessionId", "chat_id")
 _REQUESTS = ("request", "body", "request_body", "proxy_server_request")
 _RESPONSES = ("response", "response_body")
-"""Fields of logs of requests; Helicone names them bodies, the spend logs of LiteLLM a request to their proxy."""
+"""Fields of logs of requests, which Portkey wraps once more, as `body`; Helicone names them bodies, the spend logs of
+LiteLLM a request to their proxy."""
 
-_COSTS = ("response_cost", "spend")
-"""What LiteLLM computed as the cost of a request in US dollars."""
+_USAGES = ("usage", "usage_metadata")
+_COSTS = ("response_cost", "spend", "costUSD")
+"""What LiteLLM and Helicone computed as the cost of a request in US dollars."""
 
 _MEANINGS = frozenset(ROLES.values())
 _CALLS = ("tool_calls", "toolCalls", "function_call")
@@ -94,6 +102,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
     Raises:
         UnusableRecord: there are no messages, or none from an agent.
     """
+    records = records if _is_message(records[0]) else [with_choices(record, *_RESPONSES) for record in records]
     data = record_of(list(records) if _is_message(records[0]) else records[-1])
     if data.get("object") == "chat.completion.chunk":
         raise UnusableRecord(
@@ -104,6 +113,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
         unmapped.note("unknown_part", "<tool_call>", written.unread)
         confirm_page(fields)
         request = fields if messages_in(data) is not None else fields.object(*_REQUESTS)
+        request = request.object("body") if messages_in(object_in(request.peek("body"))) else request
         response = _response_of(fields)
         choices, others = response.objects("choices")[:1], response.items("choices")[1:]
         if others:
@@ -129,7 +139,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             Context(model=response.text("model")),
         )
         usages = usages_by_answer(unmapped, records, _used_in, _request_messages)
-        confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
+        logged = usages or [place for place, one in enumerate(messages) if any(one.peek(key) for key in _USAGES)]
+        confirm_requests(unmapped.stated, [message.text("role") for message in messages], logged)
         conversation = Conversation(
             events=tuple(
                 ag2_events(messages)
@@ -140,6 +151,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             tools=tools_of(request, *_TOOLS) or tools_of(request.object("model_parameters"), *_TOOLS),
             usage=None if response is fields else usage_of(fields.object("usage", "usage_details")),
         )
+        if conversation.usage is None and not any(getattr(event, "usage", None) for event in conversation.events):
+            conversation = replace(conversation, usage=usage_of_run(fields))
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
         fields.set_aside(*_COSTS)
         response.set_aside("id", "object", "system_fingerprint", "created", "usage", "service_tier")
@@ -201,7 +214,8 @@ def _belongs(earlier: Any, later: Any) -> bool:
     if _is_message(earlier):
         return _is_message(later)
     logged = all(
-        isinstance(data, dict) and any(key in data for key in (*_RESPONSES, "choices")) for data in (earlier, later)
+        isinstance(data, dict) and any(key in data for key in (*_RESPONSES, "choices", "message"))
+        for data in (earlier, later)
     )
     return logged and goes_on(_request_messages(earlier), _request_messages(later))
 
@@ -211,7 +225,7 @@ def _holds_messages(record: Any) -> bool:
         return _are_messages(as_chat_messages(record))
     if chats_in(record):
         return True
-    record = with_messages(object_in(record))
+    record = with_messages(with_choices(object_in(record), *_RESPONSES))
     if not isinstance(record, dict) or any(key in record for key in _OTHERS) or is_anthropic(record):
         return False
     info = record.get("info")
@@ -266,4 +280,4 @@ def _request_messages(data: Any) -> list[Any]:
     if messages is not None:
         return messages
     request = next((request for key in _REQUESTS if isinstance(request := data.get(key), dict)), {})
-    return messages_in(request) or []
+    return messages_in(request) or messages_in(object_in(request.get("body"))) or []

@@ -34,6 +34,9 @@ _FENCE = re.compile(r"^```[a-z]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _SOLVED = "target"
 """Whether the run solved the issue, in records of a dataset."""
 
+_OWN = ("history", "info", "environment", "replay_config")
+"""Fields of which its records have some; other agents write steps with the same names."""
+
 _CUT_OFF = re.compile(r"exit_(?:cost|context|total|command_timeout)|max_step|limit", re.IGNORECASE)
 _BROKEN = re.compile(r"exit_(?:api|environment_error|error)", re.IGNORECASE)
 """Exit statuses for which the agent is not to blame."""
@@ -226,8 +229,10 @@ def _is_run(record: Any) -> bool:
         steps = list(_steps_in(objects_in(record.get("history"))))
     elif not isinstance(steps := record["trajectory"], list):
         return False
+    is_own = any(name in record for name in _OWN)
     return any(
         isinstance(step, dict)
+        and (is_own or "response" in step or "state" in step)
         and isinstance(step.get("action"), str)
         and isinstance(step.get("observation"), str)
         and ("thought" in step or "response" in step)

@@ -1,22 +1,39 @@
-"""Calls of W&B Weave: exports of its UI, `call.to_dict()`, and pages of its API."""
+"""Calls of W&B Weave: exports of its UI, `call.to_dict()`, and pages of its API; results of HAL, which keep them.
+
+The calls of HAL name the task that they were made for, in one file with the tasks that succeeded.
+"""
 
 from typing import Any
 
 from evaluation_assets.core.traces.formats.spans.store_export import StoredSpan, StoreExport, seconds
 from evaluation_assets.core.traces.formats.spans.stored import usage_attributes
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _KINDS = {"llm": "LLM", "tool": "TOOL", "agent": "AGENT"}
 _COSTS = ("prompt_tokens_total_cost", "completion_tokens_total_cost")
+_OF_HAL, _TASK, _SOLVED = "raw_logging_results", "weave_task_id", "solved by HAL"
 _ASKED = ("messages", "input", "contents")
 _SAID = ("choices", "content", "output", "candidates")
 
 
 def _spans(data: Any) -> list[JsonObject]:
     record = object_in(data)
-    listed = [one for one in objects_in(record.get("calls")) if _is_call(one)]
+    results = object_in(record.get("results"))
+    outcomes = {
+        task: name == "successful_tasks"
+        for name in ("failed_tasks", "successful_tasks")
+        for task in list_in(results.get(name))
+        if isinstance(task, str)
+    }
+    of_hal = [
+        {**one, _TASK: task, _SOLVED: outcomes.get(task or "")}
+        for one in objects_in(record.get(_OF_HAL))
+        if _is_call(one)
+        for task in [first_text(one, _TASK) or first_text(one.get("attributes"), _TASK)]
+    ]
+    listed = of_hal or [one for one in objects_in(record.get("calls")) if _is_call(one)]
     return listed or ([record] if _is_call(record) else [])
 
 
@@ -32,10 +49,11 @@ def _opened(fields: Fields) -> StoredSpan:
     summary, attributes = object_in(fields.value("summary")), object_in(fields.value("attributes"))
     kind = _KINDS.get(str(at(attributes.get("weave"), "kind") or attributes.get("kind")))
     kind = kind or ("LLM" if _is_of_model(given, said) else "CHAIN")
+    fields.set_aside("trace_id")
     used = list(objects_in(list(object_in(summary.get("usage")).values())))
     return StoredSpan(
         id=fields.name("id"),
-        trace_id=fields.name("trace_id"),
+        trace_id=fields.name(_TASK, "trace_id"),
         parent_id=fields.name("parent_id"),
         kind=kind,
         name=(fields.text("op_name") or "").rpartition("/")[2].partition(":")[0],
@@ -47,6 +65,7 @@ def _opened(fields: Fields) -> StoredSpan:
         model=first_text(said, "model") or first_text(given, "model"),
         usage=usage_attributes(used[0], _cost(summary)) if kind == "LLM" and len(used) == 1 else {},
         session=fields.name("thread_id"),
+        success=fields.flag(_SOLVED),
     )
 
 
@@ -64,8 +83,8 @@ def _is_of_model(given: Any, said: Any) -> bool:
 
 WEAVE = StoreExport(
     name="weave",
-    description="W&B Weave: exported calls",
-    detection="calls with op_name, trace_id, inputs and started_at",
+    description="W&B Weave: exported calls, also in results of HAL",
+    detection="calls with op_name, trace_id, inputs and started_at, also in raw_logging_results",
     spans=_spans,
     opened=_opened,
 )

@@ -22,8 +22,8 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 class StoredSpan:
     """A span as a store has it: its place, its kind (as in `attributes_of`), and what went in and came out.
 
-    Times are seconds since 1970; `usage` has the names of OpenTelemetry. `scores` and `expected` are of the whole
-    trace, and `session` is the conversation that it belongs to.
+    Times are seconds since 1970; `usage` has the names of OpenTelemetry. `scores`, `expected` and `success` are of the
+    whole trace, and `session` is the conversation that it belongs to.
     """
 
     id: str | None
@@ -42,6 +42,7 @@ class StoredSpan:
     session: str | None = None
     scores: Sequence[JsonObject] = ()
     expected: Any = None
+    success: bool | None = None
 
 
 @dataclass(slots=True)
@@ -50,6 +51,7 @@ class _About:
 
     scores: list[JsonObject] = field(default_factory=list)
     expected: str | None = None
+    success: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,7 @@ class StoreExport:
             known = about.setdefault(stored.trace_id, _About())
             known.scores += stored.scores
             known.expected = known.expected or reference(stored.expected)
+            known.success = stored.success if known.success is None else known.success
             spool.add(_span(stored, stored.id, stored.trace_id, unmapped), record.source, record.line)
 
 
@@ -120,6 +123,7 @@ def _labelled(about: dict[str, _About], run: Trajectory) -> Trajectory:
         run,
         labels={**run.labels, **({"scores": scores} if scores else {})},
         reference_answer=run.reference_answer or expected,
+        success=next((each.success for each in known if each.success is not None), run.success),
     )
 
 

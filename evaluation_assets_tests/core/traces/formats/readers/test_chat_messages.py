@@ -13,8 +13,8 @@ from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.messages.chat import split_thought
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
-from evaluation_assets_tests.core.traces.formats.readers.summaries import written
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, read, trajectories
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, trajectories
 from evaluation_assets_tests.third_party import data
 
 TAU = "tau-bench/gpt-4o-airline.even-tasks.json"
@@ -105,6 +105,73 @@ def test_logs_of_gateways_are_requests_with_their_responses(
     (run,) = trajectories(saved(tmp_path, [record]))
     assert (len(run.calls), run.final_answer, run.agents[0].model) == (1, "It is paid.", "model-a")
     assert run.usage == Usage(input_tokens=10, output_tokens=2)
+    wrapped = {"request": {"url": "/chat", "body": request}, "response": {"status": 200, "body": response}}  # Portkey
+    (same,) = trajectories(saved(tmp_path, [{**wrapped, "costUSD": 0.5}]))
+    assert (same.text, same.agents) == (run.text, run.agents)
+    assert same.usage == Usage(input_tokens=10, output_tokens=2, cost_usd=0.5)
+
+
+@pytest.mark.parametrize(("without", "trust"), [((), "complete"), ((0,), "complete"), ((1,), "partial")])
+def test_answers_without_tokens_among_others_are_missing_requests(
+    tmp_path: Path, without: Sequence[int], trust: str
+) -> None:
+    answers = [
+        {"role": "assistant", "content": f"{n}", **({} if n in without else {"usage": {"input_tokens": 5}})}
+        for n in range(3)
+    ]
+    asked = [{"role": "user", "content": f"Question {n}"} for n in range(3)]
+    messages = [message for pair in zip(asked, answers, strict=True) for message in pair]
+    summary = summary_of(written(tmp_path, {"messages": messages}))
+    assert (summary.trust, len(summary.gaps)) == (trust, trust == "partial")
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"total_input_tokens": 10, "total_output_tokens": 4, "cost_usd": 0.5, "grade": {"passed": False}},
+        {"prompt_tokens": 10, "completion_tokens": 4, "total_cost": 0.5, "solved": False},
+    ],
+)
+def test_tokens_cost_and_grade_of_a_run_may_stand_in_its_record(tmp_path: Path, about: JsonObject) -> None:
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    (run,) = trajectories(written(tmp_path, {"messages": messages, **about}))
+    assert run.usage == Usage(input_tokens=10, output_tokens=4, cost_usd=0.5)
+    assert run.success is False
+
+
+def test_messages_of_cohere_have_plans_and_documents(tmp_path: Path) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    found = [{"type": "document", "document": {"data": '{"paid": true}'}}]
+    messages = [
+        {"role": "user", "content": "Is order 17 paid?"},
+        {"role": "assistant", "tool_plan": "I look it up.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": found},
+    ]
+    answer = {"role": "assistant", "content": [{"type": "text", "text": "It is paid."}]}
+    usage = {"billed_units": {"input_tokens": 4}, "tokens": {"input_tokens": 30, "output_tokens": 6}}
+    response = {"id": "r-1", "message": answer, "finish_reason": "MAX_TOKENS", "usage": usage}
+    (run,) = trajectories(saved(tmp_path, [{"request": {"messages": messages}, "response": response}]))
+    assert calls_of(run) == [("look_up", {}, '{"paid": true}')]
+    assert "I look it up." in run.text and "It is paid." in run.text
+    assert (run.usage, "step_limit" in run.flags) == (Usage(input_tokens=30, output_tokens=6), True)
+
+
+def test_responses_of_ollama_are_one_conversation_with_their_tokens(tmp_path: Path) -> None:
+    called = {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "look_up", "arguments": {}}}]}
+    asked = [{"role": "user", "content": "Is order 17 paid?"}]
+    again = [*asked, called, {"role": "tool", "tool_name": "look_up", "content": "paid"}]
+    counts = {"done": True, "done_reason": "stop", "prompt_eval_count": 20, "eval_count": 3}
+    said = [called, {"role": "assistant", "content": "It is paid."}]
+    records = [
+        {"request": {"messages": messages}, "response": {"model": "model-a", "message": message, **counts}}
+        for messages, message in zip((asked, again), said, strict=True)
+    ]
+    (run,) = trajectories(saved(tmp_path, records))
+    assert calls_of(run) == [("look_up", {}, "paid")]
+    assert (run.final_answer, run.agents[0].model) == ("It is paid.", "model-a")
+    assert run.usage == Usage(input_tokens=40, output_tokens=6)
+    (alone,) = trajectories(saved(tmp_path, [records[1]["response"]]))
+    assert (alone.final_answer, alone.usage) == ("It is paid.", Usage(input_tokens=20, output_tokens=3))
 
 
 def test_messages_one_a_line_are_one_conversation(tmp_path: Path) -> None:

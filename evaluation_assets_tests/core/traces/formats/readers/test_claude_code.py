@@ -225,6 +225,13 @@ def test_lines_without_a_session_id_are_a_session_of_their_own(tmp_path: Path) -
     assert len(other.calls) == len(trajectories(written(tmp_path / "main.jsonl", main))[0].calls)
 
 
+def test_lines_may_have_neither_a_session_nor_a_folder(tmp_path: Path) -> None:
+    lines = [line for line in LINES if "message" in line]
+    bare = [{key: value for key, value in line.items() if key not in ("sessionId", "cwd")} for line in lines]
+    (run,), (same,) = (trajectories(written(tmp_path / f"{len(kept[0])}.jsonl", kept)) for kept in (lines, bare))
+    assert (same.text, same.usage, "session_id" in same.extra) == (run.text, run.usage, False)
+
+
 def test_an_interruption_is_no_prompt(tmp_path: Path) -> None:
     note = {
         "type": "user", "uuid": "u99", "sessionId": LINES[2]["sessionId"],

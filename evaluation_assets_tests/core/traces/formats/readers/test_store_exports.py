@@ -107,3 +107,44 @@ def test_weave_has_the_cost_of_a_call_where_it_was_exported_with_costs(tmp_path:
         record["summary"] = {**record["summary"], "weave": {"status": "success", "costs": costs}}
     (run,) = trajectories(written(tmp_path, *records))
     assert run.usage is not None and run.usage.recorded_cost_usd == pytest.approx(0.03 * len(models))
+
+
+def test_results_of_hal_are_runs_by_their_tasks_with_the_outcome(tmp_path: Path) -> None:
+    asked: list[JsonObject] = [{"role": "user", "content": "Is order 17 paid?"}]
+    function = {"name": "look_up", "arguments": "{}"}
+    called = {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "function": function}]}
+    again = [*asked, called, {"role": "tool", "tool_call_id": "c1", "content": "paid"}]
+    answer = {"role": "assistant", "content": "It is paid."}
+    calls = [
+        {
+            "id": f"{task}-{second}", "trace_id": f"trace-{task}-{second}", "parent_id": None,
+            "op_name": "weave:///a/b/op/openai.chat.completions.create:1", "attributes": {"weave_task_id": task},
+            "started_at": f"2026-03-01T10:00:0{second}Z", "ended_at": f"2026-03-01T10:00:0{second + 1}Z",
+            "inputs": {"model": "model-a", "messages": given}, "output": {"choices": [{"message": said}]},
+            "summary": {"usage": {"model-a": {"prompt_tokens": 10, "completion_tokens": 2}}},
+        }
+        for task in ("t-1", "t-2")
+        for second, given, said in ((1, asked, called), (3, again, answer))
+    ]  # fmt: skip
+    results = {"accuracy": 0.5, "successful_tasks": ["t-2"], "failed_tasks": ["t-1"]}
+    runs = trajectories(path := written(tmp_path, {"results": results, "raw_logging_results": calls}))
+    assert [(run.id, run.success, len(run.calls), run.final_answer) for run in runs] == [
+        ("t-1", False, 1, "It is paid."), ("t-2", True, 1, "It is paid."),
+    ]  # fmt: skip
+    assert [run.usage.input_tokens for run in runs if run.usage] == [20, 20]
+    assert summary_of(path).trust == "complete"
+
+
+def test_a_test_run_of_deepeval_has_the_trace_scores_and_outcome_of_its_case(tmp_path: Path) -> None:
+    (run,) = trajectories(path := FIXTURES / "deepeval" / "test_run.json")
+    assert (run.task, run.final_answer, run.success) == ("Is order 17 paid?", "It is paid.", True)
+    assert calls_of(run) == [("look_up", {"order": 17}, "paid")]
+    assert (run.reference_answer, run.extra["session_id"]) == ("paid", "s-1")
+    assert run.labels["scores"] == [{"name": "Relevancy", "value": 0.9, "reason": "clear"}]
+    assert run.usage is not None
+    assert (run.usage.input_tokens, run.usage.output_tokens, run.usage.cost_usd) == (50, 10, pytest.approx(0.015))
+    assert (run.agents[0].id, run.agents[0].model) == ("desk", "model-a")
+    assert summary_of(path).trust == "complete"
+    trace = orjson.loads(path.read_bytes())["testCases"][0]["trace"]
+    (alone,) = trajectories(written(tmp_path, trace))
+    assert (alone.text, alone.usage, alone.success) == (run.text, run.usage, None)

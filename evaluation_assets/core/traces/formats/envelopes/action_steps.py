@@ -1,0 +1,219 @@
+"""Runs as lists of actions, each with what came back, as many agents and evaluations write them.
+
+    {"task": "Is order 17 paid?", "steps": [{"thought": "...", "action": "look_up", "action_input": {"order": 17},
+    "observation": "paid"}], "final_answer": "It is paid."}
+
+Names differ: actions are objects or names beside arguments, or calls under `tools_called` (DeepEval), `tool_calls`
+(Azure AI evaluations) and `predicted_trajectory` (Vertex AI). What was expected, or offered, is no action. A list may
+also be one of events that say their kind.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
+from evaluation_assets.core.traces.formats.messages.typed_events import are_events, messages_of, others_in
+from evaluation_assets.core.traces.formats.transcript import as_text
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_LISTS = (
+    "steps", "trajectory", "history", "actions", "episodes", "predicted_trajectory", "tools_called", "toolsCalled",
+    "tool_calls", "toolCalls", "tools_used", "tool_uses", "intermediate_steps", "trace",
+)  # fmt: skip
+_EVENTS = (
+    *_LISTS,
+    "events",
+    "turns",
+    "transcript",
+    "log",
+    "logs",
+    "messages",
+    "conversation",
+    "dialogue",
+    "dialog",
+    "chat",
+)
+_ASKED = ("user", "user_message", "user_input", "human")
+_SAID = (
+    "assistant", "agent_response", "assistant_response", "assistant_message", "agent_message", "agent", "bot", "ai",
+)  # fmt: skip
+_TASKS = (
+    "task", "question", "query", "instruction", "goal", "user_input", "user_query", "user_message", "input", "prompt",
+    "request", "objective", "task_description", "problem",
+)  # fmt: skip
+_ANSWERS = (
+    "final_answer", "final_response", "final_output", "final_result", "actual_output", "actualOutput", "answer",
+    "response", "output", "prediction", "result",
+)  # fmt: skip
+_RENAMED = {
+    "expectedOutput": "expected_output", "reference": "expected_output", "completion_time": "duration_s",
+    "completionTime": "duration_s", "duration_seconds": "duration_s", "tool_definitions": "tools",
+}  # fmt: skip
+_THOUGHTS = ("thought", "thoughts", "reasoning", "thinking", "rationale", "reflection")
+_WORDS = ("message", "content", "text")
+_TOOLS = ("tool", "tool_name", "toolName", "function_name", "action_name", "name", "function", "action")
+_AGENTS = ("agent_name", "agent")
+_SURE = ("tool", "tool_name", "toolName", "action", "observation", "observations")
+_IN_ACTIONS = ("name", "tool", "tool_name", "function", "action", "type", "action_type", "command")
+_ARGUMENTS = (
+    "action_input", "tool_input", "toolInput", "arguments", "args", "input_parameters", "inputParameters",
+    "tool_args", "action_args", "parameters", "params", "kwargs", "input", "inputs",
+)  # fmt: skip
+_RESULTS = (
+    "observation", "observations", "tool_output", "toolOutput", "tool_result", "result", "output", "outputs",
+    "response", "action_result",
+)  # fmt: skip
+_CALLS = ("tool_calls", "toolCalls", "calls", "actions")
+_OUTCOMES = ("error", "success", "status", "is_error", "tool_call_id", "id", "usage")
+_OFFERED = ("parameters", "input_schema", "inputSchema")
+_CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
+
+
+def _holds(data: Any) -> bool:
+    return _list_of(object_in(data)) is not None
+
+
+def _list_of(data: JsonObject) -> str | None:
+    """The name of the list in a record: one of events, or of actions the one that has most results."""
+    spoken = (name for name in _EVENTS if are_events(items := list_in(data.get(name))) or _are_exchanges(items))
+    if (name := next(spoken, None)) is not None:
+        return name
+    results = {
+        name: sum(any(map(_has_result, _acts(step))) for step in list_in(data.get(name)))
+        for name in _LISTS
+        if _are_steps(data.get(name), are_calls="tool" in name)
+    }
+    name = max(results, key=lambda name: results[name], default=None)
+    is_run = name is not None and (results[name] > 0 or _asked_in(data) is not None)
+    return name if is_run else None
+
+
+def _are_exchanges(items: list[Any]) -> bool:
+    """Whether each item of a list is what a user asked and what an agent answered."""
+    return bool(items) and all(first_text(item, *_ASKED) and first_text(item, *_SAID) for item in items)
+
+
+def _are_steps(steps: Any, *, are_calls: bool) -> bool:
+    """Whether all items of a list are actions, or thoughts and words among them.
+
+    What only has a name and an output may be a step of anything, unless the list is one of calls by its name.
+    """
+    items = list_in(steps)
+    if not items or not all(isinstance(item, dict) and "role" not in item for item in items):
+        return False
+    if any(at(at(item, name), "type") == "object" or "$ref" in item for item in items for name in _OFFERED):
+        return False
+    acted = [any(True for _ in _acts(item)) for item in items]
+    if not are_calls and not any(name in item for item in items for name in (*_SURE, *_CALLS, *_ARGUMENTS)):
+        return False
+    return any(acted) and all(
+        is_act or first_text(item, *_THOUGHTS, *_WORDS) is not None for is_act, item in zip(acted, items, strict=True)
+    )
+
+
+def _acts(step: Any) -> Iterator[JsonObject]:
+    """The calls of a step: name, arguments, and the result if there is one."""
+    listed = next((calls for name in _CALLS if (calls := list(objects_in(at(step, name))))), None)
+    for call in [step] if listed is None else listed:
+        act = _act(object_in(call))
+        if act is not None:
+            yield act
+
+
+def _act(call: JsonObject) -> JsonObject | None:
+    place = next((name for name in _TOOLS if isinstance(call.get(name), str | dict) and call[name]), None)
+    if place is None:
+        return None
+    inner, given = call[place], next((call[name] for name in _ARGUMENTS if call.get(name) is not None), None)
+    has_result = any(name in call for name in _RESULTS)
+    if isinstance(inner, dict):
+        key = next((key for key in _IN_ACTIONS if isinstance(inner.get(key), str)), None)
+        if key is None:
+            return None
+        name, more = inner[key], without(inner, key, *_THOUGHTS)
+        given = next((more[each] for each in _ARGUMENTS if each in more), more) if given is None else given
+    elif given is None and not has_result:
+        return None
+    elif given is None and (match := _CALL.fullmatch(inner)) is not None:
+        name, given = match[1], match[2] or match[3] or {}
+    elif given is None:
+        name, given = "action", {"action": inner}
+    else:
+        name = inner
+    shown = next((call[each] for each in _RESULTS if call.get(each) is not None), None)
+    error = call.get("error")
+    failed = bool(error) or call.get("success") is False or call.get("is_error") is True
+    shown = error if shown is None and failed and error is not True else shown
+    told = error if isinstance(error, str) and error else failed or None
+    return {"name": name, "arguments": given, "shown": shown, "error": told, "id": _id_of(call)}
+
+
+def _id_of(call: JsonObject) -> str | None:
+    return first_text(call, "tool_call_id", "call_id", "id")
+
+
+def _has_result(act: JsonObject) -> bool:
+    return act["shown"] is not None
+
+
+def _conversations(data: JsonObject) -> Iterator[Chat]:
+    name = _list_of(data)
+    asked, answered = _asked_in(data), next((key for key in _ANSWERS if first_text(data, key)), None)
+    agent = first_text(data, *_AGENTS)
+    steps = list(objects_in(data[name or ""]))
+    if are_events(steps) or _are_exchanges(steps):
+        exchanged = (message for n, step in enumerate(steps) for message in _exchanged(step, f"step {n}"))
+        messages = list(messages_of(steps) if are_events(steps) else exchanged)
+        asked = None if any(message["role"] == "user" for message in messages) else asked
+    else:
+        acted = (_messages(step, f"step {n}", first_text(step, *_AGENTS) or agent) for n, step in enumerate(steps))
+        messages = [message for each in acted for message in each]
+    messages = [*([] if asked is None else [plain_message("user", asked[1])]), *messages]
+    answer = first_text(data, answered or "")
+    if answer is not None and messages[-1].get("content") != answer:
+        messages.append(plain_message("assistant", answer, name=agent))
+    others = without(data, name or "", *(asked or ())[:1], *filter(None, (answered, *_AGENTS)))
+    record = {_RENAMED.get(key, key): value for key, value in others.items()}
+    if are_events(steps):
+        record |= {f"{name}[] ({kind})": events for kind, events in others_in(steps).items()}
+        record.setdefault("model", next((model for step in steps if (model := first_text(step, "model"))), None))
+    yield Chat({**record, "final_answer": answer, "messages": messages})
+
+
+def _asked_in(data: JsonObject) -> tuple[str, str] | None:
+    """The field that has the task, and its text."""
+    found = ((name, first_text(data, name) or first_text(data.get(name), *_TASKS, "description")) for name in _TASKS)
+    return next(((name, text) for name, text in found if text), None)
+
+
+def _exchanged(step: JsonObject, place: str) -> Iterator[JsonObject]:
+    """What a user asked, the calls of the agent with their results, and its answer."""
+    yield plain_message("user", first_text(step, *_ASKED))
+    if any(name in step for name in _CALLS):
+        yield from _messages({name: step[name] for name in _CALLS if name in step}, place, None)
+    yield {**without(step, *_ASKED, *_SAID, *_CALLS), **plain_message("assistant", first_text(step, *_SAID))}
+
+
+def _messages(step: JsonObject, place: str, agent: str | None) -> Iterator[JsonObject]:
+    """What an agent thought, said and did in a step, and what came back."""
+    calls = [{**act, "id": act["id"] or f"{place} {number}"} for number, act in enumerate(_acts(step))]
+    thought = first_text(step, *_THOUGHTS) or first_text(at(step, "action"), *_THOUGHTS)
+    read = (*_THOUGHTS, *_WORDS, *_TOOLS, *_ARGUMENTS, *_RESULTS, *_CALLS, *_OUTCOMES, *_AGENTS)
+    said = plain_message("assistant", first_text(step, *_WORDS), reasoning_content=thought, name=agent)
+    made = [{key: call[key] for key in ("id", "name", "arguments")} for call in calls]
+    yield {**without(step, *read), "usage": step.get("usage"), **said, **({"tool_calls": made} if made else {})}
+    for call in calls:
+        if call["shown"] is not None:
+            yield plain_message("tool", as_text(call["shown"]), tool_call_id=call["id"], error=call["error"])
+
+
+ACTION_STEPS = Envelope(
+    name="action_steps",
+    description="runs as lists of actions with their arguments and results, such as steps or tools_called",
+    detection="a list (steps, trajectory, tools_called, events, ...) of objects that each name an action or tool, or "
+    "their kind (user, tool_call, tool_result, ...)",
+    holds=_holds,
+    conversations=_conversations,
+)

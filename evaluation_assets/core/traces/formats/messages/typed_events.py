@@ -1,0 +1,135 @@
+"""Events of a run that each say their kind, as programs log them, as chat messages.
+
+{"type": "user", "content": "Is order 17 paid?"}
+{"type": "tool_call", "name": "look_up", "arguments": {"order": 17}}
+{"type": "tool_result", "content": "paid"}
+{"type": "final_answer", "content": "It is paid."}
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evaluation_assets.core.traces.formats.messages.chat import meaning_of
+from evaluation_assets.core.traces.formats.transcript import as_text
+from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in, without_none
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_KINDS = ("kind", "type", "event", "event_type", "eventType", "speaker", "sender", "author")
+_MEANINGS = {
+    **dict.fromkeys(("system", "system_prompt", "system_message"), "system"),
+    **dict.fromkeys(
+        ("user", "user_message", "user_input", "human", "prompt", "query", "question", "task", "customer"), "user"
+    ),
+    **dict.fromkeys(
+        (
+            "assistant", "assistant_text", "assistant_message", "agent", "agent_message", "ai", "text", "response",
+            "answer", "final_answer", "final", "final_response", "assistant_final", "bot",
+            "chatbot",
+        ),
+        "assistant",
+    ),
+    **dict.fromkeys(("thinking", "thought", "reasoning", "think", "reflection", "plan"), "thought"),
+    **dict.fromkeys(("tool_use", "tool_call", "tool_calls", "tool_start", "action", "function_call", "call"), "call"),
+    **dict.fromkeys(
+        ("tool_result", "tool_response", "tool_output", "tool_end", "observation", "function_result"), "result"
+    ),
+}  # fmt: skip
+_NAMES = ("name", "tool", "tool_name", "toolName", "function", "action")
+_ARGUMENTS = ("arguments", "args", "input", "parameters", "params", "tool_input", "toolInput", "action_input")
+_IDS = ("tool_call_id", "toolCallId", "call_id", "callId", "toolUseId", "tool_use_id", "id")
+_TEXTS = ("content", "text", "message", "thought", "answer", "output", "response")
+_SHOWN = ("content", "result", "output", "observation", "outcome", "text")
+_DATA = ("data", "payload")
+_READ = (
+    *_KINDS, *_NAMES, *_ARGUMENTS, *_IDS, *_TEXTS, *_SHOWN, *_DATA, "role", "tool_calls", "is_error", "isError",
+    "error", "success", "status", "model",
+)  # fmt: skip
+_LEAST = 3
+"""Events that a run has at least: what was asked, a call, and what came back."""
+
+
+def are_events(items: Sequence[Any]) -> bool:
+    """Whether these are the events of a run: calls with the names of their tools, results, and no unknown words.
+
+    Without calls, they are what a user and an agent said, and no more.
+    """
+    if not items or not all(isinstance(item, dict) for item in items):
+        return False
+    kinds = list(map(_kind_of, items))
+    if {"user", "assistant"} <= set(kinds) <= {"user", "assistant", "system"}:
+        return not any(
+            isinstance(value, dict | list) or name == "role" for item in items for name, value in item.items()
+        )
+    if len(items) < _LEAST:
+        return False
+    calls = [_calls(item) for item, kind in zip(items, kinds, strict=True) if kind == "call"]
+    others = (item for item, kind in zip(items, kinds, strict=True) if kind is None)
+    return "result" in kinds and bool(calls) and all(calls) and not any(first_text(item, *_TEXTS) for item in others)
+
+
+def others_in(events: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
+    """The events of kinds that are not known, which say nothing, by their kinds."""
+    found: dict[str, list[JsonObject]] = {}
+    for item in events:
+        if _kind_of(item) is None:
+            found.setdefault(first_text(item, *_KINDS) or "unknown", []).append(item)
+    return found
+
+
+def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
+    """The events as chat messages."""
+    waiting: list[str] = []
+    for number, item in enumerate(events):
+        kind, event = _kind_of(item), _opened(item)
+        if kind is None:
+            continue
+        about = without_none({key: value for key, value in event.items() if key not in _READ})
+        if kind == "call":
+            calls = [{**call, "id": call["id"] or f"event {number} {place}"} for place, call in enumerate(_calls(item))]
+            waiting += [call["id"] for call in calls]
+            yield {**about, "role": "assistant", "content": None, "tool_calls": calls}
+        elif kind == "result":
+            shown = next((event[key] for key in _SHOWN if event.get(key) is not None), event.get("error"))
+            answered = first_text(event, *_IDS)
+            call_id = answered if answered in waiting or not waiting else waiting[0]
+            waiting = [each for each in waiting if each != call_id]
+            failed = event.get("success") is False or any(event.get(key) is True for key in ("is_error", "isError"))
+            yield without_none(
+                {
+                    **about, "role": "tool", "content": as_text(shown), "tool_call_id": call_id,
+                    "is_error": failed or None, "error": event.get("error") or None, "status": event.get("status"),
+                }
+            )  # fmt: skip
+        else:
+            text = first_text(event, *_TEXTS) or ""
+            said = {"reasoning_content": text} if kind == "thought" else {"content": text}
+            yield {**about, "role": "assistant" if kind == "thought" else kind, **said}
+
+
+def _opened(event: JsonObject) -> JsonObject:
+    """The event with the fields that it has in an object of their own."""
+    inner = next((value for key in _DATA if isinstance(value := event.get(key), dict)), {})
+    return {**inner, **without_none(event)}
+
+
+def _kind_of(event: JsonObject) -> str | None:
+    kind = first_text(event, *_KINDS)
+    if kind == "message":
+        kind = first_text(event, "role")
+        return meaning_of(kind) if kind is not None else None
+    meaning = None if kind is None else _MEANINGS.get(kind.lower().replace("-", "_").replace(".", "_"))
+    return meaning or _MEANINGS.get(first_text(event, "role") or "")
+
+
+def _calls(item: JsonObject) -> list[JsonObject]:
+    event = _opened(item)
+    calls = list(objects_in(event.get("tool_calls"))) or [event]
+    made = [
+        {
+            "id": first_text(call, *_IDS),
+            "name": first_text(call, *_NAMES) or first_text(at(call, "function"), "name"),
+            "arguments": next((call[key] for key in _ARGUMENTS if call.get(key) is not None), None),
+        }
+        for call in calls
+    ]
+    return made if all(call["name"] for call in made) else []

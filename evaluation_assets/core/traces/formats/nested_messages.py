@@ -1,0 +1,238 @@
+"""Messages of a supported format in records of an own form: under another name, deeper inside, or in a list of runs.
+
+    {"config": {"model": "model-a"}, "results": [{"task_id": "order-7", "passed": true, "chat_log": [...]}]}
+
+What stands beside the messages is what is known of their run; objects above a list of runs say which model they used.
+A record with several conversations that may belong together, as those of the agents of one run, is not understood.
+"""
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from upath import UPath
+
+from evaluation_assets.core.traces.formats.base import (
+    DropFile,
+    Format,
+    Record,
+    RecordWatch,
+    Rejection,
+    Sample,
+    UnusableRecord,
+)
+from evaluation_assets.core.traces.formats.conversation import goes_on, joined
+from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
+from evaluation_assets.core.traces.formats.files.json_values import as_line
+from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.files.samples import sample_of
+from evaluation_assets.core.traces.formats.isolation import each_own_file
+from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
+from evaluation_assets.core.traces.formats.messages.typed_events import are_events
+from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, Aside
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, objects_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+
+NAME = "nested_messages"
+
+_DEEPEST = 5
+_FIELDS = {"openai_responses": "items"}
+"""Where records of a format have their messages, if not in `messages`."""
+_NO_RUN = re.compile(
+    "example|shot|demo|expect|refer|gold|truth|initial|template|chosen|reject|prompt|(?<!user_)input|context|tool|schema",
+    re.I,
+)
+"""Names of messages that were not exchanged in the run, or that it began with."""
+_PARTS = re.compile(
+    "step|turn|round|iteration|request|call|generation|span|node|message|event|agent|branch|candidate|phase", re.I
+)
+"""Names of lists whose items may be parts of one run."""
+_RUNS = re.compile("result|run|traject|conversation|session|task|case|sample|episode|eval|rollout|chat|trial", re.I)
+"""Names of objects whose fields may be runs, by their tasks."""
+_GIVEN = ("input", "inputs", "prompt")
+_SESSIONS = ("session_id", "sessionId", "conversation_id", "run_id", "runId", "trace_id", "thread_id", "task_id")
+_SETTINGS = ("config", "metadata", "meta", "info", "settings", "args")
+_MODELS = ("model", "model_name", "model_id")
+
+
+class _Found(list[tuple[str, JsonObject]]):
+    """Runs: the format of the messages of each, and a record with them. `are_several` if they stand in a list."""
+
+    def __init__(self, runs: Sequence[tuple[str, JsonObject]] = (), *, are_several: bool = False) -> None:
+        super().__init__(runs)
+        self.are_several = are_several
+
+    def beside(self, known: JsonObject) -> "_Found":
+        """These runs, with what is also known of each."""
+        return _Found([(kind, {**known, **run}) for kind, run in self], are_several=self.are_several)
+
+
+class NestedMessages:
+    """The format of records that hold messages in the form of one of the given formats.
+
+    A record inside that holds no messages may hold actions: `steps` is the format of such records.
+    """
+
+    def __init__(self, formats: Mapping[str, Format], steps: Envelope) -> None:
+        self._conversations = {name: known for name, known in formats.items() if name in CONVERSATIONS}
+        self._steps = steps
+        self._formats = {**self._conversations, steps.name: steps.format()}
+
+    def format(self) -> Format:
+        """This format."""
+        return Format(
+            NAME,
+            "messages of a supported format in records of an own form, such as results with a list of runs",
+            "one list of messages in a record, under any name, or one in each run of a list",
+            self._detect,
+            self._read,
+        )
+
+    def _detect(self, sample: Sample) -> bool:
+        return are_events(sample.records) or any(map(self._holds, sample.records))
+
+    def _read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+        asides: dict[str, Aside] = {}
+        with TemporaryDirectory() as folder:
+            for record in each_own_file(files, self._detect, NAME, _records):
+                if isinstance(record, Rejection):
+                    yield record
+                    continue
+                runs = self._runs_in(record.data)
+                if not runs:
+                    problem = "the record has no list of messages, or several that may belong to one run"
+                    yield record.rejected(UnusableRecord("no_trajectory_text", problem))
+                for kind, run in runs:
+                    aside = asides.setdefault(kind, Aside(Path(folder) / f"{kind}.jsonl"))
+                    aside.add_from(record, as_line(run), is_whole=len(runs) == 1)
+            for kind, aside in asides.items():
+                file = DropFile(UPath(aside.path), aside.places[0][0].file, RecordWatch(images=unmapped.images))
+                for item in map(aside.placed, self._formats[kind].read([file], unmapped)):
+                    yield item if isinstance(item, Rejection) else dataclasses.replace(item, format=NAME)
+
+    def _holds(self, data: Any) -> bool:
+        """Whether a record has runs in it, and is none itself."""
+        runs = self._runs_in(data)
+        return bool(runs) and not (runs[0][0] == self._steps.name and self._steps.holds(data))
+
+    def _runs_in(self, data: Any) -> _Found:
+        return self._of_object(data, "", _DEEPEST) if isinstance(data, dict) else _Found()
+
+    def _inside(self, value: Any, name: str, depth: int) -> _Found:
+        if depth == 0:
+            return _Found()
+        if isinstance(value, dict):
+            return self._of_object(value, name, depth)
+        messages = list_in(value)
+        if (kind := self._kind_of(messages)) is not None:
+            return _Found([(kind, {_FIELDS.get(kind, "messages"): messages})])
+        if _PARTS.search(name):
+            return _Found()
+        runs = [run for item in objects_in(value) for run in self._of_object(item, name, depth - 1)]
+        return _Found(_without_beginnings(runs), are_several=True)
+
+    def _of_object(self, data: JsonObject, name: str, depth: int) -> _Found:
+        found = {
+            key: runs
+            for key, value in data.items()
+            if not _NO_RUN.search(key) and (runs := self._inside(value, key, depth - 1))
+        }
+        if not found and self._steps.holds(data):
+            return _Found([(self._steps.name, data)])
+        is_map = len(found) > 1 and all(any(map(str.isdigit, key)) for key in found)
+        if len(found) > 1 and not is_map:
+            found = _preferred(found)
+        if len(found) == 1:
+            ((key, runs),) = found.items()
+            if runs.are_several:
+                return runs.beside(_model_in(data))
+            kind, run = runs[0]
+            return _Found([(kind, {**_without(data, key), **_with_given(run, data)})])
+        if any(runs.are_several for runs in found.values()) or not (is_map or _RUNS.search(name)):
+            return _Found()
+        tasks = [run for key, runs in found.items() for run in runs.beside({"task_id": key})]
+        return _Found(tasks, are_several=True)
+
+    def _kind_of(self, messages: list[Any]) -> str | None:
+        """The format of a list of messages with one of an agent among them."""
+        if not all(isinstance(message, dict) for message in messages) or not any(map(_is_said, messages)):
+            return None
+        if are_events(messages):
+            return None
+        samples = {field: Sample(({field: messages},)) for field in ("messages", *_FIELDS.values())}
+        named = ((name, _FIELDS.get(name, "messages"), known) for name, known in self._conversations.items())
+        return next((name for name, field, known in named if known.detect(samples[field])), None)
+
+
+def _records(file: DropFile) -> Iterator[Record | Rejection]:
+    """The records of a file; events of a run, each a record of its own, as one with all events of their session."""
+    if not are_events(sample_of(file).records):
+        yield from read_records(file)
+        return
+    sessions: dict[str | None, list[Record]] = {}
+    for record in read_records(file):
+        if isinstance(record, Rejection):
+            yield record
+        else:
+            sessions.setdefault(first_text(record.data, *_SESSIONS), []).append(record)
+    for session, events in sessions.items():
+        whole = joined(events)
+        data = {"session_id": session, "events": [event for event in whole.data if isinstance(event, dict)]}
+        yield dataclasses.replace(whole, data=data)
+
+
+def _is_said(message: JsonObject) -> bool:
+    """Whether a message is one of an agent; Pydantic AI calls it a response, dumps of LangChain have it inside."""
+    return role_of(message) == "assistant" or message.get("kind") == "response" or "lc" in message
+
+
+def _messages_of(run: JsonObject) -> list[Any]:
+    """The messages of a run; none of one with actions instead."""
+    fields = ("messages", *_FIELDS.values())
+    return next((value for field in fields if isinstance(value := run.get(field), list)), [])
+
+
+def _without_beginnings(runs: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+    """The runs without those that the next one goes on with."""
+    beginnings = [goes_on(_messages_of(one[1]), _messages_of(after[1])) for one, after in pairwise(runs)]
+    return [run for run, is_beginning in zip(runs, [*beginnings, False], strict=False) if not is_beginning]
+
+
+def _preferred(found: dict[str, _Found]) -> dict[str, _Found]:
+    """Of several conversations in one object that under a usual name, and of two that are alike the longer one."""
+    if (key := next((key for key in LISTS if key in found), None)) is not None:
+        return {key: found[key]}
+    longest = max(found, key=lambda key: len(_messages_of(found[key][0][1])))
+    whole = _messages_of(found[longest][0][1])
+    is_one = bool(whole) and all(
+        not runs.are_several and _messages_of(runs[0][1]) == whole[: len(_messages_of(runs[0][1]))]
+        for runs in found.values()
+    )
+    return {longest: found[longest]} if is_one else found
+
+
+def _with_given(run: JsonObject, beside: JsonObject) -> JsonObject:
+    """A run that only has what was said, with the messages that were given."""
+    said = _messages_of(run)
+    lists = (at(beside, key) for key in _GIVEN)
+    given = next((one for each in lists if (one := list_in(each) or list_in(at(each, "messages")))), [])
+    if not given or not said or not all(map(role_of, given)) or role_of(said[0]) != "assistant" or said[0] in given:
+        return run
+    return {key: [*given, *value] if value is said else value for key, value in run.items()}
+
+
+def _model_in(data: JsonObject) -> JsonObject:
+    """The model that an object above several runs names."""
+    holders = (data, *(at(data, key) for key in _SETTINGS))
+    model = next((model for holder in holders if (model := first_text(holder, *_MODELS))), None)
+    return {} if model is None else {"model": model}
+
+
+def _without(data: JsonObject, key: str) -> JsonObject:
+    return {name: value for name, value in data.items() if name != key}

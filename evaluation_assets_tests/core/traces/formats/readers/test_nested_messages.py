@@ -1,0 +1,90 @@
+"""Messages of supported formats in records of an own form."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from evaluation_assets.core.traces.formats.base import UnreadableDrop
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, trajectories
+
+RESULTS = FIXTURES / "nested_messages" / "results.json"
+DATA = orjson.loads(RESULTS.read_bytes())
+CHAT: list[JsonObject] = DATA["results"][0]["chat_log"]
+BLOCKS: list[JsonObject] = DATA["results"][1]["run"]["transcript"]
+OTHERS: list[JsonObject] = [
+    {"role": "user", "content": "Is order 9 paid?"},
+    {"role": "assistant", "content": "It is not."},
+]
+CALLS = [("look_up", {"order": 7}, "paid")]
+
+
+def test_runs_of_results_have_their_own_formats_outcomes_and_models() -> None:
+    seven, eight = sorted(trajectories(RESULTS), key=lambda run: run.task_id)
+    assert [(run.task_id, run.success) for run in (seven, eight)] == [("order-7", True), ("order-8", False)]
+    assert calls_of(seven) == CALLS and calls_of(eight) == [("look_up", {"order": 8}, "no such order")]
+    assert [run.agents[0].model for run in (seven, eight)] == ["model-a", "model-b"]
+    assert seven.source is not None and (seven.source.file, seven.source.line) == ("results.json", 1)
+    assert summary_of(RESULTS).trust == "complete"
+
+
+@pytest.mark.parametrize("name", ["history", "turns", "events", "full_trajectory", "result", "raw_messages"])
+def test_the_messages_of_a_record_may_have_any_name(tmp_path: Path, name: str) -> None:
+    about = {"task_id": "t-1", "model": "model-a", "success": True, "usage": {"input_tokens": 9, "output_tokens": 2}}
+    (run,) = trajectories(written(tmp_path, {**about, name: CHAT}))
+    assert (run.task_id, run.success, run.agents[0].model) == ("t-1", True, "model-a")
+    assert (calls_of(run), run.usage) == (CALLS, Usage(input_tokens=9, output_tokens=2))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"order-7": CHAT, "order-9": OTHERS},
+        {"order-7": {"log": CHAT}, "order-9": {"log": OTHERS}},
+        {"results": {"first": {"log": CHAT}, "other": {"log": OTHERS}}},
+        {"data": [{"id": "a", "messages": CHAT}, {"id": "b", "messages": OTHERS}]},
+        {"data": {"rows": [{"log": [*CHAT[:2]]}, {"log": CHAT}, {"log": OTHERS}]}},
+    ],
+)
+def test_each_run_of_a_list_or_by_its_task_is_a_trajectory(tmp_path: Path, record: JsonObject) -> None:
+    one, other = trajectories(written(tmp_path, record))
+    assert (calls_of(one), calls_of(other)) == (CALLS, [])
+    assert one.task_id != other.task_id
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"input": CHAT[:1], "output": CHAT[1:]},
+        {"inputs": {"messages": CHAT[:1]}, "outputs": {"messages": CHAT[1:]}},
+        {"inputs": {"messages": CHAT[:1]}, "outputs": {"messages": CHAT}},
+        {"messages_of_agent": CHAT, "log": CHAT[:2]},
+    ],
+)
+def test_what_was_given_stands_before_what_was_said_and_a_copy_counts_once(tmp_path: Path, record: JsonObject) -> None:
+    (run,) = trajectories(written(tmp_path, record))
+    assert (run.task, calls_of(run), len(run.turns)) == ("Is order 7 paid?", CALLS, 1)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"researcher": CHAT, "writer": OTHERS},
+        {"agents": [{"log": CHAT}, {"log": OTHERS}]},
+        {"chosen": CHAT, "rejected": OTHERS},
+        {"few_shots": CHAT, "question": "Is order 9 paid?"},
+        {"task": {"prompt": CHAT}},
+    ],
+)
+def test_what_may_be_one_run_or_none_is_not_guessed(tmp_path: Path, record: JsonObject) -> None:
+    with pytest.raises(UnreadableDrop, match="is in no supported format"):
+        read(written(tmp_path, record))
+
+
+def test_a_record_without_messages_is_rejected(tmp_path: Path) -> None:
+    records: list[Any] = [{"log": CHAT}, {"log": []}, 7]
+    summary = summary_of(written(tmp_path, *records))
+    assert (summary.trajectories, summary.rejected, summary.trust) == (1, 2, "partial")
