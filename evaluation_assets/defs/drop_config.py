@@ -35,7 +35,7 @@ class DropConfig(dg.Config):
     split_size: int = Field(default=0, ge=0, description="Records per numbered file; 0 writes one file only.")
     baseline: str = Field(default="", description="Baseline file to compare with. Default: the suite's baseline.")
     ask_also: list[str] = Field(default=[], description="Judges that panel.yaml leaves out of `everyday`, to ask too.")
-    drops: list[str] = Field(default=[])
+    drops: list[str] = Field(default=[], description="Drops of a run without a partition.")
 
     @property
     def has_budget(self) -> bool:

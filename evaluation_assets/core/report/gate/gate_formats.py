@@ -58,9 +58,10 @@ def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
 def _changed(title: str, tasks: Sequence[ChangedTask], report: ReportAddress) -> list[str]:
     if not tasks:
         return []
-    lines = ["", f"  {title} ({len(tasks)})"]
+    all_noise = not any(each.beyond_noise for each in tasks)
+    lines = ["", f"  {title} ({len(tasks)}){'; each by itself may be noise' if all_noise else ''}"]
     for each in tasks[:_LISTED]:
-        noise = "" if each.beyond_noise else ", may be noise"
+        noise = "" if all_noise or each.beyond_noise else ", may be noise"
         lines.append(f"    {each.task_id}: {each.metric} {each.baseline:.2f} -> {each.current:.2f}{noise}")
         if report.is_url:
             lines.append(f"      {report.task(each.task_id)}")
