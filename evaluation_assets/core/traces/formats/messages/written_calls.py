@@ -3,8 +3,8 @@
 Hermes and Qwen models write `<tool_call>` elements with JSON and are given `<tool_response>` elements; LLaMA-Factory
 and ms-swift have calls as messages from `function_call` and with the role `tool_call`. Terminus, the agent of Terminal-
 Bench, answers with an object of commands that are typed into a terminal, and is given what it then shows. mini-SWE-
-agent has one command in a fence of its own. `react_texts` reads the actions of agents in the manner of ReAct,
-`token_calls` those in special tokens.
+agent has one command in a fence of its own. `fenced_code` reads the code that gptme runs, `react_texts` the actions of
+agents in the manner of ReAct, `token_calls` calls in special tokens.
 """
 
 import re
@@ -21,6 +21,7 @@ from evaluation_assets.core.traces.formats.messages.bare_calls import (
 )
 from evaluation_assets.core.traces.formats.messages.chat import role_of, split_thought
 from evaluation_assets.core.traces.formats.messages.elements import element_in, elements_in
+from evaluation_assets.core.traces.formats.messages.fenced_code import with_fenced_code
 from evaluation_assets.core.traces.formats.messages.function_elements import (
     calls_functions,
     function_in,
@@ -84,6 +85,8 @@ def with_written_calls(messages: list[Any]) -> WrittenMessages:
         return WrittenMessages(list(_terminal(messages)), _instruction(messages), answer=_submitted(messages))
     if (acted := with_actions(messages)) is not None:
         return WrittenMessages(acted)
+    if (ran := with_fenced_code(messages)) is not None:
+        return WrittenMessages(ran)
     unread = unread_in(messages) + sum(_begun(message) > 0 for message in messages)
     return WrittenMessages(messages, unread=unread)
 

@@ -1,0 +1,61 @@
+"""Calls of gptme: code in fences, or `@tool(id): {...}`, that is run, with what it shows in a system message."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Any
+
+from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.function_elements import text_of
+from evaluation_assets.core.traces.formats.untyped import as_object, object_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_CALL = re.compile(
+    r"^```(?P<tool>\w[\w.-]*)(?:[ \t]+(?P<about>[^\n]*))?\n(?P<code>.*?)^```[ \t]*$"
+    r"|^@(?P<name>\w+)\((?P<id>[\w-]+)\):[ \t]*(?P<given>\{.*?\})[ \t]*$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def with_fenced_code(messages: Sequence[Any]) -> list[Any] | None:
+    """The messages with code that was run as calls; `None` where no system message follows such code.
+
+    A system message shows what one block has done, in their order; more of them belong to the last one. A block that
+    none follows was not run, and stays text.
+    """
+    converted: list[Any] = []
+    position, has_run = 0, False
+    while position < len(messages):
+        message = messages[position]
+        shown = list(takewhile(lambda each: role_of(each) == "system", messages[position + 1 :]))
+        written = list(_CALL.finditer(text_of(message))) if shown and role_of(message) == "assistant" else []
+        if written:
+            converted += _ran(message, written[: len(shown)], shown)
+            position, has_run = position + len(shown), True
+        else:
+            converted.append(message)
+        position += 1
+    return [{**_metadata(each), **each} for each in converted] if has_run else None
+
+
+def _ran(message: JsonObject, written: Sequence[re.Match[str]], shown: Sequence[JsonObject]) -> Iterator[JsonObject]:
+    said, last = text_of(message), len(written) - 1
+    for each in reversed(written):
+        said = said[: each.start()] + said[each.end() :]
+    yield {**message, "content": said.strip(), "tool_calls": [_call(each) for each in written]}
+    yield from ({**each, "role": "tool"} for each in shown[:last])
+    yield {**shown[last], "role": "tool", "content": "\n\n".join(map(text_of, shown[last:]))}
+
+
+def _metadata(message: JsonObject) -> JsonObject:
+    """The model and the usage of a message."""
+    metadata = object_in(message.get("metadata"))
+    return {name: metadata[name] for name in ("model", "usage") if name in metadata}
+
+
+def _call(match: re.Match[str]) -> JsonObject:
+    if match["name"] is not None:
+        given = as_object(match["given"])
+        return {"name": match["name"], "arguments": match["given"] if given is None else given}
+    about = {"about": match["about"].strip()} if match["about"] else {}
+    return {"name": match["tool"], "arguments": {**about, "code": match["code"].rstrip("\n")}}

@@ -1,0 +1,70 @@
+"""Chat messages of gptme, whose code is run and answered by system messages."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets_tests.core.traces.formats.reading import trajectories
+
+FENCE = "```"
+
+
+def read_chat(folder: Path, *messages: tuple[str, str], **metadata: Any) -> Trajectory:
+    lines = [{"role": role, "content": content, "metadata": metadata} for role, content in messages]
+    path = folder / "conversation.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    (run,) = trajectories(path)
+    return run
+
+
+def block(words: str, code: str) -> str:
+    return f"{FENCE}{words}\n{code}\n{FENCE}"
+
+
+def calls_of(run: Trajectory) -> list[tuple[str, Any, str]]:
+    return [
+        (step.call.name, run.arguments(step.call), run.piece(step.result.content))
+        for step in run.steps
+        if step.call and step.result
+    ]
+
+
+def test_code_that_a_system_message_answers_is_a_call(tmp_path: Path) -> None:
+    run = read_chat(
+        tmp_path,
+        ("user", "What is here?"),
+        ("assistant", f"I look.\n\n{block('shell', 'ls')}"),
+        ("system", "Ran command: `ls`\n\nlamp.py"),
+        ("assistant", f"{block('save sum.py', '1 + 1')}\nand\n{block('ipython', '1 + 1')}"),
+        ("system", "Saved to `sum.py`"),
+        ("system", "Executed code block."),
+        ("system", "Time: 12:00"),
+        ("assistant", f"A lamp, as in {block('python', 'lamp()')}"),
+        model="m",
+        usage={"input_tokens": 10, "output_tokens": 2},
+    )
+    assert calls_of(run) == [
+        ("shell", {"code": "ls"}, "Ran command: `ls`\n\nlamp.py"),
+        ("save", {"about": "sum.py", "code": "1 + 1"}, "Saved to `sum.py`"),
+        ("ipython", {"code": "1 + 1"}, "Executed code block.\n\nTime: 12:00"),
+    ]
+    assert run.final_answer is not None and "lamp()" in run.final_answer
+    assert run.usage is not None and run.usage.input_tokens == 30
+
+
+def test_calls_with_an_id_are_read_too(tmp_path: Path) -> None:
+    run = read_chat(
+        tmp_path,
+        ("user", "What is here?"),
+        ("assistant", 'I look.\n@shell(call-1): {"command": "ls"}'),
+        ("system", "lamp.py"),
+        ("assistant", "A lamp."),
+    )
+    assert calls_of(run) == [("shell", {"command": "ls"}, "lamp.py")]
+
+
+def test_code_that_nothing_answers_is_text(tmp_path: Path) -> None:
+    run = read_chat(tmp_path, ("system", "Help."), ("user", "How do I sum?"), ("assistant", block("python", "sum(x)")))
+    assert calls_of(run) == []
+    assert "sum(x)" in run.text
