@@ -10,14 +10,15 @@ from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _TASK = ("question", "task", "task_description", "query", "instruction", "problem", "problem_statement")
-_TASK_ID = ("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "user_task_id")
+_TASK_ID = ("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "user_task_id", "taskId")
 _REFERENCE = (
     "ground_truth", "reference_answer", "expected_answer", "expected_output", "target", "gold_answer", "true_answer",
     "reference",
 )  # fmt: skip
-_FINAL_ANSWER = ("final_answer", "answer_text", "final_output", "prediction")
+_FINAL_ANSWER = ("final_answer", "answer_text", "final_output", "prediction", "finalAnswer")
 _OUTCOME = (
     "success", "resolved", "is_correct", "correct", "passed", "utility", "pass", "solved", "is_success", "task_success",
+    "isSuccess", "isCorrect",
 )  # fmt: skip
 _GRADES = ("grade", "grading", "evaluation", "evaluation_result", "eval", "eval_result", "verdict", "outcome")
 """Objects that have the outcome, where the record itself has none."""
@@ -99,6 +100,7 @@ def context_of(fields: Fields) -> Context:
     agent, version = agent_of(fields)
     stopped = [extra.get(key) for key in ("stop_reason", "termination_reason")]
     fields.set_aside("terminated")
+    cut_off = fields.flag("truncated") is True
     return Context(
         id=fields.name("id", "uuid", "custom_id"),
         task=fields.text(*_TASK),
@@ -112,7 +114,7 @@ def context_of(fields: Fields) -> Context:
         success=success,
         started_at=moment(fields, "timestamp", "created_at", "started_at", "start_time", "created"),
         duration_s=duration,
-        cut_off=any(map(is_limit, stopped)),
+        cut_off=cut_off or any(map(is_limit, stopped)),
         refused=any(map(is_refusal, stopped)),
         labels=labels,
         extra=extra,

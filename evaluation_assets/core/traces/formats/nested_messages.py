@@ -33,10 +33,12 @@ from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
+from evaluation_assets.core.traces.formats.messages.own_counts import confirm_runs
 from evaluation_assets.core.traces.formats.messages.typed_events import are_events
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, Aside
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, objects_in, without_none
+from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "nested_messages"
@@ -55,22 +57,34 @@ _PARTS = re.compile(
 """Names of lists whose items may be parts of one run."""
 _RUNS = re.compile("result|run|traject|conversation|session|task|case|sample|episode|eval|rollout|chat|trial", re.I)
 """Names of objects whose fields may be runs, by their tasks."""
+_TRIALS = re.compile("attempt|trial|tries|retr|rollout|repeat", re.I)
+"""Names of lists whose items are runs of one task, which the object above them names."""
+_TASKS = ("task_id", "taskId", "task", "question", "query", "instruction", "problem")
 _GIVEN = ("input", "inputs", "prompt")
-_SESSIONS = ("session_id", "sessionId", "conversation_id", "run_id", "runId", "trace_id", "thread_id", "task_id")
+_SESSIONS = (
+    "session_id", "sessionId", "conversation_id", "conversationId", "run_id", "runId", "trace_id", "traceId",
+    "thread_id", "threadId", "episode_id", "trajectory_id", "task_id", "session", "conversation", "run", "episode",
+)  # fmt: skip
 _SETTINGS = ("config", "metadata", "meta", "info", "settings", "args")
 _MODELS = ("model", "model_name", "model_id")
 
 
 class _Found(list[tuple[str, JsonObject]]):
-    """Runs: the format of the messages of each, and a record with them. `are_several` if they stand in a list."""
+    """Runs: the format of the messages of each, and a record with them. `are_several` if they stand in a list, where
+    `missing` others have no messages.
+    """
 
-    def __init__(self, runs: Sequence[tuple[str, JsonObject]] = (), *, are_several: bool = False) -> None:
+    def __init__(
+        self, runs: Sequence[tuple[str, JsonObject]] = (), *, are_several: bool = False, missing: int = 0
+    ) -> None:
         super().__init__(runs)
         self.are_several = are_several
+        self.missing = missing
 
     def beside(self, known: JsonObject) -> "_Found":
         """These runs, with what is also known of each."""
-        return _Found([(kind, {**known, **run}) for kind, run in self], are_several=self.are_several)
+        runs = [(kind, {**known, **run}) for kind, run in self]
+        return _Found(runs, are_several=self.are_several, missing=self.missing)
 
 
 class NestedMessages:
@@ -108,6 +122,10 @@ class NestedMessages:
                 if not runs:
                     problem = "the record has no list of messages, or several that may belong to one run"
                     yield record.rejected(UnusableRecord("no_trajectory_text", problem))
+                elif runs.are_several:
+                    tasks = {str(task) for _, run in runs if (task := run.get("task_id") or run.get("task"))}
+                    confirm_runs(unmapped.stated, record.data, len(runs), len(tasks) or len(runs))
+                    unmapped.stated.compare("run", len(runs) + runs.missing, len(runs))
                 for kind, run in runs:
                     aside = asides.setdefault(kind, Aside(Path(folder) / f"{kind}.jsonl"))
                     aside.add_from(record, as_line(run), is_whole=len(runs) == 1)
@@ -134,8 +152,10 @@ class NestedMessages:
             return _Found([(kind, {_FIELDS.get(kind, "messages"): messages})])
         if _PARTS.search(name):
             return _Found()
-        runs = [run for item in objects_in(value) for run in self._of_object(item, name, depth - 1)]
-        return _Found(_without_beginnings(runs), are_several=True)
+        items = [self._of_object(item, name, depth - 1) for item in objects_in(value)]
+        runs = [run for found in items for run in found]
+        missing = sum(found.missing or not found for found in items)
+        return _Found(_without_beginnings(runs), are_several=True, missing=missing)
 
     def _of_object(self, data: JsonObject, name: str, depth: int) -> _Found:
         found = {
@@ -151,7 +171,7 @@ class NestedMessages:
         if len(found) == 1:
             ((key, runs),) = found.items()
             if runs.are_several:
-                return runs.beside(_model_in(data))
+                return runs.beside({**_model_in(data), **(_task_in(data) if _TRIALS.search(key) else {})})
             kind, run = runs[0]
             return _Found([(kind, {**_without(data, key), **_with_given(run, data)})])
         if any(runs.are_several for runs in found.values()) or not (is_map or _RUNS.search(name)):
@@ -180,11 +200,15 @@ def _records(file: DropFile) -> Iterator[Record | Rejection]:
         if isinstance(record, Rejection):
             yield record
         else:
-            sessions.setdefault(first_text(record.data, *_SESSIONS), []).append(record)
+            sessions.setdefault(_session_of(record.data), []).append(record)
     for session, events in sessions.items():
         whole = joined(events)
         data = {"session_id": session, "events": [event for event in whole.data if isinstance(event, dict)]}
         yield dataclasses.replace(whole, data=data)
+
+
+def _session_of(event: Any) -> str | None:
+    return next((name for key in _SESSIONS if (name := recorded_id(at(event, key))) is not None), None)
 
 
 def _is_said(message: JsonObject) -> bool:
@@ -232,6 +256,11 @@ def _model_in(data: JsonObject) -> JsonObject:
     holders = (data, *(at(data, key) for key in _SETTINGS))
     model = next((model for holder in holders if (model := first_text(holder, *_MODELS))), None)
     return {} if model is None else {"model": model}
+
+
+def _task_in(data: JsonObject) -> JsonObject:
+    """The task that an object above several runs of it names."""
+    return without_none({key: data.get(key) for key in _TASKS})
 
 
 def _without(data: JsonObject, key: str) -> JsonObject:

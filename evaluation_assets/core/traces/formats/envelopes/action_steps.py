@@ -10,17 +10,18 @@ also be one of events that say their kind.
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
-from evaluation_assets.core.traces.formats.messages.typed_events import are_events, messages_of, others_in
+from evaluation_assets.core.traces.formats.messages.typed_events import EXITS, are_events, messages_of, others_in
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _LISTS = (
     "steps", "trajectory", "history", "actions", "episodes", "predicted_trajectory", "tools_called", "toolsCalled",
-    "tool_calls", "toolCalls", "tools_used", "tool_uses", "intermediate_steps", "trace",
+    "actual_tool_calls", "tool_calls", "toolCalls", "tools_used", "tool_uses", "intermediate_steps", "trace",
 )  # fmt: skip
 _EVENTS = (
     *_LISTS,
@@ -41,11 +42,11 @@ _SAID = (
 )  # fmt: skip
 _TASKS = (
     "task", "question", "query", "instruction", "goal", "user_input", "user_query", "user_message", "input", "prompt",
-    "request", "objective", "task_description", "problem",
+    "request", "objective", "task_description", "problem", "userQuery", "userInput", "userMessage",
 )  # fmt: skip
 _ANSWERS = (
     "final_answer", "final_response", "final_output", "final_result", "actual_output", "actualOutput", "answer",
-    "response", "output", "prediction", "result",
+    "response", "output", "prediction", "result", "finalAnswer", "finalOutput", "finalResponse",
 )  # fmt: skip
 _RENAMED = {
     "expectedOutput": "expected_output", "reference": "expected_output", "completion_time": "duration_s",
@@ -57,6 +58,8 @@ _TOOLS = ("tool", "tool_name", "toolName", "function_name", "action_name", "name
 _AGENTS = ("agent_name", "agent")
 _SURE = ("tool", "tool_name", "toolName", "action", "observation", "observations")
 _IN_ACTIONS = ("name", "tool", "tool_name", "function", "action", "type", "action_type", "command")
+_UNSURE = ("input", "inputs", "parameters", "params", "args", "arguments", "kwargs", "action")
+"""What the steps of any program may have."""
 _ARGUMENTS = (
     "action_input", "tool_input", "toolInput", "arguments", "args", "input_parameters", "inputParameters",
     "tool_args", "action_args", "parameters", "params", "kwargs", "input", "inputs",
@@ -65,8 +68,16 @@ _RESULTS = (
     "observation", "observations", "tool_output", "toolOutput", "tool_result", "result", "output", "outputs",
     "response", "action_result",
 )  # fmt: skip
-_CALLS = ("tool_calls", "toolCalls", "calls", "actions")
-_OUTCOMES = ("error", "success", "status", "is_error", "tool_call_id", "id", "usage")
+_CALLS = ("tool_calls", "toolCalls", "calls", "actions", "tools_used", "tools_called", "tool_uses", "function_calls")
+_ATTEMPTS = ("attempts", "retries", "tries")
+_BESIDE = ("tool_results", "toolResults", "observations", "tool_outputs", "results")
+"""Results of the calls of a step, in a list of their own."""
+_ERRORS = ("error", "error_message", "errorMessage", "exception", "stderr")
+_FAILED = ("error", "failed", "failure", "timeout")
+_OUTCOMES = (
+    *_ERRORS, *EXITS, "success", "status", "is_error", "isError", "tool_call_id", "id", "usage", *_ATTEMPTS,
+)  # fmt: skip
+_NUMBERS = ("step", "step_number", "step_id", "step_index", "index")
 _OFFERED = ("parameters", "input_schema", "inputSchema")
 _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
 
@@ -80,13 +91,14 @@ def _list_of(data: JsonObject) -> str | None:
     spoken = (name for name in _EVENTS if are_events(items := list_in(data.get(name))) or _are_exchanges(items))
     if (name := next(spoken, None)) is not None:
         return name
+    asked = _asked_in(data)
     results = {
         name: sum(any(map(_has_result, _acts(step))) for step in list_in(data.get(name)))
         for name in _LISTS
-        if _are_steps(data.get(name), are_calls="tool" in name)
+        if _are_steps(data.get(name), asked, are_calls="tool" in name)
     }
     name = max(results, key=lambda name: results[name], default=None)
-    is_run = name is not None and (results[name] > 0 or _asked_in(data) is not None)
+    is_run = name is not None and (results[name] > 0 or asked is not None)
     return name if is_run else None
 
 
@@ -95,10 +107,11 @@ def _are_exchanges(items: list[Any]) -> bool:
     return bool(items) and all(first_text(item, *_ASKED) and first_text(item, *_SAID) for item in items)
 
 
-def _are_steps(steps: Any, *, are_calls: bool) -> bool:
+def _are_steps(steps: Any, asked: Any, *, are_calls: bool) -> bool:
     """Whether all items of a list are actions, or thoughts and words among them.
 
-    What only has a name and an output may be a step of anything, unless the list is one of calls by its name.
+    What only has a name, an input and an output may be a step of anything, unless the list is one of calls by its name,
+    or there was something `asked`.
     """
     items = list_in(steps)
     if not items or not all(isinstance(item, dict) and "role" not in item for item in items):
@@ -106,7 +119,8 @@ def _are_steps(steps: Any, *, are_calls: bool) -> bool:
     if any(at(at(item, name), "type") == "object" or "$ref" in item for item in items for name in _OFFERED):
         return False
     acted = [any(True for _ in _acts(item)) for item in items]
-    if not are_calls and not any(name in item for item in items for name in (*_SURE, *_CALLS, *_ARGUMENTS)):
+    names = [name for name in (*_SURE, *_CALLS, *_THOUGHTS, *_ARGUMENTS) if asked or name not in _UNSURE]
+    if not are_calls and not any(name in item for item in items for name in names):
         return False
     return any(acted) and all(
         is_act or first_text(item, *_THOUGHTS, *_WORDS) is not None for is_act, item in zip(acted, items, strict=True)
@@ -116,10 +130,35 @@ def _are_steps(steps: Any, *, are_calls: bool) -> bool:
 def _acts(step: Any) -> Iterator[JsonObject]:
     """The calls of a step: name, arguments, and the result if there is one."""
     listed = next((calls for name in _CALLS if (calls := list(objects_in(at(step, name))))), None)
-    for call in [step] if listed is None else listed:
-        act = _act(object_in(call))
-        if act is not None:
-            yield act
+    calls = [object_in(step)] if listed is None else _answered(listed, step)
+    for call in calls:
+        attempts = next((made for name in _ATTEMPTS if (made := list(objects_in(call.get(name))))), [{}])
+        for attempt in attempts:
+            act = _act({**without(call, *_ATTEMPTS), **attempt})
+            if act is not None:
+                yield act
+
+
+def _answered(calls: list[JsonObject], step: Any) -> list[JsonObject]:
+    """Calls with the results that stand beside them: by their IDs, or in their order if none is missing."""
+    results = next((found for name in _BESIDE if (found := list_in(at(step, name)))), [])
+    if any(name in call for call in calls for name in _RESULTS):
+        return calls
+    by_id = {_id_of(result): result for result in objects_in(results) if _id_of(result) is not None}
+    if by_id:
+        return [{**_result_in(by_id.get(_id_of(call))), **call} for call in calls]
+    if len(results) != len(calls):
+        return calls
+    return [{**_result_in(result), **call} for call, result in zip(calls, results, strict=True)]
+
+
+def _result_in(result: Any) -> JsonObject:
+    """The fields of a result of its own that say what came back."""
+    if not isinstance(result, dict):
+        return {"result": result}
+    shown = next((result[name] for name in (*_RESULTS, "content") if result.get(name) is not None), None)
+    said = {name: result[name] for name in _OUTCOMES if name in result and name != "id"}
+    return {"result": shown if shown is not None or said else result, **said}
 
 
 def _act(call: JsonObject) -> JsonObject | None:
@@ -143,8 +182,16 @@ def _act(call: JsonObject) -> JsonObject | None:
     else:
         name = inner
     shown = next((call[each] for each in _RESULTS if call.get(each) is not None), None)
-    error = call.get("error")
-    failed = bool(error) or call.get("success") is False or call.get("is_error") is True
+    exits = [call[each] for each in EXITS if isinstance(call.get(each), int)]
+    failed = (
+        call.get("success") is False
+        or any(call.get(flag) is True for flag in ("is_error", "isError"))
+        or any(exits)
+        or str(call.get("status")).lower() in _FAILED
+    )
+    told_in = _ERRORS if failed else _ERRORS[:-1]  # many programs write to stderr without an error
+    error = next((call[each] for each in told_in if call.get(each)), None)
+    failed = failed or bool(error)
     shown = error if shown is None and failed and error is not True else shown
     told = error if isinstance(error, str) and error else failed or None
     return {"name": name, "arguments": given, "shown": shown, "error": told, "id": _id_of(call)}
@@ -179,7 +226,20 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     if are_events(steps):
         record |= {f"{name}[] ({kind})": events for kind, events in others_in(steps).items()}
         record.setdefault("model", next((model for step in steps if (model := first_text(step, "model"))), None))
-    yield Chat({**record, "final_answer": answer, "messages": messages})
+    numbers = [number for step in steps if (number := _number_of(step)) is not None]
+    missing = sum(max(0, after - before - 1) for before, after in pairwise(numbers))
+    shown = sum(any(map(step.get, _RESULTS)) and not any(True for _ in _acts(step)) for step in steps)
+    is_spoken = are_events(steps) or _are_exchanges(steps)
+    results = sum(message["role"] == "tool" for message in messages)
+    stated = {
+        "step": (len(numbers) + missing, len(numbers)),
+        "result": (results + (0 if is_spoken else shown), results),
+    }
+    yield Chat({**record, "final_answer": answer, "messages": messages}, stated=stated)
+
+
+def _number_of(step: JsonObject) -> int | None:
+    return next((step[name] for name in _NUMBERS if type(step.get(name)) is int), None)
 
 
 def _asked_in(data: JsonObject) -> tuple[str, str] | None:
@@ -200,7 +260,10 @@ def _messages(step: JsonObject, place: str, agent: str | None) -> Iterator[JsonO
     """What an agent thought, said and did in a step, and what came back."""
     calls = [{**act, "id": act["id"] or f"{place} {number}"} for number, act in enumerate(_acts(step))]
     thought = first_text(step, *_THOUGHTS) or first_text(at(step, "action"), *_THOUGHTS)
-    read = (*_THOUGHTS, *_WORDS, *_TOOLS, *_ARGUMENTS, *_RESULTS, *_CALLS, *_OUTCOMES, *_AGENTS)
+    read = (*_THOUGHTS, *_WORDS, *_TOOLS, *_ARGUMENTS, *_RESULTS, *_CALLS, *_OUTCOMES, *_AGENTS, *_NUMBERS)
+    step = {
+        key: value for key, value in step.items() if key not in _BESIDE or not calls or not any(map(_has_result, calls))
+    }
     said = plain_message("assistant", first_text(step, *_WORDS), reasoning_content=thought, name=agent)
     made = [{key: call[key] for key in ("id", "name", "arguments")} for call in calls]
     yield {**without(step, *read), "usage": step.get("usage"), **said, **({"tool_calls": made} if made else {})}

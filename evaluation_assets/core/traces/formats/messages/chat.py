@@ -37,6 +37,7 @@ TEXTS = ("content", "value", "text", "message")
 
 _FAILED = ("error", "failed", "failure", "incomplete")
 _CALL_IDS, _TOOLS = ("tool_call_id", "toolCallId"), ("tool_name", "toolName")
+_OWN_IDS = ("id", "call_id", *_CALL_IDS)
 _MADE = ("tool_calls", "toolCalls", "function_call")
 _CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
 """Content parts that are tool calls. LangChain also lists them in `tool_calls`."""
@@ -96,6 +97,8 @@ def events_of(
     `usages` holds the usage of answers by message index, for sources that record it outside the message. A role that
     is not known is read as the name of an agent, which is a guess.
     """
+    messages = list(messages)
+    has_results = any(meaning_of(message.text("role", "type", "from") or "") == "tool" for message in messages)
     for index, message in enumerate(messages):
         role = message.text("role", "type", "from") or ""
         meaning = meaning_of(role)
@@ -123,6 +126,15 @@ def events_of(
                 if meaning != "assistant":
                     message.note_speaker(role)
                 yield said
+                yield from [] if has_results else _results_within(message)
+
+
+def _results_within(message: Fields) -> Iterator[Result]:
+    """The results that calls have inside them, where no message has any."""
+    for call in message.objects("tool_calls", "toolCalls"):
+        if (shown := call.value("result", "output")) is not None:
+            content = as_text(shown)
+            yield Result(content=content, call_id=call.recorded_id(*_OWN_IDS), error=stated_error(call, content))
 
 
 def _answers_a_call(message: Fields) -> bool:
@@ -178,7 +190,7 @@ def calls_of(message: Fields) -> Iterator[Call]:
         yield Call(
             name=named or function.text("name") or _named(call),
             arguments=beside if inside is None else inside,
-            id=call.recorded_id("id", "call_id", *_CALL_IDS),
+            id=call.recorded_id(*_OWN_IDS),
         )
     for call in message.objects("invalid_tool_calls"):
         call.set_aside("type", "error")

@@ -24,6 +24,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 )
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.transcript import Event, Said, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at
@@ -137,7 +138,10 @@ class MessageShape:
             if left:
                 paid = total(said.usage for said in (*left, *conversation.events) if isinstance(said, Said))
                 conversation = replace(conversation, usage=paid)
-            return trajectory_from(self.name, conversation, context)
+            trajectory = trajectory_from(self.name, conversation, context)
+            if holder is fields and not answers:
+                confirm_counts(unmapped.stated, data, given, trajectory)
+            return trajectory
 
     def _parted(self, unmapped: UnmappedFields, spoken: list[Fields]) -> tuple[list[Fields], list[Said]]:
         """The messages without those that the user took back, and what the agent said in these.

@@ -40,9 +40,10 @@ _IDS = ("tool_call_id", "toolCallId", "call_id", "callId", "toolUseId", "tool_us
 _TEXTS = ("content", "text", "message", "thought", "answer", "output", "response")
 _SHOWN = ("content", "result", "output", "observation", "outcome", "text")
 _DATA = ("data", "payload")
+EXITS = ("exit_code", "exitCode", "returncode", "return_code")
 _READ = (
     *_KINDS, *_NAMES, *_ARGUMENTS, *_IDS, *_TEXTS, *_SHOWN, *_DATA, "role", "tool_calls", "is_error", "isError",
-    "error", "success", "status", "model",
+    "error", "success", "status", "model", *EXITS,
 )  # fmt: skip
 _LEAST = 3
 """Events that a run has at least: what was asked, a call, and what came back."""
@@ -78,7 +79,7 @@ def others_in(events: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
 
 def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
     """The events as chat messages."""
-    waiting: list[str] = []
+    waiting: list[tuple[str, str]] = []
     for number, item in enumerate(events):
         kind, event = _kind_of(item), _opened(item)
         if kind is None:
@@ -86,14 +87,20 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
         about = without_none({key: value for key, value in event.items() if key not in _READ})
         if kind == "call":
             calls = [{**call, "id": call["id"] or f"event {number} {place}"} for place, call in enumerate(_calls(item))]
-            waiting += [call["id"] for call in calls]
+            waiting += [(call["id"], call["name"]) for call in calls]
             yield {**about, "role": "assistant", "content": None, "tool_calls": calls}
         elif kind == "result":
             shown = next((event[key] for key in _SHOWN if event.get(key) is not None), event.get("error"))
             answered = first_text(event, *_IDS)
-            call_id = answered if answered in waiting or not waiting else waiting[0]
-            waiting = [each for each in waiting if each != call_id]
-            failed = event.get("success") is False or any(event.get(key) is True for key in ("is_error", "isError"))
+            of_tool = [call_id for call_id, name in waiting if name == first_text(event, *_NAMES)]
+            is_known = not waiting or answered in dict(waiting)
+            call_id = answered if is_known else next(iter(of_tool), waiting[0][0])
+            waiting = [each for each in waiting if each[0] != call_id]
+            failed = (
+                event.get("success") is False
+                or any(event.get(key) is True for key in ("is_error", "isError"))
+                or any(isinstance(code := event.get(key), int) and code for key in EXITS)
+            )
             yield without_none(
                 {
                     **about, "role": "tool", "content": as_text(shown), "tool_call_id": call_id,

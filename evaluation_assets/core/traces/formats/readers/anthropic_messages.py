@@ -31,6 +31,7 @@ from evaluation_assets.core.traces.formats.messages.chat import (
     prompt_in,
     stated_error,
 )
+from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.pieces import user_events
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
@@ -130,7 +131,11 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         )
         request.set_aside("stream", "betas", "anthropic_version", "service_tier", "context_management")
         context = merged(context, ended_by([*messages, *answer][-1].text("stop_reason")))
-        return trajectory_from(NAME, confirmed(unmapped, conversation), merged(context, Context(model=model)))
+        context = merged(context, Context(model=model))
+        trajectory = trajectory_from(NAME, confirmed(unmapped, conversation), context)
+        if request is fields and response is None:
+            confirm_counts(unmapped.stated, data, data["messages"], trajectory)
+        return trajectory
 
 
 def _events(messages: Iterable[Fields], usages: dict[int, Usage]) -> Iterator[Event]:

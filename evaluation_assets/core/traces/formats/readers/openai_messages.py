@@ -42,6 +42,7 @@ from evaluation_assets.core.traces.formats.messages.message_lists import (
     with_choices,
     with_messages,
 )
+from evaluation_assets.core.traces.formats.messages.own_counts import HOLDERS, confirm_counts
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import WrittenMessages, with_written_calls
 from evaluation_assets.core.traces.formats.readers.ag_ui import is_event
@@ -69,6 +70,7 @@ _RESPONSES = ("response", "response_body")
 LiteLLM a request to their proxy."""
 
 _USAGES = ("usage", "usage_metadata")
+_TOTALS = ("total_usage", "totalUsage", "token_usage", "tokenUsage")
 _COSTS = ("response_cost", "spend", "costUSD")
 """What LiteLLM and Helicone computed as the cost of a request in US dollars."""
 
@@ -149,14 +151,19 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             ),
             system=system_of(messages) or request.text("system", "system_prompt"),
             tools=tools_of(request, *_TOOLS) or tools_of(request.object("model_parameters"), *_TOOLS),
-            usage=None if response is fields else usage_of(fields.object("usage", "usage_details")),
+            usage=None if response is fields else usage_of(fields.object("usage", "usage_details", *_TOTALS)),
         )
         if conversation.usage is None and not any(getattr(event, "usage", None) for event in conversation.events):
-            conversation = replace(conversation, usage=usage_of_run(fields))
+            holders = (fields, *(Fields(object_in(fields.peek(name))) for name in HOLDERS))
+            used = next((one for holder in holders if (one := usage_of_run(holder)) is not None), None)
+            conversation = replace(conversation, usage=used)
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
         fields.set_aside(*_COSTS)
         response.set_aside("id", "object", "system_fingerprint", "created", "usage", "service_tier")
-        return trajectory_from(NAME, confirmed(unmapped, conversation), context)
+        trajectory = trajectory_from(NAME, confirmed(unmapped, conversation), context)
+        if request is fields:
+            confirm_counts(unmapped.stated, data, _request_messages(data), trajectory)
+        return trajectory
 
 
 def _with_written_calls(data: dict[str, Any]) -> tuple[dict[str, Any], WrittenMessages]:

@@ -23,6 +23,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.messages.chat import ROLES, content_of, first_line, prompt_in, stated_error
 from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page, from_first
+from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.grok import is_of_grok
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, as_text
@@ -111,7 +112,10 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         )
     if not events:
         raise UnusableRecord("no_trajectory_text", f"the record has no items in any of: {', '.join(_LISTS)}")
-    return trajectory_from(NAME, confirmed(unmapped, conversation), context)
+    trajectory = trajectory_from(NAME, confirmed(unmapped, conversation), context)
+    if len(records) == 1:
+        confirm_counts(unmapped.stated, object_in(records[0]), events, trajectory)
+    return trajectory
 
 
 def _context(fields: Fields, request: Fields, response: Fields) -> Context:

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.trajectories.model import JsonObject
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, trajectories
 
@@ -148,3 +148,115 @@ def test_tools_of_a_message_are_calls_with_results(tmp_path: Path) -> None:
     ]
     (same,) = trajectories(written(tmp_path, *flowise))
     assert (calls_of(same), same.task, same.final_answer) == (CALLS, "Paid?", "Yes.")
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ({"exit_code": 1, "result": "no such order"}, "no such order"),
+        ({"returncode": 1, "output": "", "stderr": "no such file"}, "no such file"),
+        ({"exit_code": 0, "result": "paid", "stderr": "a warning"}, None),
+        ({"status": "failed", "result": "no such order"}, "no such order"),
+        ({"status": "success", "result": "paid", "error": ""}, None),
+        ({"exception": "ValueError('x')"}, "ValueError('x')"),
+        ({"status": "error", "error_message": "no such order"}, "no such order"),
+        ({"isError": True, "toolOutput": "no such order"}, "no such order"),
+    ],
+)
+def test_calls_fail_in_many_styles(tmp_path: Path, said: JsonObject, error: str | None) -> None:
+    (run,) = trajectories(
+        written(tmp_path, {"task": "Is it paid?", "steps": [{"tool": "look_up", "args": {}, **said}]})
+    )
+    assert [each for _, each in calls_and_errors(run)] == [error]
+
+
+def test_names_may_be_in_camel_case(tmp_path: Path) -> None:
+    calls = [{"toolName": "look_up", "toolInput": {"order": 7}, "toolOutput": "paid", "isError": False}]
+    about = {
+        "taskId": "t-1",
+        "userQuery": "Is it paid?",
+        "toolCalls": calls,
+        "finalAnswer": "It is.",
+        "isSuccess": True,
+    }
+    (run,) = trajectories(written(tmp_path, {**about, "tokenUsage": {"promptTokens": 9, "completionTokens": 2}}))
+    assert (run.task_id, run.task, run.final_answer, run.success) == ("t-1", "Is it paid?", "It is.", True)
+    assert calls_of(run) == CALLS and run.usage == Usage(input_tokens=9, output_tokens=2)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"tool_results": [{"id": "2", "output": "unpaid"}, {"id": "1", "output": "paid"}]},
+        {"observations": ["paid", "unpaid"]},
+        {"tool_results": [{"content": "paid"}, {"content": "unpaid"}]},
+    ],
+)
+def test_results_may_stand_beside_the_calls_of_a_step(tmp_path: Path, beside: JsonObject) -> None:
+    calls = [{"id": str(order - 6), "name": "look_up", "args": {"order": order}} for order in (7, 8)]
+    (run,) = trajectories(written(tmp_path, {"task": "Are they?", "steps": [{"tool_calls": calls, **beside}]}))
+    assert calls_of(run) == [*CALLS, ("look_up", {"order": 8}, "unpaid")]
+
+
+def test_each_attempt_of_a_call_is_one(tmp_path: Path) -> None:
+    step = {"tool": "look_up", "args": {"order": 7}, "attempts": [{"error": "timeout"}, {"result": "paid"}]}
+    (run,) = trajectories(written(tmp_path, {"task": "Is it paid?", "steps": [step]}))
+    assert [error for _, error in calls_and_errors(run)] == ["timeout", None]
+
+
+@pytest.mark.parametrize(
+    "steps", [[{**STEP, "step": 1}, {**STEP, "step": 3}], [STEP, {"thought": "?", "observation": "of no call"}]]
+)
+def test_steps_left_out_and_results_of_no_call_are_missing(tmp_path: Path, steps: list[JsonObject]) -> None:
+    assert summary_of(written(tmp_path, {"task": "Is it paid?", "steps": steps})).trust == "partial"
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [{"name": "extract", "input": {"table": "a"}, "output": {"rows": 3}}],
+        [{"app": "mail", "action": "send", "params": {"to": "a"}, "output": {"id": 1}}],
+        [{"action": "open page", "expected": "page", "result": "ok"}],
+        [{"name": "main", "args": ["x"], "result": 0}],
+    ],
+)
+def test_steps_of_any_program_are_no_run(tmp_path: Path, steps: list[JsonObject]) -> None:
+    with pytest.raises(UnreadableDrop):
+        read(written(tmp_path, {"title": "x", "steps": steps}))
+
+
+SAID: list[JsonObject] = [
+    {"type": "user", "text": "Is order 7 paid?"},
+    {"type": "tool_call", "name": "look_up", "args": {"order": 7}},
+    {"type": "tool_call", "name": "mail", "args": {"to": "a"}},
+    {"type": "tool_result", "name": "mail", "output": "sent"},
+    {"type": "tool_result", "name": "look_up", "output": "paid", "exit_code": 1},
+    {"type": "assistant", "text": "It is."},
+]
+
+
+def test_results_of_events_belong_to_the_calls_of_their_tools(tmp_path: Path) -> None:
+    (run,) = trajectories(written(tmp_path, {"events": SAID}))
+    assert calls_of(run) == [*CALLS, ("mail", {"to": "a"}, "sent")]
+    assert [error for _, error in calls_and_errors(run)] == ["paid", None]
+
+
+@pytest.mark.parametrize("name", ["session", "session_id", "conversationId"])
+@pytest.mark.parametrize("ids", [("a", "b"), (1, 2)])
+def test_events_of_each_session_are_a_run(tmp_path: Path, name: str, ids: tuple[Any, Any]) -> None:
+    lines = [orjson.dumps({**event, name: session}) for event in SAID for session in ids]
+    (tmp_path / "log.jsonl").write_bytes(b"\n".join(lines))
+    assert [len(calls_of(run)) for run in trajectories(tmp_path / "log.jsonl")] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "browser_action", "name": "click", "args": {"x": 2}},
+        {"type": "summary", "total_tool_calls": 4},
+        {"type": "llm", "usage": {"input_tokens": 5, "output_tokens": 1}},
+    ],
+)
+def test_calls_counts_and_tokens_of_unknown_events_are_missing(tmp_path: Path, event: JsonObject) -> None:
+    assert summary_of(written(tmp_path, {"events": SAID})).trust == "complete"
+    assert summary_of(written(tmp_path, {"events": [*SAID, event]})).trust == "partial"

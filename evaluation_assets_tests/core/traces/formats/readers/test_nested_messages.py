@@ -88,3 +88,27 @@ def test_a_record_without_messages_is_rejected(tmp_path: Path) -> None:
     records: list[Any] = [{"log": CHAT}, {"log": []}, 7]
     summary = summary_of(written(tmp_path, *records))
     assert (summary.trajectories, summary.rejected, summary.trust) == (1, 2, "partial")
+
+
+@pytest.mark.parametrize(
+    "lost", [{"id": "c", "error": "crashed"}, {"id": "c", "log": []}, {"id": "c", "log": CHAT[:1]}]
+)
+def test_runs_of_a_list_without_messages_are_missing(tmp_path: Path, lost: JsonObject) -> None:
+    summary = summary_of(written(tmp_path, {"runs": [{"id": "a", "log": CHAT}, lost]}))
+    assert (summary.trajectories, summary.trust) == (1, "partial")
+
+
+def test_attempts_are_runs_of_the_task_above_them(tmp_path: Path) -> None:
+    attempts = [{"attempt": 1, "log": CHAT, "success": False}, {"attempt": 2, "log": OTHERS, "success": True}]
+    one, other = trajectories(written(tmp_path, {"taskId": "t-1", "attempts": attempts}))
+    assert [(run.task_id, run.trial, run.success) for run in (one, other)] == [("t-1", 1, False), ("t-1", 2, True)]
+    one, other = trajectories(written(tmp_path, {"task": "airline", "results": attempts}))
+    assert one.task_id != other.task_id
+
+
+@pytest.mark.parametrize("place", ["result", "output"])
+def test_results_may_stand_in_their_calls(tmp_path: Path, place: str) -> None:
+    call = {"name": "look_up", "arguments": {"order": 7}, place: "paid"}
+    said = {"role": "assistant", "content": "It is.", "tool_calls": [call]}
+    (run,) = trajectories(written(tmp_path, {"log": [CHAT[0], said]}))
+    assert calls_of(run) == CALLS

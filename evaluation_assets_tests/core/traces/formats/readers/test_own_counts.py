@@ -1,0 +1,99 @@
+"""What a record states of its run under names of its own, compared with what was read."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
+from evaluation_assets_tests.core.traces.formats.reading import trajectories
+
+CHAT: list[JsonObject] = [
+    {"role": "user", "content": "Is order 7 paid?"},
+    {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "look_up", "arguments": "{}"}}]},
+    {"role": "tool", "tool_call_id": "1", "content": "paid"},
+    {"role": "assistant", "content": "It is."},
+]
+BLOCKS: list[JsonObject] = [
+    {"role": "user", "content": "Is order 7 paid?"},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "look_up", "input": {}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "paid"}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "It is."}]},
+]
+ITEMS: list[JsonObject] = [
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Is order 7 paid?"}]},
+    {"type": "function_call", "call_id": "1", "name": "look_up", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "1", "output": "paid"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is."}]},
+]
+CONTENTS: list[JsonObject] = [
+    {"role": "user", "parts": [{"text": "Is order 7 paid?"}]},
+    {"role": "model", "parts": [{"functionCall": {"name": "look_up", "args": {}}}]},
+    {"role": "user", "parts": [{"functionResponse": {"name": "look_up", "response": {"result": "paid"}}}]},
+    {"role": "model", "parts": [{"text": "It is."}]},
+]
+USED = {"usage": {"input_tokens": 30, "output_tokens": 5}}
+ACT = {"tool": "look_up", "args": {"order": 7}, "result": "paid"}
+
+
+@pytest.mark.parametrize("messages", [CHAT, BLOCKS, ITEMS, CONTENTS])
+@pytest.mark.parametrize(("calls", "trust"), [(1, "complete"), ("1", "complete"), (3, "partial"), (0, "doubtful")])
+def test_calls_that_a_record_counts_are_compared(
+    tmp_path: Path, messages: list[JsonObject], calls: Any, trust: str
+) -> None:
+    assert summary_of(written(tmp_path, {"num_tool_calls": calls, "chat_log": messages})).trust == trust
+
+
+@pytest.mark.parametrize(
+    ("about", "trust"),
+    [
+        ({"stats": {"message_count": 4, "toolCallCount": 1}}, "complete"),
+        ({"stats": {"message_count": 9}}, "partial"),
+        ({"total_turns": 2}, "complete"),
+        ({"num_steps": "8"}, "partial"),
+        ({"metrics": {"agent": {"n_tool_calls": 5}}}, "partial"),
+        ({"config": {"limits": {"num_steps": 50}}}, "complete"),
+        ({"tool_errors": 2}, "partial"),
+        ({"num_tool_calls": 10**18}, "partial"),
+        ({**USED, "total_tokens": 35}, "complete"),
+        ({**USED, "total_tokens": 99}, "partial"),
+        ({"trajectory_log": [ACT, ACT]}, "partial"),
+        ({"trajectory_log": [ACT], "expected_steps": [ACT, ACT]}, "complete"),
+    ],
+)
+@pytest.mark.parametrize("name", ["chat_log", "messages"])
+def test_other_counts_of_a_record_are_compared(tmp_path: Path, name: str, about: JsonObject, trust: str) -> None:
+    assert summary_of(written(tmp_path, {**about, name: CHAT})).trust == trust
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"turns": [{"user": "Is order 7 paid?", "agent": "It is.", "tools": [ACT]}]},
+        {"task": "Pay.", "steps": [{**ACT, "children": [ACT]}]},
+        {"messages": CHAT[:1] + CHAT[3:], "trajectory": [ACT]},
+    ],
+)
+def test_calls_beside_and_below_the_messages_are_missing(tmp_path: Path, run: JsonObject) -> None:
+    assert summary_of(written(tmp_path, run)).trust == "partial"
+
+
+@pytest.mark.parametrize("name", ["stats", "total_usage", "token_usage"])
+def test_totals_of_a_run_are_its_tokens(tmp_path: Path, name: str) -> None:
+    (run,) = trajectories(written(tmp_path, {name: USED["usage"], "chat_log": CHAT}))
+    assert run.usage == Usage(input_tokens=30, output_tokens=5)
+
+
+def test_totals_of_a_run_are_compared_with_those_of_its_steps(tmp_path: Path) -> None:
+    steps = [{**ACT, **USED}, {**ACT, "args": {"order": 8}, **USED}]
+    run = {"task": "Pay.", "steps": steps, "total_usage": {"input_tokens": 900, "output_tokens": 10}}
+    assert summary_of(written(tmp_path, run)).trust == "partial"
+
+
+@pytest.mark.parametrize("about", [{"num_tasks": 3}, {"total_runs": 5}])
+def test_runs_that_a_record_counts_are_compared(tmp_path: Path, about: JsonObject) -> None:
+    runs = [{"task_id": task, "chat_log": CHAT} for task in ("a", "b")]
+    assert summary_of(written(tmp_path, {**about, "results": runs})).trust == "partial"
+    assert summary_of(written(tmp_path, {"num_tasks": 2, "results": runs})).trust == "complete"
+    assert summary_of(written(tmp_path, {"num_runs": 2, "results": [*runs, *runs]})).trust == "complete"
