@@ -37,7 +37,7 @@ from evaluation_assets.core.traces.formats.messages.own_counts import confirm_ru
 from evaluation_assets.core.traces.formats.messages.typed_events import are_events
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, Aside
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, objects_in, without_none
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
@@ -152,7 +152,7 @@ class NestedMessages:
             return _Found([(kind, {_FIELDS.get(kind, "messages"): messages})])
         if _PARTS.search(name):
             return _Found()
-        items = [self._of_object(item, name, depth - 1) for item in objects_in(value)]
+        items = [self._inside(item, name, depth - 1) for item in messages if isinstance(item, dict | list)]
         runs = [run for found in items for run in found]
         missing = sum(found.missing or not found for found in items)
         return _Found(_without_beginnings(runs), are_several=True, missing=missing)
@@ -174,10 +174,11 @@ class NestedMessages:
                 return runs.beside({**_model_in(data), **(_task_in(data) if _TRIALS.search(key) else {})})
             kind, run = runs[0]
             return _Found([(kind, {**_without(data, key), **_with_given(run, data)})])
-        if any(runs.are_several for runs in found.values()) or not (is_map or _RUNS.search(name)):
+        if not (is_map or _RUNS.search(name)):
             return _Found()
         tasks = [run for key, runs in found.items() for run in runs.beside({"task_id": key})]
-        return _Found(tasks, are_several=True)
+        missing = sum(runs.missing for runs in found.values())
+        return _Found(tasks, are_several=True, missing=missing)
 
     def _kind_of(self, messages: list[Any]) -> str | None:
         """The format of a list of messages with one of an agent among them."""

@@ -40,10 +40,11 @@ _IDS = ("tool_call_id", "toolCallId", "call_id", "callId", "toolUseId", "tool_us
 _TEXTS = ("content", "text", "message", "thought", "answer", "output", "response")
 _SHOWN = ("content", "result", "output", "observation", "outcome", "text")
 _DATA = ("data", "payload")
+_AGENTS = ("agent", "agent_name", "agentName")
 EXITS = ("exit_code", "exitCode", "returncode", "return_code")
 _READ = (
     *_KINDS, *_NAMES, *_ARGUMENTS, *_IDS, *_TEXTS, *_SHOWN, *_DATA, "role", "tool_calls", "is_error", "isError",
-    "error", "success", "status", "model", *EXITS,
+    "error", "success", "status", "model", *EXITS, *_AGENTS,
 )  # fmt: skip
 _LEAST = 3
 """Events that a run has at least: what was asked, a call, and what came back."""
@@ -85,10 +86,15 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
         if kind is None:
             continue
         about = without_none({key: value for key, value in event.items() if key not in _READ})
+        by = (
+            {"name": agent}
+            if kind in ("call", "thought", "assistant") and (agent := first_text(event, *_AGENTS))
+            else {}
+        )
         if kind == "call":
             calls = [{**call, "id": call["id"] or f"event {number} {place}"} for place, call in enumerate(_calls(item))]
             waiting += [(call["id"], call["name"]) for call in calls]
-            yield {**about, "role": "assistant", "content": None, "tool_calls": calls}
+            yield {**about, **by, "role": "assistant", "content": None, "tool_calls": calls}
         elif kind == "result":
             shown = next((event[key] for key in _SHOWN if event.get(key) is not None), event.get("error"))
             answered = first_text(event, *_IDS)
@@ -110,7 +116,7 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
         else:
             text = first_text(event, *_TEXTS) or ""
             said = {"reasoning_content": text} if kind == "thought" else {"content": text}
-            yield {**about, "role": "assistant" if kind == "thought" else kind, **said}
+            yield {**about, **by, "role": "assistant" if kind == "thought" else kind, **said}
 
 
 def _opened(event: JsonObject) -> JsonObject:

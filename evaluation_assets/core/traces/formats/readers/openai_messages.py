@@ -53,7 +53,7 @@ from evaluation_assets.core.traces.formats.readers.openai_responses import is_it
 from evaluation_assets.core.traces.formats.transcript import one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, object_in
-from evaluation_assets.core.traces.formats.usage import usage_of, usage_of_run
+from evaluation_assets.core.traces.formats.usage import usage, usage_of, usage_of_run
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
 NAME = "openai_messages"
@@ -155,7 +155,9 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
         )
         if conversation.usage is None and not any(getattr(event, "usage", None) for event in conversation.events):
             holders = (fields, *(Fields(object_in(fields.peek(name))) for name in HOLDERS))
-            used = next((one for holder in holders if (one := usage_of_run(holder)) is not None), None)
+            tokens = fields.object("tokens", "token_counts")
+            short = usage(tokens.whole("input", "prompt"), tokens.whole("output", "completion"))
+            used = short or next((one for holder in holders if (one := usage_of_run(holder)) is not None), None)
             conversation = replace(conversation, usage=used)
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
         fields.set_aside(*_COSTS)

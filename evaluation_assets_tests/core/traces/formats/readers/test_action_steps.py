@@ -260,3 +260,9 @@ def test_events_of_each_session_are_a_run(tmp_path: Path, name: str, ids: tuple[
 def test_calls_counts_and_tokens_of_unknown_events_are_missing(tmp_path: Path, event: JsonObject) -> None:
     assert summary_of(written(tmp_path, {"events": SAID})).trust == "complete"
     assert summary_of(written(tmp_path, {"events": [*SAID, event]})).trust == "partial"
+
+
+def test_events_name_their_agents(tmp_path: Path) -> None:
+    named = [{**event, "agent": "writer" if event["type"] == "assistant" else "planner"} for event in SAID]
+    (run,) = trajectories(written(tmp_path, {"events": named}))
+    assert [agent.id for agent in run.agents] == ["planner", "writer"]

@@ -112,3 +112,16 @@ def test_results_may_stand_in_their_calls(tmp_path: Path, place: str) -> None:
     said = {"role": "assistant", "content": "It is.", "tool_calls": [call]}
     (run,) = trajectories(written(tmp_path, {"log": [CHAT[0], said]}))
     assert calls_of(run) == CALLS
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"order-7": [CHAT, OTHERS], "order-9": [OTHERS]},
+        {"order-7": [{"log": CHAT}, {"log": OTHERS}], "order-9": [{"log": OTHERS}]},
+        {"results": {"order-7": {"runs": [CHAT, OTHERS]}, "order-9": {"runs": [OTHERS]}}},
+    ],
+)
+def test_several_runs_of_each_task_have_its_name(tmp_path: Path, record: JsonObject) -> None:
+    runs = trajectories(written(tmp_path, record))
+    assert sorted((run.task_id, len(calls_of(run))) for run in runs) == [("order-7", 0), ("order-7", 1), ("order-9", 0)]

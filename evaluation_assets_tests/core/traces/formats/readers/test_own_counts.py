@@ -97,3 +97,9 @@ def test_runs_that_a_record_counts_are_compared(tmp_path: Path, about: JsonObjec
     assert summary_of(written(tmp_path, {**about, "results": runs})).trust == "partial"
     assert summary_of(written(tmp_path, {"num_tasks": 2, "results": runs})).trust == "complete"
     assert summary_of(written(tmp_path, {"num_runs": 2, "results": [*runs, *runs]})).trust == "complete"
+
+
+@pytest.mark.parametrize("tokens", [{"input": 30, "output": 5}, {"prompt": 30, "completion": 5, "total": 35}])
+def test_tokens_may_have_short_names(tmp_path: Path, tokens: JsonObject) -> None:
+    (run,) = trajectories(written(tmp_path, {"tokens": tokens, "chat_log": CHAT}))
+    assert run.usage == Usage(input_tokens=30, output_tokens=5)
