@@ -169,7 +169,7 @@ def said_of(
     refusal = message.text("refusal")
     message.set_aside("index", "status")
     said = Said(
-        agent_id=message.text("name") or agent,
+        agent_id=message.text("name", "agent_name", "sender") or agent,
         thought="\n\n".join(piece for piece in (reasoning, thought) if piece and piece.strip()) or None,
         message=text if text.strip() else refusal or message.object("audio").text("transcript"),
         calls=tuple(calls_of(message)),

@@ -7,7 +7,7 @@ than was read in any sense is a difference.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.stated import Comparisons
@@ -30,9 +30,13 @@ _RUNS = ("task", "run")
 _ACTED = re.compile("step|traject|action|tool|call", re.I)
 _BELOW = re.compile("child|^sub|nested|inner", re.I)
 """Names of lists in a step of what a sub-agent did."""
-_NOT_ACTED = re.compile("expect|gold|truth|refer|defin|avail|offer|schema|example|predict", re.I)
-_TOOLS = ("tool", "tool_name", "toolName", "name", "function", "action")
-_GIVEN = ("arguments", "args", "input", "tool_input", "action_input", "result", "output", "observation")
+_NOT_ACTED = re.compile(
+    "expect|gold|truth|refer|defin|avail|offer|schema|example|predict|metric|score|eval|check", re.I
+)
+_TOOLS = ("tool", "tool_name", "toolName", "action")
+_NAMES = (*_TOOLS, "name", "function")
+_GIVEN = ("arguments", "args", "input", "tool_input", "action_input")
+_SHOWN = ("result", "output", "observation")
 _EVENTS = "[] ("
 """In the name of a field with the events of a kind that is not known."""
 _USAGES = ("usage", "token_usage", "input_tokens", "prompt_tokens")
@@ -44,7 +48,7 @@ def confirm_counts(stated: Comparisons, data: JsonObject, messages: Sequence[Any
     steps = [step for step in read.steps if step.call is not None]
     others = [event for key, events in data.items() if _EVENTS in key for event in objects_in(events)]
     for what, number in (found for each in (data, *others) for found in _counts_in(each, _DEEPEST)):
-        if what in _CALLS:
+        if what in _CALLS and number != sum(step.result is not None for step in steps):  # the last may end the run
             stated.compare("call", number, len(steps))
         elif what in _FAILED:
             _at_least(stated, "failed call", number, sum(step.has_failed for step in steps))
@@ -57,7 +61,8 @@ def confirm_counts(stated: Comparisons, data: JsonObject, messages: Sequence[Any
     _at_least(stated, "call", len(steps) + below + _acts(others), len(steps))
     if read.usage is None:
         _at_least(stated, "request", sum(any(map(event.get, _USAGES)) for event in others), 0)
-    beside = max([*map(_acts, _lists_in(data)), sum(_acts(one) for each in messages for one in _lists_in(each))])
+    within = sum(map(_acts, _lists_in((key, value) for key, value in fields if not _BELOW.search(key))))
+    beside = max([within, *map(_acts, _lists_in(data.items()))])
     _at_least(stated, "call", beside, len(steps))
 
 
@@ -87,25 +92,30 @@ def _counts_in(data: Mapping[str, Any], depth: int) -> Iterator[tuple[str, float
         match = _COUNT.fullmatch(re.sub("[^a-z]", "", key.lower()))
         digits = value if isinstance(value, str) and value.isdecimal() and len(value) < _DIGITS else None
         number = as_number(value) if digits is None else int(digits)
-        if match is not None and (match[2] or match[3]) and number is not None:
+        is_count = match is not None and bool(match[2] or match[3])
+        if match is not None and match[1] == "token":  # others count those of the text
+            is_count = match[3] == "used" or "total" in key.lower()
+        if match is not None and is_count and number is not None:
             yield match[1], number
         elif isinstance(value, dict) and depth and (key in HOLDERS or depth < _DEEPEST):
             yield from _counts_in(value, depth - 1)
 
 
-def _lists_in(data: Any) -> Iterator[list[Any]]:
-    """The lists of an object that may be of calls which were made, by their names."""
-    for key in object_in(data):
+def _lists_in(fields: Iterable[tuple[str, Any]]) -> Iterator[list[Any]]:
+    """The lists among the fields of an object that may be of calls which were made, by their names."""
+    for key, value in fields:
         if key not in _READ and _EVENTS not in key and _ACTED.search(key) and not _NOT_ACTED.search(key):
-            yield list_in(at(data, key))
-    yield []
+            yield list_in(value)
 
 
 def _acts(items: Sequence[Any]) -> int:
     """How many items of a list are calls: a tool, and what it was given or gave back."""
     return sum(
         "role" not in item
-        and any(isinstance(item.get(name), str) for name in _TOOLS)
-        and any(name in item for name in _GIVEN)
+        and any(isinstance(item.get(name), str) for name in _NAMES)
+        and (
+            any(name in item and at(item[name], "type") != "object" for name in _GIVEN)
+            or (any(name in item for name in _TOOLS) and any(name in item for name in _SHOWN))
+        )
         for item in objects_in(items)
     )

@@ -125,3 +125,10 @@ def test_results_may_stand_in_their_calls(tmp_path: Path, place: str) -> None:
 def test_several_runs_of_each_task_have_its_name(tmp_path: Path, record: JsonObject) -> None:
     runs = trajectories(written(tmp_path, record))
     assert sorted((run.task_id, len(calls_of(run))) for run in runs) == [("order-7", 0), ("order-7", 1), ("order-9", 0)]
+
+
+@pytest.mark.parametrize("name", ["name", "sender", "agent_name"])
+def test_messages_name_their_agents(tmp_path: Path, name: str) -> None:
+    log = [*({**message, name: "planner"} if "tool_calls" in message else message for message in CHAT[:-1])]
+    (run,) = trajectories(written(tmp_path, {"log": [*log, {**CHAT[-1], name: "writer"}]}))
+    assert [agent.id for agent in run.agents] == ["planner", "writer"]

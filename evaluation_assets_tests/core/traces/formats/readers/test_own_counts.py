@@ -58,7 +58,10 @@ def test_calls_that_a_record_counts_are_compared(
         ({"num_tool_calls": 10**18}, "partial"),
         ({**USED, "total_tokens": 35}, "complete"),
         ({**USED, "total_tokens": 99}, "partial"),
+        ({**USED, "num_tokens": 20}, "complete"),
         ({"trajectory_log": [ACT, ACT]}, "partial"),
+        ({"tool_rates": [{"name": "a", "result": 1}, {"name": "b", "result": 1}]}, "complete"),
+        ({"tools_info": [{"name": name, "input": {"type": "object"}} for name in "ab"]}, "complete"),
         ({"trajectory_log": [ACT], "expected_steps": [ACT, ACT]}, "complete"),
     ],
 )
@@ -103,3 +106,9 @@ def test_runs_that_a_record_counts_are_compared(tmp_path: Path, about: JsonObjec
 def test_tokens_may_have_short_names(tmp_path: Path, tokens: JsonObject) -> None:
     (run,) = trajectories(written(tmp_path, {"tokens": tokens, "chat_log": CHAT}))
     assert run.usage == Usage(input_tokens=30, output_tokens=5)
+
+
+@pytest.mark.parametrize(("calls", "trust"), [(1, "complete"), (2, "complete"), (3, "partial")])
+def test_a_last_action_without_a_result_may_be_counted_or_not(tmp_path: Path, calls: int, trust: str) -> None:
+    steps = [ACT, {"tool": "finish", "args": {"answer": "paid"}}]
+    assert summary_of(written(tmp_path, {"task": "Pay.", "steps": steps, "total_tool_calls": calls})).trust == trust
