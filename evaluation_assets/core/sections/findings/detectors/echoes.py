@@ -8,7 +8,8 @@ given before the call: an update may change a record, and tools may name their o
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import orjson
 
@@ -23,7 +24,7 @@ _CODE = re.compile(r"(?=[^\W_]*[A-Z\d])[A-Z\d][\w./-]{1,39}")
 """Codes, dates and numbers: words in lower case are options, which tools name in their own way."""
 
 _WORD = re.compile(r"\w[\w./-]*\w")
-_LETTER, _DIGIT, _DIGITS = re.compile(r"[^\W\d_]"), re.compile(r"\d"), re.compile(r"\D")
+_DIGIT, _NO_DIGITS = re.compile(r"\d"), re.compile(r"\D")
 _SEPARATORS = re.compile(r"[-_.,]")
 _FEWEST_DIGITS = 4
 """Shorter numbers in a text differ from others by chance, and so do shorter codes."""
@@ -91,45 +92,61 @@ def _of_call(made: PlacedStep, given: Given, words: set[str]) -> Iterator[Detect
 
 def _repeated_otherwise(arguments: JsonObject, result: str) -> Iterator[tuple[str, str]]:
     """Codes, dates and numbers of the arguments with another one of their form that the result has in their field."""
-    fields = _fields_of(result)
+    documents = _records_of(result)
     for name, value in arguments.items():
-        own = str(value)
-        if not isinstance(value, str | int | float) or _CODE.fullmatch(own) is None or _has(result, own):
-            continue
-        others = fields.get(name, ()) if fields else _said_of(name, result)
-        for other in others:
-            if _shape(other) == _shape(own):
-                yield own, other
-                break
+        if _is_code(value):
+            others = _fields(documents, name) if documents else _said_of(name, result)
+            yield from _other(str(value), others)
+        elif isinstance(value, list) and len(documents) == 1:
+            yield from _in_parts(value, documents[0].get(name))
 
 
-def _fields_of(result: str) -> dict[str, list[str]]:
-    """The fields of a result that is a record or a list of records, with their values."""
+def _in_parts(parts: list[Any], others: Any) -> Iterator[tuple[str, str]]:
+    """The same of the parts of an argument, each of which the result has in its order."""
+    if isinstance(others, list) and len(others) == len(parts) <= _MOST_RECORDS:
+        for part, other in zip(parts, others, strict=True):
+            if isinstance(part, dict) and isinstance(other, dict):
+                for name, value in part.items():
+                    if _is_code(value):
+                        yield from _other(str(value), _fields([other], name))
+
+
+def _is_code(value: Any) -> bool:
+    return isinstance(value, str | int | float) and _CODE.fullmatch(str(value)) is not None
+
+
+def _other(own: str, others: Sequence[str]) -> Iterator[tuple[str, str]]:
+    if own.casefold() not in map(str.casefold, others):
+        yield from ((own, other) for other in others if _are_alike(own, other))
+
+
+def _are_alike(own: str, other: str) -> bool:
+    """Whether both are numbers, or codes of one length in which letters are letters, or some are digits."""
+    if own.replace(".", "", 1).isdecimal():
+        return other.replace(".", "", 1).isdecimal()
+    return len(own) == len(other) and _is_code(other) and (_DIGIT.search(own) is None) == (_DIGIT.search(other) is None)
+
+
+def _records_of(result: str) -> list[JsonObject]:
+    """The record that a result is, or those in its list."""
     if result.lstrip()[:1] not in ("[", "{"):
-        return {}
+        return []
     try:
         document = orjson.loads(result)
     except orjson.JSONDecodeError:
-        return {}
-    fields: dict[str, list[str]] = {}
-    for record in document[:_MOST_RECORDS] if isinstance(document, list) else [document]:
-        for name, value in record.items() if isinstance(record, dict) else ():
-            if isinstance(value, str | int | float):
-                fields.setdefault(name, []).append(str(value))
-    return fields
+        return []
+    listed = document[:_MOST_RECORDS] if isinstance(document, list) else [document]
+    return [record for record in listed if isinstance(record, dict)]
 
 
-def _said_of(name: str, result: str) -> Iterable[str]:
+def _fields(records: Sequence[JsonObject], name: str) -> list[str]:
+    values = (record.get(name) for record in records)
+    return [str(value) for value in values if isinstance(value, str | int | float)]
+
+
+def _said_of(name: str, result: str) -> list[str]:
     """What a text says after the name of a field: `with amount 50`."""
     return re.findall(rf"\b{re.escape(name)}\W{{1,3}}({_WORD.pattern})", result)[:1]
-
-
-def _has(text: str, value: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None
-
-
-def _shape(value: str) -> str:
-    return _DIGIT.sub("9", _LETTER.sub("a", value))
 
 
 def _misspelled(text: str, result: str, given: Given) -> Iterator[Span]:
@@ -138,7 +155,7 @@ def _misspelled(text: str, result: str, given: Given) -> Iterator[Span]:
     answered.add(result)
     for value in [*values_in(text)][:_MOST_VALUES]:
         form = value.forms[0]
-        is_long = len(_DIGITS.sub("", form) if value.kind == "number" else form) >= _FEWEST_DIGITS
+        is_long = len(_NO_DIGITS.sub("", form) if value.kind == "number" else form) >= _FEWEST_DIGITS
         if (
             value.kind in ("number", "code")
             and is_long
@@ -185,4 +202,4 @@ def _value_of(node: ast.expr) -> float:
             raise ValueError(f"no sum or product: {ast.dump(node)}")
 
 
-DETECTOR = Detector(name="echoes", version="1", kinds=("contradicted_argument",), detect=_detect)
+DETECTOR = Detector(name="echoes", version="2", kinds=("contradicted_argument",), detect=_detect)

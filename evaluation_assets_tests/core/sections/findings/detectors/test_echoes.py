@@ -1,5 +1,6 @@
 """Results that have a value of their call otherwise."""
 
+import orjson
 import pytest
 
 from evaluation_assets.core.sections.findings.course import Course
@@ -92,3 +93,32 @@ def test_calls_that_change_nothing_weigh_little() -> None:
         return next(DETECTOR.findings(Course(trajectory))).severity
 
     assert (severity("search_flights"), severity("book_flight")) == ("LOW", "HIGH")
+
+
+@pytest.mark.parametrize(
+    ("order", "answered", "is_wrong"),
+    [
+        ("FQ8APE", "UM3OG5", True),
+        ("fq8ape", "FQ8APE", False),
+        ("FQ8APE", "UM3OG55", False),
+        (40, 39, True),
+        (40, 40.0, True),
+    ],
+)
+def test_a_record_is_of_the_order_that_was_asked_for(order: object, answered: object, *, is_wrong: bool) -> None:
+    made = call("get_order", orjson.dumps({"order": answered, "before": order}).decode(), order=order)
+    expected = wrong(*[str(order)] * is_wrong)
+    assert found(DETECTOR, run(asked(f"Find {answered}, I paid 39.", made))) == expected
+
+
+def test_parts_are_compared_in_their_order() -> None:
+    legs = [{"flight": "HAT080", "seats": 2}, {"flight": "HAT294", "seats": 2}]
+    said = "Book HAT080 and HAT148, not HAT294."
+
+    def booked(*flights: str) -> list[tuple[str, str]]:
+        result = orjson.dumps({"legs": [{"flight": flight, "price": 90} for flight in flights]}).decode()
+        return found(DETECTOR, run(asked(said, call("book_flights", result, legs=legs))))
+
+    assert booked("HAT080", "HAT294") == []
+    assert booked("HAT080", "HAT148") == wrong("HAT294")
+    assert booked("HAT080") == []
