@@ -15,6 +15,7 @@ import orjson
 
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.given import Given
 from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
@@ -86,7 +87,7 @@ def _of_call(made: PlacedStep, given: Given, words: set[str]) -> Iterator[Detect
             kind="contradicted_argument",
             place=made.place(span),
             evidence=made.trajectory.piece(span),
-            severity=None if changes_state(made.call.name) else "LOW",
+            severity=None if changes_state(made.call.name) and not may_do_anything(made.call) else "LOW",
         )
 
 
@@ -153,6 +154,7 @@ def _misspelled(text: str, result: str, given: Given) -> Iterator[Span]:
     """Where arguments have a number or code that is one character off from one that was given and the result has."""
     answered = Given()
     answered.add(result)
+    answered_forms = {form for value in values_in(result) for form in value.forms}
     for value in [*values_in(text)][:_MOST_VALUES]:
         form = value.forms[0]
         is_long = len(_NO_DIGITS.sub("", form) if value.kind == "number" else form) >= _FEWEST_DIGITS
@@ -162,7 +164,7 @@ def _misspelled(text: str, result: str, given: Given) -> Iterator[Span]:
             and len(form) <= _LONGEST_MISREAD
             and not given.holds(value)
             and not answered.holds(value)
-            and any(_holds(answered, value, other) and _holds(given, value, other) for other in _misread(form))
+            and any(other in answered_forms and _holds(given, value, other) for other in _misread(form))
         ):
             yield value.start, value.end
 
@@ -202,4 +204,4 @@ def _value_of(node: ast.expr) -> float:
             raise ValueError(f"no sum or product: {ast.dump(node)}")
 
 
-DETECTOR = Detector(name="echoes", version="2", kinds=("contradicted_argument",), detect=_detect)
+DETECTOR = Detector(name="echoes", version="3", kinds=("contradicted_argument",), detect=_detect)

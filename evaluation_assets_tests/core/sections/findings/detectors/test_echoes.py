@@ -122,3 +122,8 @@ def test_parts_are_compared_in_their_order() -> None:
     assert booked("HAT080", "HAT294") == []
     assert booked("HAT080", "HAT148") == wrong("HAT294")
     assert booked("HAT080") == []
+
+
+def test_a_part_of_a_code_is_no_spelling_of_it() -> None:
+    made = call("python", error="line 6: not a number", code="open(path, encoding='utf-8')")
+    assert found(DETECTOR, run(asked("Read 6 rows.", made))) == []
