@@ -9,6 +9,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -94,7 +95,7 @@ def _of_call(made: PlacedStep, given: Given, words: set[str]) -> Iterator[Detect
 def _repeated_otherwise(arguments: JsonObject, result: str) -> Iterator[tuple[str, str]]:
     """Codes, dates and numbers of the arguments with another one of their form that the result has in their field."""
     documents = _records_of(result)
-    for name, value in arguments.items():
+    for name, value in islice(arguments.items(), _MOST_VALUES):
         if _is_code(value):
             others = _fields(documents, name) if documents else _said_of(name, result)
             yield from _other(str(value), others)
