@@ -6,7 +6,7 @@ Texts without spaces between words have no phrases to compare.
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 _WORD = re.compile(r"\d(?:[\w.,:/-]*\w)?|[^\W\d_](?:[\w'’.-]*\w)?")
 _PART = re.compile(r"[^\W_]+")
@@ -17,6 +17,8 @@ _INITIAL = 2
 _LONGEST = 2
 """Words of a name."""
 
+_FEWEST = 3
+
 _MOST_PHRASES = 1_000_000
 _LONGEST_READ = 2_000_000
 _REMEMBERED = 20_000
@@ -25,19 +27,13 @@ _REMEMBERED = 20_000
 Kind = Literal["name", "figure"]
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word at `text[start:end]`; what is no name and no figure has no `kind`."""
+class Word(NamedTuple):
+    """A word at `text[start:end]`, and in lower case; what is no name and no figure has no `kind`."""
 
-    text: str
+    form: str
     start: int
     end: int
     kind: Kind | None
-
-    @property
-    def form(self) -> str:
-        """The word in lower case."""
-        return self.text.casefold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +111,18 @@ def _around(phrase: Sequence[Word], first: int, last: int) -> Iterator[tuple[str
 
 
 def _phrases(text: str) -> Iterator[list[Word]]:
-    """The words of a text between marks of punctuation."""
+    """The words of a text between marks of punctuation, where they are enough for one with two around it."""
     phrase: list[Word] = []
     for match in _WORD.finditer(text):
         word = match.group()
         if phrase:
             gap = text[phrase[-1].end : match.start()].strip(_SIGNS)
-            is_initial = gap == ". " and len(phrase[-1].text) <= _INITIAL and phrase[-1].kind == "name"
+            is_initial = gap == ". " and len(phrase[-1].form) <= _INITIAL and phrase[-1].kind == "name"
             if gap != " " and not is_initial:
-                yield phrase
+                if len(phrase) >= _FEWEST:
+                    yield phrase
                 phrase = []
         kind: Kind | None = "figure" if word[0].isdigit() else "name" if word[0].isupper() else None
-        phrase.append(Word(word, *match.span(), kind))
-    if phrase:
+        phrase.append(Word(word.casefold(), *match.span(), kind))
+    if len(phrase) >= _FEWEST:
         yield phrase

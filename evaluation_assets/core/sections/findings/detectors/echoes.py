@@ -153,21 +153,24 @@ def _said_of(name: str, result: str) -> list[str]:
 
 def _misspelled(text: str, result: str, given: Given) -> Iterator[Span]:
     """Where arguments have a number or code that is one character off from one that was given and the result has."""
+    new = [
+        value for value in islice(values_in(text), _MOST_VALUES) if _may_be_misspelled(value) and not given.holds(value)
+    ]
+    if not new:
+        return
     answered = Given()
     answered.add(result)
     answered_forms = {form for value in values_in(result) for form in value.forms}
-    for value in [*values_in(text)][:_MOST_VALUES]:
-        form = value.forms[0]
-        is_long = len(_NO_DIGITS.sub("", form) if value.kind == "number" else form) >= _FEWEST_DIGITS
-        if (
-            value.kind in ("number", "code")
-            and is_long
-            and len(form) <= _LONGEST_MISREAD
-            and not given.holds(value)
-            and not answered.holds(value)
-            and any(other in answered_forms and _holds(given, value, other) for other in _misread(form))
-        ):
+    for value in new:
+        others = (other for other in _misread(value.forms[0]) if other in answered_forms)
+        if not answered.holds(value) and any(_holds(given, value, other) for other in others):
             yield value.start, value.end
+
+
+def _may_be_misspelled(value: Value) -> bool:
+    form = value.forms[0]
+    length = len(_NO_DIGITS.sub("", form) if value.kind == "number" else form)
+    return value.kind in ("number", "code") and length >= _FEWEST_DIGITS and len(form) <= _LONGEST_MISREAD
 
 
 def _misread(form: str) -> Iterator[str]:
