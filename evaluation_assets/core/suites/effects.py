@@ -21,6 +21,11 @@ _CHANGES = frozenset(
 _PEOPLE = frozenset({"agent", "agents", "human", "humans", "operator", "representative", "supervisor"})
 
 
+def things_of(tool: str) -> set[str]:
+    """What a tool acts on: the words of its name that are no verbs."""
+    return {word.lower() for word in _WORD.findall(tool)} - _READS - _CHANGES
+
+
 def changes_state(tool: str) -> bool:
     """Whether a tool changes something outside the conversation, by the first verb in its name.
 

@@ -150,7 +150,7 @@ def test_a_budget_holds_in_batches(models: ModelServer, url: str) -> None:
     found = judged(judge(models, url, max_output_tokens=500), 12, budget := Budget(0.012))
     assert budget.spent_usd <= 0.012
     assert {verdict.error_kind for verdict in found} == {None, "budget"}
-    assert submitted(models) > 2, "as much at a time as there is room for"
+    assert submitted(models) > 1, "as much at a time as there is room for"
 
 
 def agree(found: list[Verdict], url: str, budget: Budget, run: str = "run") -> None:

@@ -51,6 +51,11 @@ class CallForms:
         """The forms that `form_rows` gave."""
         return cls(Counter({(tool, frozenset(names)): count for tool, names, count in rows}))
 
+    @property
+    def tools(self) -> set[str]:
+        """The names of all tools."""
+        return set(self._calls)
+
     def with_replaced(self, old: Trajectory, new: Trajectory) -> "CallForms":
         """The forms of the drop with one run in the place of another."""
         counts = self.counts.copy()

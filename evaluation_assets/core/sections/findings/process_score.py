@@ -16,7 +16,7 @@ from evaluation_assets.core.sections.findings.detectors.registry import DETECTOR
 from evaluation_assets.core.sections.findings.finding import Finding, Severity
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-PROCESS_VERSION = "5"
+PROCESS_VERSION = "6"
 """Increment when the same findings would give another score."""
 
 Criterion = Literal["calls", "errors", "answers", "course", "rules"]
@@ -35,7 +35,7 @@ _SCORED = frozenset(kind for own in CRITERIA.values() for kind in own)
 _SEVERITIES: Mapping[Severity, float] = {"HIGH": 0.9, "MEDIUM": 0.5, "LOW": 0.2}
 
 _READ: Mapping[str, tuple[int, int]] = {
-    "unsupported_argument": (0, 1),
+    "unsupported_argument": (0, 2),
     "repeated_call": (9, 9),
     "loop": (2, 2),
     "ignored_error": (3, 4),

@@ -1,12 +1,14 @@
 """[claims] Actions that an agent says it has done, and that no successful call does.
 
 A call does an action if a word of its tool's name may mean it, and if it names the order, booking or other code that
-the claim names. Agents that run code or act on pages may do anything, and are not checked.
+the claim names. What is only "added" or "issued" takes a call about such a thing, if a tool is named after it. Items
+of lists with a code are claims, if calls of their turn may have done something. Agents that run code or act on pages
+may do anything, and are not checked.
 """
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from evaluation_assets.core.sections.findings.actions import Action, actions
 from evaluation_assets.core.sections.findings.claim import Claim
@@ -15,12 +17,18 @@ from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.values import values_in
-from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.suites.effects import changes_state, things_of
 from evaluation_assets.core.traces.trajectories.model import Span
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CODE = re.compile(r"\b(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,12}\b")
 _ITEM = re.compile(r"\s*(?P<item>(?:[-*•]|\d{1,2}[.)])[ \t]+\S.*)")
+_NUMBERED = re.compile(r"\d[^\W_]*[A-Z]|[A-Z][^\W_]*\d")
+_THING = re.compile(r"[^\W\d_]+")
+_SUBJECT = 2
+"""Words before a claim that may be its subject: `two checked bags have been added`."""
+
+_SHORTEST = 3
 _LONGEST = 500
 
 
@@ -28,11 +36,14 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
     has_tools = course.calls or any(agent.tools for agent in course.trajectory.agents)
     if not has_tools or any(may_do_anything(made.call) for made in course.calls):
         return
-    performed = _Performed(course.calls)
+    tools = {tool.name for agent in course.trajectory.agents for tool in agent.tools or ()} | course.forms.tools
+    performed = _Performed(course.calls, tools)
     for message in course.messages:
         listed = 0
         for start, end in sentences(message.text):
             sentence = message.text[start:end]
+            if (reason := cues("reason").search(sentence)) is not None:
+                sentence = sentence[: reason.start()]
             if len(sentence) > _LONGEST or cues("no_claim").matches(sentence):
                 continue
             performed.read_until(message.turn)
@@ -41,6 +52,7 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 for action in actions()
                 if action.claims.matches(sentence)
                 or (action.name in performed.failed and action.states.matches(sentence))
+                or (action.tools and performed.last_change == message.turn and _is_item(action, sentence))
             ]
             if not claimed:
                 continue
@@ -50,14 +62,39 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 subjects, listed = _subjects(message.text, start, end)
             for first, last in subjects:
                 text = message.text[first:last]
-                codes = _codes(text)
-                is_done = all(performed.has(action, codes) for action in named)
+                codes = _codes(sentence if (first, last) == (start, end) else text)
+                is_done = all(performed.has(action, codes) for action in named) and not (
+                    _only_says_so(named) and performed.lacks(_things(named, sentence))
+                )
                 claim = Claim(
                     place=message.place(first, last), text=text, verdict="supported" if is_done else "not_found"
                 )
                 yield claim
                 if not is_done:
                     yield Detected(kind="unperformed_claim", place=claim.place, evidence=text)
+
+
+def _is_item(action: Action, sentence: str) -> bool:
+    """Whether an item of a list says that an action was done to what has a code: `- W2378156 (lamp): cancelled`."""
+    is_item = _ITEM.fullmatch(sentence) is not None and _NUMBERED.search(sentence) is not None
+    return is_item and bool(_codes(sentence)) and action.words.matches(sentence)
+
+
+def _only_says_so(actions: Sequence[Action]) -> bool:
+    return not any(action.tools for action in actions)
+
+
+def _things(actions: Sequence[Action], sentence: str) -> set[str]:
+    """The words just before a claim, its subject."""
+    claims = (action.claims.search(sentence) for action in actions)
+    before = (_THING.findall(sentence[: claim.start()])[-_SUBJECT:] for claim in claims if claim is not None)
+    return {word.casefold() for words in before for word in words}
+
+
+def _are_alike(word: str, other: str) -> bool:
+    """Whether one begins with the other: `bags` and `baggage`."""
+    word, other = word.removesuffix("s"), other.removesuffix("s")
+    return min(len(word), len(other)) >= _SHORTEST and (word.startswith(other) or other.startswith(word))
 
 
 def _subjects(text: str, start: int, end: int) -> tuple[list[Span], int]:
@@ -74,12 +111,15 @@ def _subjects(text: str, start: int, end: int) -> tuple[list[Span], int]:
 class _Performed:
     """The actions that calls did, or that their results say are done, and to what. Each call is read once.
 
-    `failed` are the actions of calls that failed.
+    `failed` are the actions of calls that failed, `last_change` is the last turn in which a call may have changed
+    something.
     """
 
-    def __init__(self, calls: Iterable[PlacedStep]) -> None:
+    def __init__(self, calls: Iterable[PlacedStep], tools: Iterable[str]) -> None:
         self._calls = deque(calls)
+        self._untouched = {thing for tool in tools if changes_state(tool) for thing in things_of(tool)}
         self.failed: set[str] = set()
+        self.last_change: int | None = None
         self._done: set[str] = set()
         self._done_to_anything: set[str] = set()
         self._codes: dict[str, set[str]] = {}
@@ -91,6 +131,10 @@ class _Performed:
             if not made.step.has_succeeded:
                 self.failed.update(action.name for action in actions() if _does(action, made))
                 continue
+            if changes_state(made.call.name):
+                self.last_change = made.turn
+                for word in set(_WORD.findall(f"{made.call.name} {made.arguments_text}")):
+                    self._untouched -= {thing for thing in self._untouched if _are_alike(word.lower(), thing)}
             codes: set[str] | None = None
             for action in actions():
                 if not _does(action, made) and not action.words.matches(made.result):
@@ -101,6 +145,10 @@ class _Performed:
                 if not codes:
                     self._done_to_anything.add(action.name)
                 self._codes.setdefault(action.name, set()).update(codes)
+
+    def lacks(self, things: Collection[str]) -> bool:
+        """Whether a tool that changes state is named after one of these things, and no call was about it."""
+        return any(_are_alike(word, thing) for word in things for thing in self._untouched)
 
     def has(self, action: Action, named: set[str]) -> bool:
         """Whether the action was done, to what is named if anything is."""
@@ -120,4 +168,4 @@ def _codes(text: str) -> set[str]:
     return forms | {code.casefold() for code in _CODE.findall(text)}
 
 
-DETECTOR = Detector(name="claims", version="5", kinds=("unperformed_claim",), detect=_detect)
+DETECTOR = Detector(name="claims", version="6", kinds=("unperformed_claim",), detect=_detect)

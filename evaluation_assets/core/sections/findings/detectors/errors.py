@@ -4,9 +4,10 @@ A failure is taken up if the next text says so, if one of the next calls is of t
 (after an outage: most of them), or if the same call is made again at any time. That the agent cannot do what the user
 asks says nothing of a failed lookup. Work on code speaks of errors all the time: where a command was not even run, the
 text must say that, or the command be run again soon. That something is mended, right after it failed and without
-another call, takes up nothing. Code that failed after it had printed something is taken up by a text that goes on from
-what it printed. A file that could not be edited may be edited by another tool. Tests that fail are no failure of the
-call: `failing_tests` has those of the last run.
+another call, takes up nothing. Nor does a text right after a lookup or an outage that says what the result shows. Code
+that failed after it had printed something is taken up by a text that goes on from what it printed. A file that could
+not be edited may be edited by another tool. Tests that fail are no failure of the call: `failing_tests` has those of
+the last run.
 """
 
 import re
@@ -58,7 +59,8 @@ _BRIEF = 300
 
 
 def _detect(course: Course) -> Iterator[Detected]:
-    following = _texts_after(course)
+    written = _written(course)
+    following = _texts_after(written)
     failing = {run.position for run in course.test_runs if run.result == "failing"}
     keys = [call_key(made.trajectory, made.step) for made in course.calls]
     last = {key: index for index, key in enumerate(keys)}
@@ -67,7 +69,8 @@ def _detect(course: Course) -> Iterator[Detected]:
         if made.step.result is None or made.step.result.error is None or index in failing or _is_an_answer(made):
             continue
         later = course.calls[index + 1 : index + 1 + _AFTER]
-        is_taken_up = (
+        is_without_result = _is_outage(made) or not may_do_anything(made.call)
+        is_taken_up = not (is_without_result and _reports(written[made.order + 1])) and (
             _takes_up(following[made.order], made, is_last=not later)
             or (last[keys[index]] > index and not _is_unserved(made))
             or any(_is_another_attempt(made, again) for again in later)
@@ -106,22 +109,29 @@ def _found(kind: str, failed: PlacedStep, severity: Severity | None = None) -> D
     return Detected(kind=kind, place=failed.place(span), evidence=failed.trajectory.piece(span), severity=severity)
 
 
-def _texts_after(course: Course) -> list[str]:
-    """For each step, the next text that an agent wrote after it: a thought or a message."""
-    trajectory = course.trajectory
+def _written(course: Course) -> list[str]:
+    """What an agent wrote in each step, thoughts and messages, and after the last one."""
     said: dict[int, list[str]] = {}
     for message in course.messages:
         said.setdefault(message.order, []).append(_read(message.text))
-    following = "\n".join(said.get(len(course.steps), []))
-    texts = [""] * len(course.steps)
-    for placed in reversed(course.steps):
-        texts[placed.order] = following
+    texts: list[str] = []
+    for placed in course.steps:
         thought = placed.step.thought
-        written = [_read(trajectory.piece(thought)) if thought else "", *said.get(placed.order, [])]
+        written = [_read(course.trajectory.piece(thought)) if thought else "", *said.get(placed.order, [])]
         if placed.step.call is not None and placed.call.name == _THINKS:
             written.append(_read(placed.arguments_text))
-        following = "\n".join(filter(None, written)) or following
-    return texts
+        texts.append("\n".join(filter(None, written)))
+    return [*texts, "\n".join(said.get(len(course.steps), []))]
+
+
+def _texts_after(written: Sequence[str]) -> list[str]:
+    """For each step, the next text that an agent wrote after it."""
+    following = written[-1]
+    texts: list[str] = []
+    for text in reversed(written[:-1]):
+        texts.append(following)
+        following = text or following
+    return texts[::-1]
 
 
 def _read(text: str) -> str:
@@ -140,6 +150,11 @@ def _takes_up(text: str, made: PlacedStep, *, is_last: bool) -> bool:
     if cues("trouble").matches(text):
         return may_change_state(made.call) or cues("trouble").matches(without("refusal", text))
     return False
+
+
+def _reports(text: str) -> bool:
+    """Whether a text begins with what a result says, and not with a setback."""
+    return cues("reports_result").matches(text[:_BRIEF]) and not cues("setback").matches(text[:_BRIEF])
 
 
 def _is_an_answer(made: PlacedStep) -> bool:
@@ -222,4 +237,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="10", kinds=("ignored_error", "unresolved_error"), detect=_detect)
+DETECTOR = Detector(name="errors", version="11", kinds=("ignored_error", "unresolved_error"), detect=_detect)

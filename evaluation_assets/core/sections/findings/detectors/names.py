@@ -1,5 +1,6 @@
 """[names] Names in what agents say, of two words or more, none of which is in anything before.
 
+So are codes of letters alone, `reservation ID: HATHAT`, and names of one word that spell a name of the run otherwise.
 Only what follows a result is read: without tools, an agent speaks from what it knows.
 """
 
@@ -11,10 +12,21 @@ import orjson
 from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.sections.findings.handed_on import HandedOn
+from evaluation_assets.core.sections.findings.values import misreadings
+from evaluation_assets.core.traces.trajectories.model import Span
 
 _NAME = re.compile(
     r"(?<=[a-zà-ÿа-яё,] )[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,}(?: (?:of |de |von |и )?[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,})+"
+)
+_ONE_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{5,30}(?![\w'’])")
+_ENDING = 2
+"""Letters at the end of a word that are others in another case or number."""
+
+_CODE = re.compile(
+    r"(?:\b(?:ID|[Cc]ode|[Nn]umber|[Rr]eference|PNR|[Nn]ummer|[Nn]uméro|[Nn]úmero|[Nn]umero|[Нн]омер)\b|[号號]|番号|번호)"
+    r"\W{1,8}(?:is\W{1,5})?(?P<code>[A-Z]{5,12})(?![\w-])"
 )
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _LONGEST_READ = 2_000_000
@@ -22,12 +34,16 @@ _LONGEST_READ = 2_000_000
 
 def _detect(course: Course) -> Iterator[Detected | Claim]:
     given: set[str] = set()
+    names: set[str] = set()
     handed_on = HandedOn(course)
     has_result = False
 
     def add(text: str) -> None:
         handed_on.add(text)
-        given.update(word.casefold() for word in _WORD.findall(text[:_LONGEST_READ]))
+        for word in _WORD.findall(text[:_LONGEST_READ]):
+            given.add(word.casefold())
+            if word[0].isupper():
+                names.add(word.casefold())
 
     add(course.trajectory.task)
     add(orjson.dumps(course.trajectory.agents).decode())
@@ -38,11 +54,8 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 add(knowledge)
             case Message(text=text):
                 is_claim = has_result and not handed_on.is_handed_on(event)
-                if is_claim and (new_name := _first_new_name(text, given)) is not None:
-                    start, end = new_name
-                    place, said = event.place(start, end), text[start:end]
-                    yield Detected(kind="unsupported_answer", place=place, evidence=said, severity="LOW")
-                    yield Claim(place=place, text=said, verdict="not_found")
+                if is_claim:
+                    yield from _of_message(event, given, names)
                 add(text)
             case PlacedStep():
                 if event.step.call is not None:
@@ -50,6 +63,30 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 if event.step.result is not None:
                     has_result = True
                     add(event.result)
+
+
+def _of_message(message: Message, given: Set[str], names: Set[str]) -> Iterator[Detected | Claim]:
+    text = message.text
+    new: dict[Span, Severity | None] = {}
+    if (new_name := _first_new_name(text, given)) is not None:
+        new[new_name] = "LOW"
+    for name in _ONE_NAME.finditer(text):
+        if _is_misspelled(name.group().casefold(), given, names):
+            new.setdefault(quotation(text, *name.span()), "LOW")
+    for code in _CODE.finditer(text):
+        if code["code"].casefold() not in given:
+            new[quotation(text, *code.span("code"))] = None
+    for (start, end), severity in new.items():
+        place, said = message.place(start, end), text[start:end]
+        yield Detected(kind="unsupported_answer", place=place, evidence=said, severity=severity)
+        yield Claim(place=place, text=said, verdict="not_found")
+
+
+def _is_misspelled(word: str, given: Set[str], names: Set[str]) -> bool:
+    """Whether a new name is a letter off another one, not at its end."""
+    return word not in given and any(
+        other[-_ENDING:] == word[-_ENDING:] and other in names for other in misreadings(word)
+    )
 
 
 def _first_new_name(text: str, given: Set[str]) -> tuple[int, int] | None:
@@ -62,4 +99,4 @@ def _first_new_name(text: str, given: Set[str]) -> tuple[int, int] | None:
     return None
 
 
-DETECTOR = Detector(name="names", version="2", kinds=("unsupported_answer",), detect=_detect)
+DETECTOR = Detector(name="names", version="3", kinds=("unsupported_answer",), detect=_detect)

@@ -3,6 +3,8 @@
 import pytest
 
 from evaluation_assets.core.sections.findings.actions import actions
+from evaluation_assets.core.sections.findings.call_forms import CallForms
+from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.cues import document
 from evaluation_assets.core.sections.findings.detectors.claims import DETECTOR
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
@@ -109,3 +111,40 @@ def test_a_ticket_is_created_by_a_tool_for_tickets_alone() -> None:
     said = "I have also created a support ticket."
     assert found(DETECTOR, run(asked("Cancel it.", CANCEL, answer=said))) == [("unperformed_claim", said)]
     assert found(DETECTOR, run(asked("Help.", call("open_ticket", '{"ticket": 7}', text="Late."), answer=said))) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "is_done"), [("update_baggage", True), ("update_cabin", False), ("get_baggage", False)]
+)
+def test_what_was_added_takes_a_call_about_it(tool: str, *, is_done: bool) -> None:
+    agents = [{"agent_id": "agent", "tools": [{"name": name} for name in ("update_baggage", "update_cabin")]}]
+    said = "Two checked bags have been added."
+    trajectory = run(
+        asked("Add two bags.", call("update_cabin", id="W1"), call(tool, id="W1"), answer=said), agents=agents
+    )
+    assert found(DETECTOR, trajectory) == ([] if is_done else [("unperformed_claim", said)])
+    argument = call("update_cabin", id="W1", bags=2)
+    assert found(DETECTOR, run(asked("Add two bags.", argument, answer=said), agents=agents)) == []
+
+
+def test_the_tools_of_other_runs_of_the_drop_are_known_too() -> None:
+    said = "Two checked bags have been added."
+    made = run(asked("Add two bags.", call("update_cabin", id="W1"), answer=said))
+    other = run(asked("Add two bags.", call("update_baggage", id="W1")))
+    assert found(DETECTOR, made) == []
+    course = Course(made, CallForms.of([made, other]))
+    assert [finding.evidence for finding in DETECTOR.findings(course)] == [said]
+
+
+def test_an_item_of_a_list_claims_what_was_done_to_what_it_names() -> None:
+    said = "Here is what was done:\n- W2378156 (lamp): cancelled\n- W5550001 (chair): cancelled\n- 2 refunds"
+    expected = [("unperformed_claim", "- W5550001 (chair): cancelled")]
+    assert found(DETECTOR, run(asked("Cancel both.", CANCEL, answer=said))) == expected
+    assert found(DETECTOR, run(asked("What about them?", READ, answer=said))) == []
+    assert found(DETECTOR, run(asked("Cancel it.", CANCEL), asked("And both?", READ, answer=said))) == []
+
+
+def test_why_something_was_done_is_no_part_of_the_claim() -> None:
+    said = "A certificate has been issued for the trouble caused by the delay of flight HAT045."
+    assert found(DETECTOR, run(asked("Sorry?", READ, answer=said))) == [("unperformed_claim", said)]
+    assert found(DETECTOR, run(asked("Sorry?", call("send_certificate", user="mia_3668"), answer=said))) == []

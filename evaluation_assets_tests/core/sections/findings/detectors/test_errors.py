@@ -229,3 +229,32 @@ def test_tests_that_fail_are_an_answer_and_runners_that_do_not_start_are_none() 
     assert ignored(run(asked("Mend it.", missing, answer="The rounding is new.")))
     said = "11 of 12 tests run."
     assert ignored(run(asked("Mend it.", call("bash", error="status 2", command="make build"), answer=said)))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The search results show that the tower is in Pisa.",
+        "Based on the results, I look for Pisa now.",
+        "搜索结果显示，塔在比萨。",
+        "Die Ergebnisse zeigen, dass der Turm in Pisa steht.",
+        "Результаты показывают, что башня в Пизе.",
+    ],
+)
+def test_what_a_result_says_takes_up_no_failed_lookup(said: str) -> None:
+    def after(said: str, **failed: str) -> list[str]:
+        again = call("search", "Pisa", query="leaning tower city") | {"thought": said}
+        steps = [call("search", query="leaning tower", **failed), again]
+        return [kind for kind, _ in found(DETECTOR, run(asked("Where is it?", *steps)))]
+
+    assert after(said, error="service unavailable, try again later") == ["ignored_error"]
+    assert after(said, error="not found") == ["ignored_error"]
+    assert after(said, result="Pisa") == []
+    assert after("Let me search for the city.", error="service unavailable, try again later") == []
+    assert after("The tool says that the search failed.", error="service unavailable, try again later") == []
+
+
+def test_a_command_that_failed_says_something() -> None:
+    again = call("bash", "ok", command="make lamp") | {"thought": "The output shows where."}
+    steps = [call("bash", error="lamp.c:2: mistake", command="make lamp"), again]
+    assert found(DETECTOR, run(asked("Build it.", *steps))) == []

@@ -30,3 +30,36 @@ def test_a_name_that_was_given_is_supported(said: str) -> None:
 
 def test_an_agent_without_results_speaks_from_what_it_knows() -> None:
     assert found(DETECTOR, run(asked("Who built it?", answer="It was built by Piet Vanhoven."))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_misspelled"),
+    [
+        ("Lindqvist", False),
+        ("Lindkvist", True),
+        ("Lindqvistin", False),
+        ("Lindqvisty", False),
+        ("Berglund", False),
+        ("Lindkvist's", False),
+        ("Towers", False),
+    ],
+)
+def test_a_name_that_is_a_letter_off_is_misspelled(name: str, *, is_misspelled: bool) -> None:
+    said = f"It was built by {name} in 1911."
+    expected = [("unsupported_answer", said)] if is_misspelled else []
+    assert found(DETECTOR, run(asked("Who built it?", READ, answer=said))) == expected
+
+
+def test_a_word_that_is_no_name_is_not_what_was_misspelled() -> None:
+    read = call("get_order", "The order was changed.")
+    assert found(DETECTOR, run(asked("And?", read, answer="This is what was Charged so far."))) == []
+
+
+@pytest.mark.parametrize(
+    "said", ["Reservation ID: **HATHAT**", "Your code is XKJQZR.", "确认号：ABCDEF", "Der Code lautet: nein."]
+)
+def test_a_code_of_letters_that_nothing_has_is_unsupported(said: str) -> None:
+    expected = [("unsupported_answer", said)] if "lautet" not in said else []
+    assert found(DETECTOR, run(asked("Book it.", READ, answer=said))) == expected
+    booked = call("book", '{"ids": ["HATHAT", "XKJQZR", "ABCDEF"]}')
+    assert found(DETECTOR, run(asked("Book it.", booked, answer=said))) == []

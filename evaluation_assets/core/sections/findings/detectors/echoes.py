@@ -1,0 +1,211 @@
+"""[echoes] Values in arguments that the result of the call has otherwise, as it was given before.
+
+The result repeats a field of the call with another value, has a code or number that the call misspells, or is not what
+an expression comes to; errors too quote what was meant. What a result has in the place of the value must have been
+given before the call: an update may change a record, and tools may name their own things as they like.
+"""
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep
+from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.effects import may_do_anything
+from evaluation_assets.core.sections.findings.given import Given
+from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
+from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
+
+_CODE = re.compile(r"(?=[^\W_]*[A-Z\d])[A-Z\d][\w./-]{1,39}")
+"""Codes, dates and numbers: words in lower case are options, which tools name in their own way."""
+
+_WORD = re.compile(r"\w[\w./-]*\w")
+_DIGIT, _NO_DIGITS = re.compile(r"\d"), re.compile(r"\D")
+_SEPARATORS = re.compile(r"[-_.,]")
+_FEWEST_DIGITS = 4
+"""Shorter numbers in a text differ from others by chance, and so do shorter codes."""
+
+_LONGEST_MISREAD = 40
+_MOST_VALUES = 200
+_READ = 20_000
+"""Characters of arguments and results that are read."""
+
+_MOST_RECORDS = 50
+_EXPRESSION = re.compile(r"(?=.*\d\s*[-+*/])[\d.\s()+*/-]{3,200}")
+_OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+_ROUNDED = 0.01
+"""Relative difference of a result that was rounded."""
+
+
+def _detect(course: Course) -> Iterator[Detected]:
+    given = Given.at_start(course.trajectory)
+    words: set[str] = set()
+
+    def add(text: str) -> None:
+        given.add(text)
+        words.update(word.casefold() for word in _WORD.findall(text[:_READ]))
+
+    add(course.trajectory.task)
+    for event in course.events:
+        match event:
+            case Asked(message=message, knowledge=knowledge):
+                add(message)
+                add(knowledge)
+            case Message(text=text):
+                add(text)
+            case PlacedStep():
+                add(event.trajectory.piece(event.step.thought))
+                if event.step.call is not None:
+                    if event.step.result is not None:
+                        yield from _of_call(event, given, words)
+                    add(event.arguments_text)
+                add(event.result)
+
+
+def _of_call(made: PlacedStep, given: Given, words: set[str]) -> Iterator[Detected]:
+    arguments = (made.trajectory.arguments(made.call) or {}) if made.step.has_succeeded else {}
+    result = made.result[:_READ]
+    wrong = [
+        *(value for value, other in _repeated_otherwise(arguments, result) if other.casefold() in words),
+        *_miscalculated(arguments, result),
+    ]
+    text = made.arguments_text[:_READ]
+    spans = [(start, start + len(value)) for value in wrong if (start := text.find(value)) >= 0]
+    for start, end in sorted({*spans, *_misspelled(text, result, given)})[:1]:
+        span = made.call.raw[0] + start, made.call.raw[0] + end
+        yield Detected(
+            kind="contradicted_argument",
+            place=made.place(span),
+            evidence=made.trajectory.piece(span),
+            severity=None if changes_state(made.call.name) and not may_do_anything(made.call) else "LOW",
+        )
+
+
+def _repeated_otherwise(arguments: JsonObject, result: str) -> Iterator[tuple[str, str]]:
+    """Codes, dates and numbers of the arguments with another one of their form that the result has in their field."""
+    documents = _records_of(result)
+    for name, value in islice(arguments.items(), _MOST_VALUES):
+        if _is_code(value):
+            others = _fields(documents, name) if documents else _said_of(name, result)
+            yield from _other(str(value), others)
+        elif isinstance(value, list) and len(documents) == 1:
+            yield from _in_parts(value, documents[0].get(name))
+
+
+def _in_parts(parts: list[Any], others: Any) -> Iterator[tuple[str, str]]:
+    """The same of the parts of an argument, each of which the result has in its order."""
+    if isinstance(others, list) and len(others) == len(parts) <= _MOST_RECORDS:
+        for part, other in zip(parts, others, strict=True):
+            if isinstance(part, dict) and isinstance(other, dict):
+                for name, value in part.items():
+                    if _is_code(value):
+                        yield from _other(str(value), _fields([other], name))
+
+
+def _is_code(value: Any) -> bool:
+    return isinstance(value, str | int | float) and _CODE.fullmatch(str(value)) is not None
+
+
+def _other(own: str, others: Sequence[str]) -> Iterator[tuple[str, str]]:
+    if own.casefold() not in map(str.casefold, others):
+        yield from ((own, other) for other in others if _are_alike(own, other))
+
+
+def _are_alike(own: str, other: str) -> bool:
+    """Whether both are numbers, or codes of one length in which letters are letters, or some are digits."""
+    if own.replace(".", "", 1).isdecimal():
+        return other.replace(".", "", 1).isdecimal()
+    return len(own) == len(other) and _is_code(other) and (_DIGIT.search(own) is None) == (_DIGIT.search(other) is None)
+
+
+def _records_of(result: str) -> list[JsonObject]:
+    """The record that a result is, or those in its list."""
+    if result.lstrip()[:1] not in ("[", "{"):
+        return []
+    try:
+        document = orjson.loads(result)
+    except orjson.JSONDecodeError:
+        return []
+    listed = document[:_MOST_RECORDS] if isinstance(document, list) else [document]
+    return [record for record in listed if isinstance(record, dict)]
+
+
+def _fields(records: Sequence[JsonObject], name: str) -> list[str]:
+    values = (record.get(name) for record in records)
+    return [str(value) for value in values if isinstance(value, str | int | float)]
+
+
+def _said_of(name: str, result: str) -> list[str]:
+    """What a text says after the name of a field: `with amount 50`."""
+    return re.findall(rf"\b{re.escape(name)}\W{{1,3}}({_WORD.pattern})", result)[:1]
+
+
+def _misspelled(text: str, result: str, given: Given) -> Iterator[Span]:
+    """Where arguments have a number or code that is one character off from one that was given and the result has."""
+    new = [
+        value for value in islice(values_in(text), _MOST_VALUES) if _may_be_misspelled(value) and not given.holds(value)
+    ]
+    if not new:
+        return
+    answered = Given()
+    answered.add(result)
+    answered_forms = {form for value in values_in(result) for form in value.forms}
+    for value in new:
+        others = (other for other in _misread(value.forms[0]) if other in answered_forms)
+        if not answered.holds(value) and any(_holds(given, value, other) for other in others):
+            yield value.start, value.end
+
+
+def _may_be_misspelled(value: Value) -> bool:
+    form = value.forms[0]
+    length = len(_NO_DIGITS.sub("", form) if value.kind == "number" else form)
+    return value.kind in ("number", "code") and length >= _FEWEST_DIGITS and len(form) <= _LONGEST_MISREAD
+
+
+def _misread(form: str) -> Iterator[str]:
+    own = _SEPARATORS.sub("", form)
+    return (other for other in misreadings(form) if len(other) == len(form) and _SEPARATORS.sub("", other) != own)
+
+
+def _holds(given: Given, value: Value, form: str) -> bool:
+    return given.holds(Value(value.kind, (form,), 0, 0))
+
+
+def _miscalculated(arguments: JsonObject, result: str) -> Iterator[str]:
+    """An expression, the only argument, whose result is another number."""
+    expression = next(iter(arguments.values()), None) if len(arguments) == 1 else None
+    if not isinstance(expression, str) or _EXPRESSION.fullmatch(expression) is None:
+        return
+    try:
+        stated = float(result.strip().replace(",", ""))
+        value = _value_of(ast.parse(expression.strip(), mode="eval").body)
+    except (ValueError, SyntaxError, ArithmeticError, RecursionError, MemoryError):
+        return
+    if abs(stated - value) > max(_ROUNDED, abs(value) * _ROUNDED):
+        yield expression
+
+
+def _value_of(node: ast.expr) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return float(value)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value_of(operand)
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
+            return _OPERATORS[type(sign)](_value_of(left), _value_of(right))
+        case _:
+            raise ValueError(f"no sum or product: {ast.dump(node)}")
+
+
+DETECTOR = Detector(name="echoes", version="3", kinds=("contradicted_argument",), detect=_detect)

@@ -1,0 +1,100 @@
+"""[phrases] Names and figures that are new to a run, in words that had another one in their place before.
+
+Of searches, notes and other arguments; of messages only numbers that are one digit off. A message after a result is
+read, as without tools an agent speaks from what it knows.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
+from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.effects import may_do_anything
+from evaluation_assets.core.sections.findings.given import Given
+from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
+from evaluation_assets.core.sections.findings.wording import Wording
+from evaluation_assets.core.suites.effects import changes_state
+
+_THINKS = "think"
+"""The name of tools whose argument is a thought."""
+
+_FEWEST_DIGITS = 2
+
+
+def _detect(course: Course) -> Iterator[Detected]:
+    trajectory = course.trajectory
+    wording = Wording()
+    given = Given.at_start(trajectory)
+    has_result = False
+    for text in (trajectory.task, *(agent.description or "" for agent in trajectory.agents)):
+        wording.add(text)
+    for event in course.events:
+        match event:
+            case Asked(message=message, knowledge=knowledge):
+                for text in (message, knowledge):
+                    wording.add(text)
+                    given.add(text)
+            case Message(text=text):
+                if has_result:
+                    yield from _of_message(event, wording, given)
+                wording.add(text)
+                given.add(text)
+            case PlacedStep():
+                wording.add(trajectory.piece(event.step.thought))
+                if event.step.call is not None:
+                    if event.call.name != _THINKS and not may_do_anything(event.call):
+                        yield from _of_call(event, wording)
+                    given.add(event.arguments_text)
+                    for text in _leaves(trajectory.arguments(event.call)):
+                        wording.add(text)
+                has_result = has_result or event.step.result is not None
+                wording.add(event.result, ("figure",))
+                given.add(event.result)
+
+
+def _of_call(made: PlacedStep, wording: Wording) -> Iterator[Detected]:
+    for text in _leaves(made.trajectory.arguments(made.call)):
+        for other in wording.new_in(text):
+            own = text[other.start : other.end]
+            start = made.trajectory.text.find(own, *made.call.raw)
+            span = made.arguments_span if start < 0 else (start, start + len(own))
+            yield Detected(
+                kind="unsupported_argument",
+                place=made.place(span),
+                evidence=made.trajectory.piece(span),
+                severity=None if changes_state(made.call.name) else "LOW",
+            )
+            return
+
+
+def _of_message(message: Message, wording: Wording, given: Given) -> Iterator[Detected]:
+    others = {other.start: other for other in wording.new_in(message.text) if other.kind == "figure"}
+    for value in values_in(message.text) if others else ():
+        other = others.get(value.start)
+        if other is not None and not given.holds(value) and _is_misread(value, other.instead):
+            start, end = quotation(message.text, value.start, value.end)
+            yield Detected(
+                kind="contradicted_answer", place=message.place(start, end), evidence=message.text[start:end]
+            )
+            return
+
+
+def _is_misread(value: Value, before: str) -> bool:
+    """Whether a number of two digits or more is one digit off the one in its place before."""
+    if value.kind != "number" or value.end - value.start < _FEWEST_DIGITS:
+        return False
+    given = {form for each in values_in(before) for form in each.forms}
+    return any(not given.isdisjoint(misreadings(form)) for form in value.forms)
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    elif isinstance(value, str):
+        yield value
+
+
+DETECTOR = Detector(name="phrases", version="1", kinds=("unsupported_argument", "contradicted_answer"), detect=_detect)

@@ -1,0 +1,129 @@
+"""Results that have a value of their call otherwise."""
+
+import orjson
+import pytest
+
+from evaluation_assets.core.sections.findings.course import Course
+from evaluation_assets.core.sections.findings.detectors.echoes import DETECTOR
+from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
+from evaluation_assets_tests.core.sections.sessions.making import call
+
+MESSAGE = "Book me from OSL to BGO on 2026-05-04, and refund 50 to order W2378156."
+
+
+def wrong(*values: str) -> list[tuple[str, str]]:
+    return [("contradicted_argument", value) for value in values]
+
+
+@pytest.mark.parametrize(
+    "result",
+    ['{"origin": "OSL", "price": 90}', '[{"origin": "OSL"}, {"origin": "OSL"}]', "A flight with origin OSL"],
+)
+def test_a_result_that_has_a_field_of_its_call_otherwise_contradicts_it(result: str) -> None:
+    assert found(DETECTOR, run(asked(MESSAGE, call("search_flights", result, origin="TRD")))) == wrong("TRD")
+    assert found(DETECTOR, run(asked(MESSAGE, call("search_flights", result, origin="OSL")))) == []
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        '{"origin": "ABZ"}',  # nobody has spoken of it
+        '{"legs": [{"origin": "OSL"}]}',  # of a part of the record
+        '{"origin": "TRD", "next": {"origin": "OSL"}}',
+        '{"origin": "Oslo"}',  # another notation
+        '{"origin": ["OSL"]}',
+        '["OSL"]',
+        '{"origin": "OSL"',
+        "Two flights from OSL",
+    ],
+)
+def test_other_results_do_not(result: str) -> None:
+    assert found(DETECTOR, run(asked(MESSAGE, call("search_flights", result, origin="TRD")))) == []
+
+
+def test_options_are_named_in_the_way_of_the_tool() -> None:
+    made = call("update_seat", '{"cabin": "business"}', cabin="economy")
+    assert found(DETECTOR, run(asked("From business to economy, please.", made))) == []
+
+
+def test_a_failed_call_has_no_fields() -> None:
+    made = call("search_flights", error='{"origin": "OSL"}', origin="TRD")
+    assert found(DETECTOR, run(asked(MESSAGE, made))) == []
+
+
+def test_a_value_that_its_result_spells_as_it_was_given_is_misspelled() -> None:
+    for order, expected in (("W2378159", wrong("W2378159")), ("W2378156", []), ("W5550001", [])):
+        made = call("bash", "1 refund for W2378156", command=f"shop refund {order} --all")
+        assert found(DETECTOR, run(asked(MESSAGE, made))) == expected, order
+
+
+def test_an_error_too_quotes_what_was_meant() -> None:
+    made = call("bash", error="no such order, did you mean W2378156?", command="shop show W2378165")
+    assert found(DETECTOR, run(asked(MESSAGE, made))) == wrong("W2378165")
+
+
+def test_separators_and_short_values_are_no_spelling() -> None:
+    made = call("python", "x_n1 = 3 after 50 steps", code="xn_1 = 1; run(xn_1, 51)")
+    assert found(DETECTOR, run(asked("Give x_n1 after 50 steps.", made))) == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "result", "is_wrong"),
+    [
+        ("105 + 182", "207.0", True),
+        ("(350 - 122) * 2 / -4", "600", True),
+        ("105 + 102", "207.0", False),
+        ("1000 / 3", "333.33", False),
+        ("1,000 + 1", "5", False),
+        ("2 ** 3", "9", False),
+        ("1 / 0", "0", False),
+        ("1 + ", "5", False),
+        ("105 + 182", "207 of 300", False),
+        ("2026-05-04", "3", False),
+    ],
+)
+def test_an_expression_comes_to_its_result(expression: str, result: str, is_wrong: bool) -> None:
+    made = call("calculate", result, expression=expression)
+    assert found(DETECTOR, run(asked("Add it up.", made))) == wrong(*[expression] * is_wrong)
+
+
+def test_calls_that_change_nothing_weigh_little() -> None:
+    def severity(tool: str) -> str:
+        trajectory = run(asked(MESSAGE, call(tool, '{"origin": "OSL"}', origin="TRD")))
+        return next(DETECTOR.findings(Course(trajectory))).severity
+
+    assert (severity("search_flights"), severity("book_flight")) == ("LOW", "HIGH")
+
+
+@pytest.mark.parametrize(
+    ("order", "answered", "is_wrong"),
+    [
+        ("FQ8APE", "UM3OG5", True),
+        ("fq8ape", "FQ8APE", False),
+        ("FQ8APE", "UM3OG55", False),
+        (40, 39, True),
+        (40, 40.0, True),
+    ],
+)
+def test_a_record_is_of_the_order_that_was_asked_for(order: object, answered: object, *, is_wrong: bool) -> None:
+    made = call("get_order", orjson.dumps({"order": answered, "before": order}).decode(), order=order)
+    expected = wrong(*[str(order)] * is_wrong)
+    assert found(DETECTOR, run(asked(f"Find {answered}, I paid 39.", made))) == expected
+
+
+def test_parts_are_compared_in_their_order() -> None:
+    legs = [{"flight": "HAT080", "seats": 2}, {"flight": "HAT294", "seats": 2}]
+    said = "Book HAT080 and HAT148, not HAT294."
+
+    def booked(*flights: str) -> list[tuple[str, str]]:
+        result = orjson.dumps({"legs": [{"flight": flight, "price": 90} for flight in flights]}).decode()
+        return found(DETECTOR, run(asked(said, call("book_flights", result, legs=legs))))
+
+    assert booked("HAT080", "HAT294") == []
+    assert booked("HAT080", "HAT148") == wrong("HAT294")
+    assert booked("HAT080") == []
+
+
+def test_a_part_of_a_code_is_no_spelling_of_it() -> None:
+    made = call("python", error="line 6: not a number", code="open(path, encoding='utf-8')")
+    assert found(DETECTOR, run(asked("Read 6 rows.", made))) == []
