@@ -1,6 +1,8 @@
-"""When two tool calls ask for the same thing."""
+"""What a tool call was given, and when two calls ask for the same thing."""
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import orjson
 
@@ -8,6 +10,17 @@ from evaluation_assets.core.traces.trajectories.model import Step, ToolCall, Tra
 
 CallKey = tuple[str, str, str]
 """Server, tool and arguments; equal for calls that ask for the same thing."""
+
+
+def leaves(arguments: Any) -> Iterator[Any]:
+    """The values in arguments that are no objects or lists, in order."""
+    if isinstance(arguments, dict):
+        arguments = list(arguments.values())
+    if isinstance(arguments, list):
+        for item in arguments:
+            yield from leaves(item)
+    else:
+        yield arguments
 
 
 def key_of(tool: str, arguments: object, server: str | None = None) -> CallKey:

@@ -5,7 +5,6 @@ Lookups may be of the day before or after a given one.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
@@ -13,7 +12,8 @@ from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.given import Given
 from evaluation_assets.core.sections.findings.values import Value, values_in
 from evaluation_assets.core.suites.effects import changes_state
-from evaluation_assets.core.traces.trajectories.model import Span
+from evaluation_assets.core.traces.trajectories.calls import leaves
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
 
 _LONGEST = 60
 """Longer values, and those of many words, are text: searches, notes, code."""
@@ -48,7 +48,7 @@ def _detect(course: Course) -> Iterator[Detected]:
 
 
 def _of_call(made: PlacedStep, given: Given, named: Mapping[str, set[str]]) -> Iterator[Detected]:
-    values = [checked for text in _leaves(made.trajectory.arguments(made.call)) for checked in _checked(text, given)]
+    values = [checked for text in _texts(made.trajectory.arguments(made.call)) for checked in _checked(text, given)]
     codes = {value.forms[0] for value, _ in values if value.kind == "code"}
     said: set[tuple[str, str]] = set()
     searched = _Searched(made)
@@ -125,15 +125,11 @@ def _shape(code: str) -> str:
     return _DIGIT.sub("9", _LETTER.sub("a", code))
 
 
-def _leaves(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from _leaves(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    elif isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
-        yield str(value).strip()
+def _texts(arguments: JsonObject | None) -> Iterator[str]:
+    """The texts and whole numbers of arguments."""
+    for value in leaves(arguments):
+        if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+            yield str(value).strip()
 
 
 DETECTOR = Detector(

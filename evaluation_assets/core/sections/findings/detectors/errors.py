@@ -13,7 +13,6 @@ the last run.
 import re
 from collections.abc import Iterator, Sequence
 from statistics import fmean
-from typing import Any
 
 from evaluation_assets.core.sections.coding_work.shell import commands_of
 from evaluation_assets.core.sections.coding_work.tools import Looked, Ran, action_of, edits_files
@@ -24,7 +23,7 @@ from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import ends_run, may_change_state, may_do_anything
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.suites.calls import CUT_OFF
-from evaluation_assets.core.traces.trajectories.calls import call_key
+from evaluation_assets.core.traces.trajectories.calls import call_key, leaves
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.traces.trajectories.words import takes_from, words
 
@@ -203,7 +202,7 @@ def _is_another_attempt(failed: PlacedStep, again: PlacedStep) -> bool:
         return shared >= _HALF
     if any(after.get(name) == value for name, value in before.items()):
         return True
-    return _has_words_of(" ".join(_leaves(before)), " ".join(_leaves(after)))
+    return _has_words_of(" ".join(map(str, leaves(before))), " ".join(map(str, leaves(after))))
 
 
 def _shared(before: JsonObject, after: JsonObject) -> float | None:
@@ -213,16 +212,6 @@ def _shared(before: JsonObject, after: JsonObject) -> float | None:
     """
     named = [(name, value) for name, value in before.items() if isinstance(value, str) and len(value.split()) == 1]
     return fmean(value in str(after.get(name, "")) for name, value in named) if named else None
-
-
-def _leaves(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    else:
-        yield str(value)
 
 
 def _has_words_of(first: str, second: str) -> bool:

@@ -5,7 +5,6 @@ read, as without tools an agent speaks from what it knows.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
@@ -14,6 +13,7 @@ from evaluation_assets.core.sections.findings.given import Given
 from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
 from evaluation_assets.core.sections.findings.wording import Wording
 from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.traces.trajectories.calls import leaves
 
 _THINKS = "think"
 """The name of tools whose argument is a thought."""
@@ -45,7 +45,7 @@ def _detect(course: Course) -> Iterator[Detected]:
                     if event.call.name != _THINKS and not may_do_anything(event.call):
                         yield from _of_call(event, wording)
                     given.add(event.arguments_text)
-                    for text in _leaves(trajectory.arguments(event.call)):
+                    for text in _texts(event):
                         wording.add(text)
                 has_result = has_result or event.step.result is not None
                 wording.add(event.result, ("figure",))
@@ -53,7 +53,7 @@ def _detect(course: Course) -> Iterator[Detected]:
 
 
 def _of_call(made: PlacedStep, wording: Wording) -> Iterator[Detected]:
-    for text in _leaves(made.trajectory.arguments(made.call)):
+    for text in _texts(made):
         for other in wording.new_in(text):
             own = text[other.start : other.end]
             start = made.trajectory.text.find(own, *made.call.raw)
@@ -87,14 +87,9 @@ def _is_misread(value: Value, before: str) -> bool:
     return any(not given.isdisjoint(misreadings(form)) for form in value.forms)
 
 
-def _leaves(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    elif isinstance(value, str):
-        yield value
+def _texts(made: PlacedStep) -> list[str]:
+    """The texts in the arguments of a call."""
+    return [value for value in leaves(made.trajectory.arguments(made.call)) if isinstance(value, str)]
 
 
 DETECTOR = Detector(name="phrases", version="1", kinds=("unsupported_argument", "contradicted_answer"), detect=_detect)
