@@ -27,6 +27,7 @@ _CODE = re.compile(r"(?=[^\W_]*[A-Z\d])[A-Z\d][\w./-]{1,39}")
 
 _WORD = re.compile(r"\w[\w./-]*\w")
 _DIGIT, _NO_DIGITS = re.compile(r"\d"), re.compile(r"\D")
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?")
 _SEPARATORS = re.compile(r"[-_.,]")
 _FEWEST_DIGITS = 4
 """Shorter numbers in a text differ from others by chance, and so do shorter codes."""
@@ -123,9 +124,9 @@ def _other(own: str, others: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _are_alike(own: str, other: str) -> bool:
-    """Whether both are numbers, or codes of one length in which letters are letters, or some are digits."""
-    if own.replace(".", "", 1).isdecimal():
-        return other.replace(".", "", 1).isdecimal()
+    """Whether both are numbers, and not the same, or codes of one length, both with or both without digits."""
+    if _NUMBER.fullmatch(own) is not None:
+        return _NUMBER.fullmatch(other) is not None and float(own) != float(other)
     return len(own) == len(other) and _is_code(other) and (_DIGIT.search(own) is None) == (_DIGIT.search(other) is None)
 
 
@@ -208,4 +209,4 @@ def _value_of(node: ast.expr) -> float:
             raise ValueError(f"no sum or product: {ast.dump(node)}")
 
 
-DETECTOR = Detector(name="echoes", version="3", kinds=("contradicted_argument",), detect=_detect)
+DETECTOR = Detector(name="echoes", version="4", kinds=("contradicted_argument",), detect=_detect)

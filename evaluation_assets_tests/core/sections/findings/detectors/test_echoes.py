@@ -41,6 +41,12 @@ def test_other_results_do_not(result: str) -> None:
     assert found(DETECTOR, run(asked(MESSAGE, call("search_flights", result, origin="TRD")))) == []
 
 
+@pytest.mark.parametrize(("given", "shown"), [(1200, "1200.0"), ("1200", '"1200.00"'), ("42", '"0042"')])
+def test_a_number_in_another_notation_is_the_same(given: object, shown: str) -> None:
+    made = call("transfer", f'{{"amount": {shown}}}', amount=given)
+    assert found(DETECTOR, run(asked(f"Transfer {shown} to Ann.", made))) == []
+
+
 def test_options_are_named_in_the_way_of_the_tool() -> None:
     made = call("update_seat", '{"cabin": "business"}', cabin="economy")
     assert found(DETECTOR, run(asked("From business to economy, please.", made))) == []
@@ -102,7 +108,7 @@ def test_calls_that_change_nothing_weigh_little() -> None:
         ("fq8ape", "FQ8APE", False),
         ("FQ8APE", "UM3OG55", False),
         (40, 39, True),
-        (40, 40.0, True),
+        (40, 40.0, False),
     ],
 )
 def test_a_record_is_of_the_order_that_was_asked_for(order: object, answered: object, *, is_wrong: bool) -> None:
