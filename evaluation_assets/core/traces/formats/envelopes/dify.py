@@ -5,7 +5,15 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
 from evaluation_assets.core.traces.formats.envelopes.turn import Turn
-from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, object_in, objects_in, without_none
+from evaluation_assets.core.traces.formats.untyped import (
+    as_number,
+    at,
+    decoded,
+    first_text,
+    object_in,
+    objects_in,
+    without_none,
+)
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _THOUGHTS = "agent_thoughts"
@@ -25,17 +33,16 @@ def _messages_in(data: Any) -> list[JsonObject]:
 
 
 def _is_message(message: JsonObject) -> bool:
-    return {"conversation_id", "query", "answer"} <= message.keys() and (
-        _THOUGHTS in message or "retriever_resources" in message
-    )
+    is_of_agent = _THOUGHTS in message or "retriever_resources" in message
+    return is_of_agent and isinstance(message.get("conversation_id"), str) and {"query", "answer"} <= message.keys()
 
 
 def _conversations(data: JsonObject) -> Iterator[Chat]:
-    chats: dict[Any, list[JsonObject]] = {}
+    chats: dict[str, list[JsonObject]] = {}
     for message in filter(_is_message, _messages_in(data)):
         chats.setdefault(message["conversation_id"], []).append(message)
     for name, messages in chats.items():
-        ordered = sorted(messages, key=lambda message: object_in({"at": message.get("created_at")}).get("at") or 0)
+        ordered = sorted(messages, key=lambda message: as_number(message.get("created_at")) or 0)
         ratings = [rating for message in ordered if (rating := first_text(message.get("feedback"), "rating"))]
         record = {
             **without(ordered[-1], *_READ),
@@ -51,7 +58,7 @@ def _turn(message: JsonObject) -> Iterator[JsonObject]:
     yield plain_message("user", message["query"])
     turn = Turn()
     answer = first_text(message, "answer") or ""
-    for thought in sorted(objects_in(message.get(_THOUGHTS)), key=lambda one: one.get("position") or 0):
+    for thought in sorted(objects_in(message.get(_THOUGHTS)), key=lambda one: as_number(one.get("position")) or 0):
         said, names = first_text(thought, "thought") or "", first_text(thought, "tool")
         if said.strip() != answer.strip():
             turn.thought(said)
