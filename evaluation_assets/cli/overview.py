@@ -55,7 +55,7 @@ _RATES = ("drop", "judge", "raw", "corrected", "ci_low", "ci_high", "n_subjects"
 _LISTED = 10
 """Maximum number of drops, and of failure groups, in the overview on the terminal."""
 
-_RARE = frozenset({"adopted", "gives_in_to", "effective_judges"})
+_RARE = frozenset({"adopted", "gives_in_to"})
 """Columns that are left out where no row has a value."""
 
 _WIDEST = 60
@@ -64,13 +64,9 @@ _WIDEST = 60
 _LEAST = 1e-9
 """Above it a value is no rounding error, and not shown as 0: a verdict often costs less than a tenth of a cent."""
 
+_NOT_RANKED = "nothing to rank: no drop belongs to a suite; `evaluate FILE --as SUITE/NAME` puts one into a suite"
 _NOT_LABELLED = "no run is labelled; `review DROP` labels runs"
-_EMPTY = {
-    "leaderboard": "nothing to rank: no drop belongs to a suite; `evaluate FILE --as SUITE/NAME` puts one into a suite",
-    "judge_cards": _NOT_LABELLED,
-    "drift": "nothing to test: no drop of a suite was evaluated after its baseline",
-}
-"""What is said of a table without rows on the terminal."""
+_NOT_TESTED = "nothing to test: no drop of a suite was evaluated after its baseline"
 
 NEEDED = {
     "leaderboard": ["leaderboard"],
@@ -188,13 +184,13 @@ def _lost(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _leaderboard(_: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    yield from _ranks(rows) if rows else [f"leaderboard: {_EMPTY['leaderboard']}"]
+    yield from _ranks(rows) if rows else [f"leaderboard: {_NOT_RANKED}"]
 
 
 def _cards(home: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Judge cards, and the pass rates that labels correct."""
     if not rows:
-        yield f"judge cards: {_EMPTY['judge_cards']}"
+        yield f"judge cards: {_NOT_LABELLED}"
         return
     yield from ("judge cards", *_table(_CARDS, rows))
     if corrected := [row for row in home.whole_table("pass_rates").rows() if row["n_labels"]]:
@@ -204,7 +200,7 @@ def _cards(home: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _drift(home: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """The state of both charts of each metric after the last drop, and when they alarm."""
     if not rows:
-        yield f"drift: {_EMPTY['drift']}"
+        yield f"drift: {_NOT_TESTED}"
         return
     table = [("suite", "metric", "drops", "drift", "e-value", "CUSUM")]
     for (suite, metric), own in groupby(rows, key=lambda row: (row["suite"], row["metric"])):

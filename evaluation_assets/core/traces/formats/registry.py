@@ -208,7 +208,7 @@ _SPECIFIC = tuple(_SHIPPED.values())
 
 
 def _else(known: Format) -> Format:
-    """A format of what no specific format recognises."""
+    """A format of what no specific format recognises, also where it is named: such files are read as if by mistake."""
     return replace(
         known, detect=lambda sample: known.detect(sample) and not any(other.detect(sample) for other in _SPECIFIC)
     )

@@ -210,9 +210,11 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     asked, answered = _asked_in(data), next((key for key in _ANSWERS if first_text(data, key)), None)
     agent = first_text(data, *_AGENTS)
     steps = list(objects_in(data[name or ""]))
-    if are_events(steps) or _are_exchanges(steps):
+    has_events = are_events(steps)
+    is_spoken = has_events or _are_exchanges(steps)
+    if is_spoken:
         exchanged = (message for n, step in enumerate(steps) for message in _exchanged(step, f"step {n}"))
-        messages = list(messages_of(steps) if are_events(steps) else exchanged)
+        messages = list(messages_of(steps) if has_events else exchanged)
         asked = None if any(message["role"] == "user" for message in messages) else asked
     else:
         acted = (_messages(step, f"step {n}", first_text(step, *_AGENTS) or agent) for n, step in enumerate(steps))
@@ -223,13 +225,12 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         messages.append(plain_message("assistant", answer, name=agent))
     others = without(data, name or "", *(asked or ())[:1], *filter(None, (answered, *_AGENTS)))
     record = {_RENAMED.get(key, key): value for key, value in others.items()}
-    if are_events(steps):
+    if has_events:
         record |= {f"{name}[] ({kind})": events for kind, events in others_in(steps).items()}
         record.setdefault("model", next((model for step in steps if (model := first_text(step, "model"))), None))
     numbers = [number for step in steps if (number := _number_of(step)) is not None]
     missing = sum(max(0, after - before - 1) for before, after in pairwise(numbers))
     shown = sum(any(map(step.get, _RESULTS)) and not any(True for _ in _acts(step)) for step in steps)
-    is_spoken = are_events(steps) or _are_exchanges(steps)
     results = sum(message["role"] == "tool" for message in messages)
     stated = {
         "step": (len(numbers) + missing, len(numbers)),
