@@ -41,7 +41,8 @@ class Alike(NamedTuple):
 class FindingExample(Frozen):
     """A finding with its place and evidence, a quotation or a message. `is_shown`: the report has the run.
 
-    `tool` is the tool that it concerns, unless the evidence names it. `others` counts the other runs that have its failure group; none if it follows from a finding of another kind.
+    `tool` is the tool that it concerns, unless the evidence names it. `others` counts the other runs that have its
+    failure group; none if it follows from a finding of another kind.
     """
 
     trajectory_id: str
