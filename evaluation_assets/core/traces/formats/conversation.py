@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
@@ -233,13 +233,8 @@ def not_a_record(data: Any, wanted: str) -> UnusableRecord:
 
 def joined(group: Sequence[Record]) -> Record:
     """Merge the records of a conversation into one, located at the first."""
-    return Record(
-        group[0].source,
-        group[0].line,
-        [record.data for record in group],
-        b"\n".join(record.raw.strip() for record in group),
-        _start_of(group[0]),
-    )
+    raw = b"\n".join(record.raw.strip() for record in group)
+    return replace(group[0], data=[record.data for record in group], raw=raw, start=_start_of(group[0]))
 
 
 def _start_of(record: Record) -> int | None:

@@ -39,6 +39,7 @@ from evaluation_assets.core.traces.formats.envelopes.trials import TRIALS
 from evaluation_assets.core.traces.formats.envelopes.vapi import VAPI
 from evaluation_assets.core.traces.formats.envelopes.vscode_chat import VSCODE_CHAT
 from evaluation_assets.core.traces.formats.envelopes.zed import ZED
+from evaluation_assets.core.traces.formats.files.pages import confirm_pages, pages
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
@@ -107,6 +108,9 @@ from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.unrecognised import WHOLE, why_unrecognised
 from evaluation_assets.core.traces.trajectories.identity import TrialCounter
 from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_NOT_IN_PAGES = frozenset(("inspect_ai", "tau2_bench", "nested_messages", "action_steps", "react", "dialogue"))
+"""Formats of whole documents, and those of an own form, which may say something of their runs above them."""
 
 _LOOKED_AT = 20
 """Number of recognised files after which the format of a drop is decided."""
@@ -209,9 +213,18 @@ _SPECIFIC = tuple(_SHIPPED.values())
 
 def _else(known: Format) -> Format:
     """A format of what no specific format recognises, also where it is named: such files are read as if by mistake."""
-    return replace(
-        known, detect=lambda sample: known.detect(sample) and not any(other.detect(sample) for other in _SPECIFIC)
-    )
+    return replace(known, detect=lambda sample: known.detect(sample) and not _is_specific(sample))
+
+
+def _is_specific(sample: Sample) -> bool:
+    return any(known.detect(sample) or _page_in(sample, known) for known in _SPECIFIC)
+
+
+def _page_in(sample: Sample, known: Format) -> str | None:
+    """The path of the records of a page that a format recognises."""
+    if known.name in _NOT_IN_PAGES:
+        return None
+    return next((page for page, records in pages(sample) if known.detect(records)), None)
 
 
 _SHIPPED |= {
@@ -253,11 +266,21 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
     raise UnreadableDrop(why_unrecognised(strange))
 
 
+def _page_of(file: DropFile, chosen: Format) -> str:
+    """The path of the records of a file that the chosen format recognises only as a page of them."""
+    try:
+        sample = sample_of(file)
+    except UnreadableDrop:
+        return ""
+    return "" if chosen.detect(sample) else _page_in(sample, chosen) or ""
+
+
 def looks_like(chosen: Format, files: Sequence[DropFile]) -> bool:
     """Whether a file of a drop is recognised by a format; a format can be given by name."""
     for file in files:
         try:
-            if chosen.detect(sample_of(file)):
+            sample = sample_of(file)
+            if chosen.detect(sample) or _page_in(sample, chosen):
                 return True
         except UnreadableDrop:
             continue
@@ -284,6 +307,7 @@ def _recognised(
             damaged.append(problem)
             continue
         first = next((known for known in FORMATS.values() if known.detect(sample)), None)
+        first = first or next((known for known in FORMATS.values() if _page_in(sample, known)), None)
         if first is not None:
             yield first
         elif len(strange) < _LOOKED_AT:
@@ -317,10 +341,17 @@ def read_by(
     """
     with MixedRecords(chosen, {} if is_forced else FORMATS) as mixed:
         images = None if chosen.name == canonical.NAME else unmapped.images  # it has spans into its texts
-        watch = RecordWatch(on_record, mixed.takes, images)
+        last: dict[str, int] = {}
+
+        def note(record: Record) -> None:
+            last[record.source] = max(record.line, last.get(record.source, 0))
+            on_record(record)
+
+        watch = RecordWatch(note, mixed.takes, images)
         trials, told = TrialCounter(), 0
         said: list[Rejection] = []
-        watched = [replace(file, watch=watch) for file in files]
+        watched = [replace(file, watch=watch, page=_page_of(file, chosen)) for file in files]
+        paged = [file for file in watched if file.page]
         while True:
             counted = UnmappedFields()
             try:
@@ -342,6 +373,11 @@ def read_by(
         for item in mixed.read(counted, unmapped.images):
             yield item if isinstance(item, Rejection) else trials.numbered(item)
         counted.note("repeated_record", "records", len(watch.repeated))
+        if not told and not watch.broken:
+            yield from (Rejection(file.source, 1, "no_trajectory_text", "the file has no runs", "") for file in files)
+        for source, _, line in watch.repeated:
+            last[source] = max(line, last.get(source, 0))
+        confirm_pages(counted.stated, paged, sum(last.get(file.source, 0) for file in paged))
         unmapped.update(counted)
 
 

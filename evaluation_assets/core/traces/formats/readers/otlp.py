@@ -53,7 +53,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 def _spans_in(unmapped: UnmappedFields, file: DropFile) -> Iterator[Record | Rejection]:
     is_empty = True
-    for item in file.watch.over(_of_document(file)) if is_document(file.path) else _of_lines(file, unmapped):
+    for item in file.watch.over(_of_document(file)) if is_document(file) else _of_lines(file, unmapped):
         is_empty = False
         yield item
     if is_empty:
