@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
@@ -80,13 +81,14 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
         events = events[:-1]
     said = [event for event in events if isinstance(event, Said)]
     context = merged(context, ended_by(said[-1].stop_reason)) if said else context
-    if not any(event.thought or event.message or event.calls for event in said):
+    spoken = [event for event in said if event.thought or event.message or event.calls]
+    if not spoken:
         raise UnusableRecord("no_trajectory_text", "the conversation has no agent message or tool call")
     text, turns = written(events)
     asked = next((event.text for event in events if isinstance(event, Asked) and event.text.strip()), "")
     task = context.task or asked
     ended = not context.cut_off and context.failure is None
-    submitted = final_submission(text, turns) if ended and said[-1].calls else None
+    submitted = final_submission(text, turns) if ended and spoken[-1].calls else None
     final_answer = context.final_answer or submitted or (final_message(turns) if ended else None)
     task_id = task_id_of(context.task_id, task, text)
     return Trajectory(
@@ -172,10 +174,15 @@ def goes_on(earlier: Sequence[Any], later: Sequence[Any]) -> bool:
     )
 
 
-def confirmed(unmapped: UnmappedFields, conversation: Conversation) -> Conversation:
-    """A conversation, after a comparison of its usage with that of its messages, and of its results with its calls."""
+def confirmed(unmapped: UnmappedFields, conversation: Conversation, *, each_counted: bool = False) -> Conversation:
+    """A conversation, after a comparison of its usage with that of its messages, and of its results with its calls.
+
+    `each_counted` says that a source which states tokens states them with each answer.
+    """
     said = (event.usage for event in conversation.events if isinstance(event, Said))
     confirm(unmapped.stated, conversation.usage, total(said))
+    if each_counted and conversation.usage is None:
+        _confirm_answers(unmapped.stated, conversation.events)
     unmapped.note("unknown_part", "result of no call", results_of_no_call(conversation.events))
     return conversation
 
@@ -240,6 +247,25 @@ def joined(group: Sequence[Record]) -> Record:
         b"\n".join(record.raw.strip() for record in group),
         _start_of(group[0]),
     )
+
+
+def _confirm_answers(stated: Comparisons, events: Sequence[Event]) -> None:
+    """Compare the answers with those whose tokens are known, if any are. A greeting before the first question is none.
+
+    What an agent says at once is one answer.
+    """
+    answers: list[bool] = []
+    speaker: str | None = None
+    for event in dropwhile(lambda event: not isinstance(event, Asked), events):
+        if not isinstance(event, Said):
+            speaker = None
+        elif event.agent_id == speaker:
+            answers[-1] = answers[-1] or event.usage is not None
+        else:
+            answers.append(event.usage is not None)
+            speaker = event.agent_id
+    if any(answers):
+        stated.compare("request", len(answers), sum(answers))
 
 
 def _start_of(record: Record) -> int | None:

@@ -42,7 +42,7 @@ class Chat:
 class Envelope:
     """What tells the records of a program, and the chat conversations in one.
 
-    With `local_ids`, IDs of tasks are only unique within a file.
+    With `local_ids`, IDs of tasks are only unique within a file; with `by_turn`, one message of a turn has its tokens.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Envelope:
     holds: Callable[[Any], bool]
     conversations: Callable[[JsonObject], Iterable[Chat]]
     local_ids: bool = False
+    by_turn: bool = False
 
     def format(self) -> Format:
         """The format of this envelope."""
@@ -96,7 +97,7 @@ class Envelope:
             unmapped.stated.compare(what, stated, read)
         for what, times in chat.rewound.items():
             unmapped.note("rewound", what, times)
-        return replace(trajectory_of(unmapped, [data], known), format=self.name)
+        return replace(trajectory_of(unmapped, [data], known, by_turn=self.by_turn), format=self.name)
 
 
 def _named(source: str) -> str:

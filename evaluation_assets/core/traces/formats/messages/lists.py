@@ -25,6 +25,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
+from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, with_cost
 from evaluation_assets.core.traces.formats.transcript import Event, Said, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at
@@ -46,7 +47,7 @@ class MessageShape:
     says how the run ended, by the record and the events in it, where the record says so in words of its own.
     `unwrapped` gives what a record wraps, `runs` the records of several runs in one. `taken_back` are the messages that
     the user took back, whose tokens count. `continues` says whether the second of two messages on lines of their own
-    belongs to the conversation of the first.
+    belongs to the conversation of the first. `each_counted` says that each answer has its tokens, if any has.
     """
 
     name: str
@@ -68,6 +69,7 @@ class MessageShape:
     runs: Callable[[Any], Sequence[JsonObject]] = lambda _: ()
     taken_back: Callable[[Sequence[Fields]], Sequence[Fields]] = lambda _: ()
     continues: Callable[[Any, Any], bool] = lambda *_: True
+    each_counted: bool = False
 
     def detects(self, sample: Sample) -> bool:
         """Whether a record of a sample is in this shape."""
@@ -120,8 +122,12 @@ class MessageShape:
             roles = ["assistant" if message.text("role") == "model" else message.text("role") for message in messages]
             confirm_requests(unmapped.stated, roles, usages)
             spoken, left = self._parted(unmapped, spoken)
+            events = tuple(self.events(spoken, usages))
+            counted = total(event.usage for event in events if isinstance(event, Said))
+            if whole is None and not answers:
+                whole = usage_in_record(fields, is_counted=counted is not None)
             conversation = Conversation(
-                events=tuple(self.events(spoken, usages)),
+                events=events,
                 system=self.system(holder, spoken),
                 tools=self.tools(holder),
                 usage=None if usages else whole,
@@ -134,7 +140,10 @@ class MessageShape:
                 Context(model=self.model(fields, spoken), failure=self.failed(spoken[-1])),
                 self.ended(fields, conversation.events),
             )
-            conversation = confirmed(unmapped, conversation)
+            conversation = confirmed(unmapped, conversation, each_counted=self.each_counted and not usages)
+            if not answers and not usages:
+                used = with_cost(conversation.usage or counted, cost_in_record(fields))
+                conversation = replace(conversation, usage=used)
             if left:
                 paid = total(said.usage for said in (*left, *conversation.events) if isinstance(said, Said))
                 conversation = replace(conversation, usage=paid)

@@ -266,3 +266,11 @@ def test_events_name_their_agents(tmp_path: Path) -> None:
     named = [{**event, "agent": "writer" if event["type"] == "assistant" else "planner"} for event in SAID]
     (run,) = trajectories(written(tmp_path, {"events": named}))
     assert [agent.id for agent in run.agents] == ["planner", "writer"]
+
+
+@pytest.mark.parametrize("about", [{"level": "INFO"}, {"severity": "warn"}, {"levelname": "ERROR"}])
+def test_functions_in_the_log_of_a_program_are_no_run(tmp_path: Path, about: JsonObject) -> None:
+    line = {"request": "GET /orders/7", "trace": [{"function": "load", "args": {"order": 7}, "result": "paid"}]}
+    assert len(trajectories(written(tmp_path, line))) == 1
+    with pytest.raises(UnreadableDrop):
+        read(written(tmp_path, {**about, **line}))
