@@ -25,10 +25,18 @@ from evaluation_assets.core.traces.formats.transcript import (
     written,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
-from evaluation_assets.core.traces.formats.untyped import objects_in
+from evaluation_assets.core.traces.formats.untyped import at, objects_in
 from evaluation_assets.core.traces.formats.usage import confirm
-from evaluation_assets.core.traces.trajectories.identity import task_id_of
+from evaluation_assets.core.traces.trajectories.identity import recorded_id, task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
+
+_RUNS = (
+    "conversation_id", "conversationId", "thread_id", "threadId", "session_id", "sessionId", "chat_id", "chatId",
+    "run_id", "runId", "trajectory_id", "trajectoryId", "episode_id", "episodeId", "rollout_id", "trace_id", "traceId",
+    "conversation", "session", "run", "episode",
+)  # fmt: skip
+_TASKS, _TRIALS = ("task_id", "taskId", "sample_id", "example_id"), ("trial", "trial_id", "attempt", "epoch")
+"""Fields of messages, or steps, that name what they are a part of, and of several trials which."""
 
 _END = re.compile(r"\s*###[A-Z][A-Z-]*###\s*")
 """A message in which a simulated user says nothing and ends the conversation: `###STOP###`, `###TRANSFER###`."""
@@ -144,6 +152,19 @@ def grouped(
         if group:
             yield group
         yield from named.values()
+
+
+def run_of(message: Any) -> str | None:
+    """The run that a message on a line of its own names; `None` if it names none.
+
+    Of names of several kinds the one that says most is taken; a task may have several trials.
+    """
+    name = next((str(one) for key in _RUNS if (one := recorded_id(at(message, key)))), None)
+    if name is not None:
+        return name
+    task = next((one for key in _TASKS if (one := recorded_id(at(message, key)))), None)
+    trials = (recorded_id(at(message, key)) for key in _TRIALS)
+    return None if task is None else " ".join([str(task), *map(str, filter(None, trials))])
 
 
 def each_conversation(

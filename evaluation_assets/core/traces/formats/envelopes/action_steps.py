@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from evaluation_assets.core.traces.formats.base import UnusableRecord
 from evaluation_assets.core.traces.formats.endings import is_verdict
-from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
+from evaluation_assets.core.traces.formats.envelopes.envelope import PARTS, Chat, Envelope, plain_message, without
+from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
 from evaluation_assets.core.traces.formats.messages.typed_events import EXITS, are_events, messages_of, others_in
 from evaluation_assets.core.traces.formats.run_usage import states_usage
 from evaluation_assets.core.traces.formats.transcript import as_text
@@ -212,6 +214,10 @@ def _has_result(act: JsonObject) -> bool:
 
 
 def _conversations(data: JsonObject) -> Iterator[Chat]:
+    if PARTS in data:
+        data = run_with_steps(data[PARTS])
+        if not _holds(data):
+            raise UnusableRecord("no_trajectory_text", "the rows of the run are not all steps of an agent")
     name = _list_of(data)
     answers = {key: text for key in _ANSWERS if (text := first_text(data, key)) and not is_verdict(text)}
     asked, answered = _asked_in(data), next(iter(answers), None)
@@ -286,8 +292,9 @@ ACTION_STEPS = Envelope(
     name="action_steps",
     description="runs as lists of actions with their arguments and results, such as steps or tools_called",
     detection="a list (steps, trajectory, tools_called, events, ...) of objects that each name an action or tool, or "
-    "their kind (user, tool_call, tool_result, ...)",
+    "their kind (user, tool_call, tool_result, ...); or steps with the ID of their run",
     by_turn=True,
     holds=_holds,
+    part_of=lambda row: None if _holds(row) else run_of_row(row),
     conversations=_conversations,
 )

@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     goes_on,
     joined,
     record_of,
+    run_of,
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.files.records import read_records
@@ -87,7 +88,7 @@ class MessageShape:
 
     def read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         """Yield one trajectory or rejection per conversation."""
-        return each_conversation(files, self._belongs, partial(self._trajectory, unmapped), runs_in=self.runs)
+        return each_conversation(files, self._belongs, partial(self._trajectory, unmapped), self._run_of, self.runs)
 
     def read_as_one(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         """Yield the trajectory or rejection of one conversation whose messages are in files of their own."""
@@ -183,6 +184,9 @@ class MessageShape:
     def _usage_in(self, fields: Fields) -> Usage | None:
         holders = ((_object_at(fields, path), path[-1]) for path in self.usage_at)
         return next((self.usage(holder.object(name)) for holder, name in holders if holder.is_object(name)), None)
+
+    def _run_of(self, message: Any) -> str | None:
+        return run_of(message) if self.is_message(message) else None
 
     def _belongs(self, earlier: Any, later: Any) -> bool:
         if self.is_message(earlier):

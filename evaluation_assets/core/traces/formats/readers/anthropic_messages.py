@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     each_conversation,
     goes_on,
     record_of,
+    run_of,
     trajectory_from,
     usages_by_answer,
 )
@@ -93,7 +94,7 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per conversation."""
-    return each_conversation(files, _belongs, partial(trajectory_of, unmapped))
+    return each_conversation(files, _belongs, partial(trajectory_of, unmapped), _conversation_of)
 
 
 def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
@@ -298,6 +299,11 @@ def _is_role(message: dict[str, Any]) -> bool:
 
 def _is_message(data: Any) -> bool:
     return isinstance(data, dict) and data.get("role") in ("user", "assistant") and "messages" not in data
+
+
+def _conversation_of(message: Any) -> str | None:
+    """The conversation that a message on a line of its own names; `None` for other records."""
+    return run_of(message) if _is_message(message) and not _is_response(message) else None
 
 
 def _belongs(earlier: Any, later: Any) -> bool:

@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     each_conversation,
     goes_on,
     record_of,
+    run_of,
     trajectory_from,
     usages_by_answer,
 )
@@ -64,7 +65,6 @@ DETECTION = (
     "completion of a rollout"
 )
 
-_CONVERSATIONS = ("conversation_id", "conversationId", "thread_id", "threadId", "session_id", "sessionId", "chat_id")
 _REQUESTS = ("request", "body", "request_body", "proxy_server_request")
 _RESPONSES = ("response", "response_body")
 """Fields of logs of requests, which Portkey wraps once more, as `body`; Helicone names them bodies, the spend logs of
@@ -211,10 +211,7 @@ def _used_in(fields: Fields) -> Usage | None:
 
 def _conversation_of(message: Any) -> str | None:
     """The conversation that a message on a line of its own names; `None` for other records."""
-    if not _is_message(message):
-        return None
-    names = (message.get(key) for key in _CONVERSATIONS)
-    return next((str(one) for one in names if isinstance(one, str | int) and str(one)), None)
+    return run_of(message) if _is_message(message) else None
 
 
 def _belongs(earlier: Any, later: Any) -> bool:
