@@ -57,11 +57,9 @@ def run_with_steps(rows: Sequence[JsonObject]) -> JsonObject:
         and key not in _NUMBERS
         and all(other.get(key, value if key in _OF_RUNS else None) == value for other in rows)
     }
-    is_unclear = len({row.get("success") for row in rows}) == 1
-    if is_unclear:
+    left_out = set(about)
+    if len({row.get("success") for row in rows}) == 1:
         about["steps[].success (of the run or of each step)"] = rows[0].get("success")
-    steps = [
-        {key: value for key, value in row.items() if key not in about and not (is_unclear and key == "success")}
-        for row in rows
-    ]
+        left_out.add("success")
+    steps = [{key: value for key, value in row.items() if key not in left_out} for row in rows]
     return without_none({"id": run_of(rows[0]), **about, "steps": [step for step in steps if step]})

@@ -495,7 +495,7 @@ def test_lines_that_name_their_run_are_that_run(tmp_path: Path, api: str, name: 
         if api == "gemini":
             return {"role": role if role == "user" else "model", "parts": [{"text": text}]}
         kind = "text" if api == "anthropic" else "input_text" if role == "user" else "output_text"
-        return {"role": role, "content": [{"type": kind, "text": text}]}
+        return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
 
     lines = [{name: run, **message(*said)} for said in (("user", "Hi."), ("assistant", "Hello.")) for run in ("a", "b")]
     assert len(trajectories(written(tmp_path, *lines))) == 2
