@@ -48,7 +48,7 @@ class Envelope:
 
     With `local_ids`, IDs of tasks are only unique within a file; with `by_turn`, one message of a turn has its tokens.
     `part_of` names the run that a record is a part of, such as a step on a line of its own; the parts of a run are one
-    record, which has them in a list.
+    record, which has them in a list. An empty name is that of the part before.
     """
 
     name: str
@@ -81,12 +81,14 @@ class Envelope:
     def _joined(self, records: Iterable[Record | Rejection]) -> Iterator[Record | Rejection]:
         """The records, with those that are parts of one run as one, after the others."""
         runs: dict[str, list[Record]] = {}
+        before = ""
         for record in records:
             name = self.part_of(record.data) if isinstance(record, Record) else None
             if name is None or isinstance(record, Rejection):
                 yield record
             else:
-                runs.setdefault(name, []).append(record)
+                before = name or before
+                runs.setdefault(before, []).append(record)
         for parts in runs.values():
             whole = joined(parts)
             yield replace(whole, data={PARTS: whole.data})
