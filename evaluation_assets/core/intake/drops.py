@@ -192,7 +192,8 @@ def one_file(path: UPath) -> Drop:
     if path.suffix.lower() == ".csv":
         raise InvalidDrop(
             f"{path.name} is a table, in which exports of trace stores lack the steps of agents; export JSON, or fetch "
-            "the traces with a source (docs/sources.md)"
+            "the traces with a source (docs/sources.md). A table of messages or steps with the run of each row is "
+            "read as Parquet or JSON lines: pandas.read_csv(...).to_json(..., orient='records', lines=True)"
         )
     if is_ignored(path.name) or not is_data(path.name):
         endings = f"{', '.join(EXTENSIONS[:-1])} or {EXTENSIONS[-1]}, alone or before .gz or .zst"

@@ -18,6 +18,7 @@ from evaluation_assets.core.traces.formats.base import (
 from evaluation_assets.core.traces.formats.envelopes.action_steps import ACTION_STEPS
 from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
 from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
+from evaluation_assets.core.traces.formats.envelopes.bedrock_agents import BEDROCK_AGENTS
 from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
@@ -28,9 +29,12 @@ from evaluation_assets.core.traces.formats.envelopes.elevenlabs import ELEVENLAB
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.envelopes.librechat import LIBRECHAT
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
+from evaluation_assets.core.traces.formats.envelopes.llm_logs import LLM_LOGS
+from evaluation_assets.core.traces.formats.envelopes.lm_studio import LM_STUDIO
 from evaluation_assets.core.traces.formats.envelopes.mistral import MISTRAL
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
 from evaluation_assets.core.traces.formats.envelopes.open_webui import OPEN_WEBUI
+from evaluation_assets.core.traces.formats.envelopes.openai_assistants import OPENAI_ASSISTANTS
 from evaluation_assets.core.traces.formats.envelopes.promptfoo import PROMPTFOO
 from evaluation_assets.core.traces.formats.envelopes.retell import RETELL
 from evaluation_assets.core.traces.formats.envelopes.toolbench import TOOLBENCH
@@ -185,6 +189,7 @@ _SHIPPED: dict[str, Format] = {
             smolagents,
             AGENTBENCH,
             AGNO,
+            BEDROCK_AGENTS,
             CHATGPT,
             CLAUDE_AI,
             CONTINUE,
@@ -194,7 +199,10 @@ _SHIPPED: dict[str, Format] = {
             ELEVENLABS,
             N8N,
             LIBRECHAT,
+            LLM_LOGS,
+            LM_STUDIO,
             OPEN_WEBUI,
+            OPENAI_ASSISTANTS,
             PROMPTFOO,
             RETELL,
             VAPI,
