@@ -48,7 +48,7 @@ from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
 from evaluation_assets.core.traces.formats.mixed_records import MixedRecords
-from evaluation_assets.core.traces.formats.nested_messages import NestedMessages
+from evaluation_assets.core.traces.formats.nested_messages import OF_DOCUMENTS, NestedMessages
 from evaluation_assets.core.traces.formats.readers import (
     ag_ui,
     agent_session,
@@ -113,8 +113,8 @@ from evaluation_assets.core.traces.formats.unrecognised import WHOLE, why_unreco
 from evaluation_assets.core.traces.trajectories.identity import TrialCounter
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-_NOT_IN_PAGES = frozenset(("inspect_ai", "tau2_bench", "nested_messages", "action_steps", "react", "dialogue"))
-"""Formats of whole documents, and those of an own form, which may say something of their runs above them."""
+_NOT_IN_PAGES = OF_DOCUMENTS | {"nested_messages", "action_steps", "react", "dialogue"}
+"""Formats of documents, and those of an own form, which may say something of their runs above them."""
 
 _LOOKED_AT = 20
 """Number of recognised files after which the format of a drop is decided."""
@@ -225,7 +225,8 @@ def _else(known: Format) -> Format:
 
 
 def _is_specific(sample: Sample) -> bool:
-    return any(known.detect(sample) or _page_in(sample, known) for known in _SPECIFIC)
+    """Whether another format recognises a file; a text with a conversation in it may look like a record."""
+    return dialogue.detect(sample) or any(known.detect(sample) or _page_in(sample, known) for known in _SPECIFIC)
 
 
 def _page_in(sample: Sample, known: Format) -> str | None:

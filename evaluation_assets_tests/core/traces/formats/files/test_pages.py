@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.formats.files.pages import pages
 from evaluation_assets.core.traces.formats.import_report import ImportReport
 from evaluation_assets.core.traces.formats.registry import _NOT_IN_PAGES, format_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, files_of, read
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, files_of, read, records_of
 
 RUNS: list[Any] = [
     {
@@ -86,15 +86,13 @@ SAME = [
 
 @pytest.mark.parametrize("path", SAME, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_records_of_every_format_are_read_the_same_in_a_page(tmp_path: Path, path: Path) -> None:
-    text = path.read_text("utf-8")
-    whole = [json.loads(line) for line in text.splitlines() if line.strip()] if path.suffix == ".jsonl" else None
-    records = whole or (content if isinstance(content := json.loads(text), list) else [content])
+    records = records_of(path)
     if not all(isinstance(record, dict) and "role" not in record for record in records):
         pytest.skip("messages are one conversation, not records of a page")
     if any(pages(Sample(tuple(records)))):
         pytest.skip("a page of its own")
     named = tmp_path / path.name
-    named.write_text(text, "utf-8")
+    named.write_bytes(path.read_bytes())
     try:
         alone = read(named)
     except ValueError:
