@@ -83,12 +83,9 @@ def brought_by(one: Requirement, others: Iterable[str]) -> set[str]:
 
 
 def size_mb(name: str) -> float:
-    """What the files of a distribution take, in megabytes."""
-    files = distribution(name).files or []
-    return (
-        sum(path.stat().st_size for path in map(Path, map(str, (each.locate() for each in files))) if path.exists())
-        / 1e6
-    )
+    """What the files of a distribution take, in megabytes. Bytecode, which only some installers write, is left out."""
+    files = (Path(str(each.locate())) for each in distribution(name).files or [] if each.suffix != ".pyc")
+    return sum(path.stat().st_size for path in files if path.exists()) / 1e6
 
 
 def import_s(module: str) -> float:
