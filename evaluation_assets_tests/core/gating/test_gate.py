@@ -577,10 +577,10 @@ def test_a_judge_of_one_side_only_is_one_reason_with_a_remedy() -> None:
 def test_the_table_fits_a_terminal_and_has_metrics_that_do_not_gate_below_the_others() -> None:
     before, after = noisy(40, drop_by=0.15)
     names: tuple[str, ...] = ("success", "overall", "answer.reasoning_quality", "problem_resolution")
-    sides: list[Metrics] = [dict.fromkeys(names, side["overall"]) for side in (before, after)]
-    sides[0]["latency_s"] = scores(np.full(40, 0.0308))
-    sides[1] |= {"latency_s": scores(np.array([0.008] * 39 + [3.0])), "answer_correctness": {}}
-    text = as_text(gate(sides[0], sides[1], GateSettings(metrics=("success",))))
+    old: Metrics = {**dict.fromkeys(names, before["overall"]), "latency_s": scores(np.full(40, 0.0308))}
+    slow: Metrics = {"latency_s": scores(np.array([0.008] * 39 + [3.0])), "answer_correctness": {}}
+    new: Metrics = {**dict.fromkeys(names, after["overall"]), **slow}
+    text = as_text(gate(old, new, GateSettings(metrics=("success",))))
     assert "answer_correctness" not in text
     lines = text.splitlines()
     header, first, below = (
