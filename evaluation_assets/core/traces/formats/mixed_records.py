@@ -26,8 +26,8 @@ CONVERSATIONS = frozenset(
 )
 """Formats in which a record may be a conversation of its own, so that a file can have records of several of them."""
 
-_RUNS = frozenset("agentbench atif langfuse livekit mini_swe_agent mlflow n8n otel tau_bench trials vapi".split())
-"""Formats in which a record may be a whole run, with fields that no conversation has."""
+OF_DOCUMENTS = frozenset(("inspect_ai", "tau2_bench"))
+"""Formats whose readers look for runs at paths of a document, so that it cannot stand inside another."""
 
 
 @dataclass(slots=True)
@@ -64,8 +64,7 @@ class MixedRecords:
 
     def __init__(self, chosen: Format, formats: Mapping[str, Format]) -> None:
         self._chosen = chosen
-        others = CONVERSATIONS | _RUNS
-        self._others = [formats[name] for name in formats if name in others and name != chosen.name]
+        self._others = [known for name, known in formats.items() if name not in (chosen.name, *OF_DOCUMENTS)]
         self._applies = chosen.name in CONVERSATIONS
         self._folder: TemporaryDirectory[str] | None = None
         self._aside: dict[str, Aside] = {}

@@ -35,16 +35,13 @@ from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_runs
 from evaluation_assets.core.traces.formats.messages.typed_events import are_events
-from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, Aside
+from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, OF_DOCUMENTS, Aside
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "nested_messages"
-
-OF_DOCUMENTS = frozenset(("inspect_ai", "tau2_bench"))
-"""Formats whose readers look for runs at paths of a document, so that it cannot stand inside another."""
 
 _DEEPEST = 5
 _FIELDS = {"openai_responses": "items"}

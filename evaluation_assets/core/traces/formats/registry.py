@@ -47,8 +47,8 @@ from evaluation_assets.core.traces.formats.files.pages import confirm_pages, pag
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
-from evaluation_assets.core.traces.formats.mixed_records import MixedRecords
-from evaluation_assets.core.traces.formats.nested_messages import OF_DOCUMENTS, NestedMessages
+from evaluation_assets.core.traces.formats.mixed_records import OF_DOCUMENTS, MixedRecords
+from evaluation_assets.core.traces.formats.nested_messages import NestedMessages
 from evaluation_assets.core.traces.formats.readers import (
     ag_ui,
     agent_session,

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
-from evaluation_assets.core.traces.formats.nested_messages import OF_DOCUMENTS
+from evaluation_assets.core.traces.formats.mixed_records import OF_DOCUMENTS
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, records_of, trajectories
@@ -170,3 +170,19 @@ def test_messages_name_their_agents(tmp_path: Path, name: str) -> None:
     log = [*({**message, name: "planner"} if "tool_calls" in message else message for message in CHAT[:-1])]
     (run,) = trajectories(written(tmp_path, {"log": [*log, {**CHAT[-1], name: "writer"}]}))
     assert [agent.id for agent in run.agents] == ["planner", "writer"]
+
+
+def test_records_of_an_own_form_are_read_among_chats(tmp_path: Path) -> None:
+    steps = {
+        "task_id": "steps",
+        "steps": [{"tool": "look_up", "args": {"order": 7}, "result": "paid"}],
+        "answer": "Yes.",
+    }
+    chats = [{"task_id": name, "messages": OTHERS} for name in ("first", "last")]
+    found = trajectories(written(tmp_path, chats[0], {"task_id": "own", "chat_log": CHAT}, steps, chats[1]))
+    assert {run.task_id: (run.source and run.source.line, calls_of(run)) for run in found} == {
+        "first": (1, []),
+        "own": (2, CALLS),
+        "steps": (3, CALLS),
+        "last": (4, []),
+    }
