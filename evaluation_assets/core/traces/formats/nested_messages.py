@@ -103,7 +103,7 @@ class NestedMessages:
         """This format."""
         return Format(
             NAME,
-            "messages of a supported format in records of an own form, such as results with a list of runs",
+            "runs or messages of a supported format in records of an own form, such as results with a list of runs",
             "one list of messages in a record, under any name, or one in each run of a list",
             self._detect,
             self._read,
