@@ -290,9 +290,10 @@ def _start_of(record: Record) -> int | None:
 
 
 def _without_markers(message: Any) -> Any:
-    """A message without prompt-cache markers, which clients move from request to request."""
+    """A message without prompt-cache markers, which clients move from request to request, and without null fields."""
     if isinstance(message, dict):
-        return {key: _without_markers(value) for key, value in message.items() if key != "cache_control"}
+        own = {key: value for key, value in message.items() if key != "cache_control" and value is not None}
+        return {key: _without_markers(value) for key, value in own.items()}
     return [_without_markers(item) for item in message] if isinstance(message, list) else message
 
 

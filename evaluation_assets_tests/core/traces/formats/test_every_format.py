@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -20,7 +21,15 @@ from evaluation_assets.core.traces.formats.files.pages import pages
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.registry import FORMATS, format_of, read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, check, check_is_stored, files_of, trajectories
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of
+from evaluation_assets_tests.core.traces.formats.reading import (
+    FIXTURES,
+    check,
+    check_is_stored,
+    files_of,
+    records_of,
+    trajectories,
+)
 
 NAMES = sorted(folder.name for folder in FIXTURES.iterdir() if folder.is_dir())
 DEEP: Any = "x"
@@ -49,6 +58,38 @@ def test_a_fixture_is_recognised_as_its_own_format_and_as_no_other(name: str) ->
     samples = [sample_of(file) for file in files]
     samples += [records for sample in samples for _, records in pages(sample)]
     assert [known for known, format_ in FORMATS.items() if any(map(format_.detect, samples))] == [name]
+
+
+def filled(value: Any) -> Any:
+    """The value, in whose lists every object has the fields of the others, null where it lacks them.
+
+    Parquet and dumps of typed objects have them.
+    """
+    if isinstance(value, dict):
+        return {key: filled(inner) for key, inner in value.items()}
+    if not isinstance(value, list):
+        return value
+    items = [filled(item) for item in value]
+    missing = dict.fromkeys(key for item in items if isinstance(item, dict) for key in item)
+    return [missing | item if isinstance(item, dict) else item for item in items]
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*/*.json*")), ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_a_field_that_is_null_is_as_one_that_is_missing(tmp_path: Path, path: Path) -> None:
+    records = [filled(record) for record in records_of(path)]
+    given, nulls = tmp_path / path.name, tmp_path / "nulls" / path.name
+    nulls.parent.mkdir()
+    given.write_bytes(path.read_bytes())
+    is_list = path.suffix == ".jsonl" or path.read_bytes().lstrip().startswith(b"[")
+    lines = b"\n".join(orjson.dumps(record) for record in records)
+    nulls.write_bytes(lines if path.suffix == ".jsonl" else orjson.dumps(records if is_list else records[0]))
+    try:
+        expected = summary_of(given)
+    except UnreadableDrop:
+        pytest.skip("a file that is read together with others")
+    found = summary_of(nulls)
+    assert (found.trust, found.calls, found.results) == (expected.trust, expected.calls, expected.results)
+    assert (found.input_tokens, found.output_tokens) == (expected.input_tokens, expected.output_tokens)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -16,7 +16,7 @@ from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.transcript import Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in, without_none
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Tool, Trajectory, Usage
 
@@ -79,7 +79,7 @@ def _is_typical(data: Any) -> bool:
     parts = list_in(at(_unwrapped(data), "content"))
     return (
         bool(parts)
-        and all(isinstance(part, dict) and len(part.keys() & _KINDS) == 1 for part in parts)
+        and all(isinstance(part, dict) and len(without_none(part).keys() & _KINDS) == 1 for part in parts)
         and not any("type" in part for part in objects_in(parts))
     )
 
