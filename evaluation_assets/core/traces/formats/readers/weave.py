@@ -65,7 +65,7 @@ def _opened(fields: Fields) -> StoredSpan:
         model=first_text(said, "model") or first_text(given, "model"),
         usage=usage_attributes(used[0], _cost(summary)) if kind == "LLM" and len(used) == 1 else {},
         session=fields.name("thread_id"),
-        success=fields.flag(_SOLVED),
+        success=fields.outcome(_SOLVED),
     )
 
 

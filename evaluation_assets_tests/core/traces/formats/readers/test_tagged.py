@@ -166,7 +166,7 @@ def test_other_fields_of_any_type_are_missing_or_read_but_never_break(wrong: Any
     run = trajectory_of(Record("d", 1, {**fields, "raw_response": "<think>x"}, b""))
     assert run.task_id
     assert isinstance(run.task, str)
-    assert run.success is (wrong if isinstance(wrong, bool) else None)
+    assert run.success is (True if wrong == 1 else None)
     assert from_json(to_json(run), run.text).task_id == run.task_id
 
 
@@ -188,6 +188,13 @@ def test_a_number_is_a_task_id_too() -> None:
 
 
 # Step limit and success
+
+
+@pytest.mark.parametrize(
+    ("said", "success"), [(1, True), (0, False), ("true", True), ("no", False), (0.5, None), ({}, None)]
+)
+def test_success_is_said_as_yes_or_no(said: Any, success: bool | None) -> None:
+    assert trajectory("<think>x</think>", success=said).success is success
 
 
 def test_success_does_not_hide_a_step_limit() -> None:
