@@ -169,18 +169,17 @@ def _camel_name(name: str) -> str:
 
 
 def _observations(data: Any) -> list[JsonObject]:
-    """The observations in a record: of a trace, of a page, or the record itself."""
+    """The observations in a record: of a trace, or the record itself, which then names its trace."""
     if not isinstance(data, dict):
         return []
-    listed = data.get("observations", data.get("data"))
-    observations = [one for one in objects_in(listed) if _is_observation(one, "traceId" if "data" in data else None)]
-    return observations or ([data] if _is_observation(_camel(data), "traceId") else [])
+    observations = list(filter(_is_observation, objects_in(data.get("observations"))))
+    is_one = _is_observation(data) and isinstance(_camel(data).get("traceId"), str)
+    return observations or ([data] if is_one else [])
 
 
-def _is_observation(data: JsonObject, needed: str | None) -> bool:
+def _is_observation(data: JsonObject) -> bool:
     known = _camel(data)
-    has_trace = needed is None or isinstance(known.get(needed), str)
-    return has_trace and isinstance(known.get("id"), str) and known.get("type") in _TYPES and "startTime" in known
+    return isinstance(known.get("id"), str) and known.get("type") in _TYPES and "startTime" in known
 
 
 def _is_bare_trace(data: Any) -> bool:
