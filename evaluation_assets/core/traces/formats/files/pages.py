@@ -68,7 +68,9 @@ def pages(sample: Sample) -> Iterator[tuple[str, Sample]]:
 def confirm_pages(stated: Comparisons, files: Sequence[DropFile], read: int) -> None:
     """Compare what pages say with the number of records read of them, and note if the last page is not among them."""
     said = [dict(_said(file)) for file in files]
-    totals = {number for page in said for key in page.keys() & _TOTALS if (number := as_number(page[key])) is not None}
+    totals = {
+        number for page in said for key in page.keys() & _TOTALS if (number := as_number(page[key]))
+    }  # 0: not counted
     if len(totals) == 1:
         stated.compare("record", totals.pop(), read)
     elif said and all(any(page.get(key) not in (None, False, "", 0) for key in _MORE) for page in said):

@@ -105,6 +105,10 @@ def test_a_page_says_how_many_records_there_are(tmp_path: Path) -> None:
     assert summary(page) == ("partial", ["7 records stated by the source, 2 read"])
 
 
+def test_a_total_of_zero_was_not_counted(tmp_path: Path) -> None:
+    assert summary(saved(tmp_path, {"data": RUNS, "total": 0, "limit": 0, "errors": None})) == ("complete", [])
+
+
 def test_a_page_says_that_more_follow_until_the_last_is_there(tmp_path: Path) -> None:
     first = saved(tmp_path, {"data": RUNS[:1], "has_more": True, "next_cursor": "c"}, "1.json")
     assert summary(first) == ("partial", ["2 pages stated by the source, 1 read"])
