@@ -45,7 +45,14 @@ def usage_of(fields: Fields) -> Usage | None:
     details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")
     cached = _tokens(details, "cached_tokens", "cache_read", "cacheReadTokens")
     if cached is None:
-        cached = _tokens(fields, "cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens", "cache_read_tokens")
+        cached = _tokens(
+            fields,
+            "cached_tokens",
+            "prompt_cache_hit_tokens",
+            "cachedInputTokens",
+            "cache_read_tokens",
+            "cacheReadTokens",
+        )
     from_cache = _tokens(fields, "cache_read_input_tokens", "cacheReadInputTokens")
     to_cache = _tokens(fields, "cache_creation_input_tokens", "cacheCreationInputTokens", "cacheWriteInputTokens")
     if to_cache is None and fields.is_object("cache_creation"):  # the whole may be left out
@@ -66,7 +73,13 @@ def usage_of(fields: Fields) -> Usage | None:
         # LangChain counts writes by their lifetime, and what it counts so no more under `cache_creation`.
         names = ("cache_write_tokens", "cache_creation", "cacheWriteTokens", "cache_creation_tokens")
         lifetimes_of = (_tokens(details, name) for name in (_FOR_5_MINUTES, _FOR_AN_HOUR))
-        within = sum_of([_tokens(details, *names), *lifetimes_of, _tokens(fields, "cache_write_tokens")])
+        within = sum_of(
+            [
+                _tokens(details, *names),
+                *lifetimes_of,
+                _tokens(fields, "cache_write_tokens", "cacheWriteTokens", "cacheCreationTokens"),
+            ]
+        )
     lifetimes = fields.object("cache_creation") if "cache_creation" in fields else of_litellm
     for_an_hour = _tokens(lifetimes, _FOR_AN_HOUR)
     if for_an_hour is None:

@@ -14,8 +14,16 @@ from itertools import pairwise
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import UnusableRecord
+from evaluation_assets.core.traces.formats.conversation import run_of
 from evaluation_assets.core.traces.formats.endings import is_verdict
-from evaluation_assets.core.traces.formats.envelopes.envelope import PARTS, Chat, Envelope, plain_message, without
+from evaluation_assets.core.traces.formats.envelopes.envelope import (
+    OF_DOCUMENT,
+    PARTS,
+    Chat,
+    Envelope,
+    plain_message,
+    without,
+)
 from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
 from evaluation_assets.core.traces.formats.messages.typed_events import EXITS, are_events, messages_of, others_in
 from evaluation_assets.core.traces.formats.run_usage import states_usage
@@ -108,6 +116,18 @@ def _list_of(data: JsonObject) -> str | None:
     name = max(results, key=lambda name: results[name], default=None)
     is_run = name is not None and (results[name] > 0 or asked is not None)
     return name if is_run else None
+
+
+def _run_of(row: Any) -> str | None:
+    """The run of a step, or of an exchange, that is a record of its own."""
+    if _is_exchange_with_calls(row):
+        return run_of(row) or OF_DOCUMENT
+    return None if _holds(row) else run_of_row(row)
+
+
+def _is_exchange_with_calls(item: Any) -> bool:
+    """Whether a record is what a user asked and what an agent did and answered."""
+    return _are_exchanges([item]) and any(isinstance(item.get(name), list) for name in _CALLS)
 
 
 def _are_exchanges(items: list[Any]) -> bool:
@@ -214,7 +234,10 @@ def _has_result(act: JsonObject) -> bool:
 
 
 def _conversations(data: JsonObject) -> Iterator[Chat]:
-    if PARTS in data:
+    exchanges = data.get(PARTS) or [data]
+    if all(map(_is_exchange_with_calls, exchanges)):
+        data = {"turns": exchanges}
+    elif PARTS in data:
         data = run_with_steps(data[PARTS])
         if not _holds(data):
             raise UnusableRecord("no_trajectory_text", "the rows of the run are not all steps of an agent")
@@ -295,6 +318,6 @@ ACTION_STEPS = Envelope(
     "their kind (user, tool_call, tool_result, ...); or steps with the ID of their run",
     by_turn=True,
     holds=_holds,
-    part_of=lambda row: None if _holds(row) else run_of_row(row),
+    part_of=_run_of,
     conversations=_conversations,
 )

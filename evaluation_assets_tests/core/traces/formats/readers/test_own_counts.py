@@ -153,6 +153,7 @@ def test_usages_of_requests_beside_the_messages_are_added(
         {"token_usage": {"prompt": 30, "completion": 5}},
         {"input_tokens": 30, "output_tokens": 5},
         {"tokens_in": 30, "tokens_out": 5},
+        {"usage": {"inputTokens": 30, "outputTokens": 5, "cacheReadTokens": 0, "cacheCreationTokens": 0}},
     ],
 )
 def test_answers_and_steps_have_tokens_under_short_names(tmp_path: Path, used: JsonObject) -> None:
@@ -181,3 +182,11 @@ def test_the_cost_of_a_run_beside_its_tokens_is_read(tmp_path: Path) -> None:
 def test_messages_have_latencies(tmp_path: Path) -> None:
     (run,) = trajectories(written(tmp_path, {"messages": [{**message, "latency_ms": 50} for message in CHAT]}))
     assert [step.latency_ms for step in run.steps] == [100, 50]
+
+
+def test_cached_tokens_are_of_the_input_or_beside_it(tmp_path: Path) -> None:
+    within = {"inputTokens": 30, "outputTokens": 5, "cacheReadTokens": 20}
+    (run,) = trajectories(written(tmp_path, {"messages": CHAT, "usage": within}))
+    assert run.usage == Usage(input_tokens=30, cached_tokens=20, output_tokens=5)
+    (run,) = trajectories(written(tmp_path, {"messages": CHAT, "usage": {**within, "inputTokens": 3}}))
+    assert run.usage == Usage(input_tokens=23, cached_tokens=20, output_tokens=5)
