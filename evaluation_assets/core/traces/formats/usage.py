@@ -20,6 +20,8 @@ OUTPUT = (
 )  # fmt: skip
 """The last two are those of Microsoft's frameworks for agents."""
 
+_CACHED = ("cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens", "cache_read_tokens", "cacheReadTokens")
+_CACHE_WRITES = ("cache_write_tokens", "cacheWriteTokens", "cacheCreationTokens")
 _SHORT_INPUT, _SHORT_OUTPUT = ("input", "prompt", "in"), ("output", "completion", "out")
 COSTS = ("cost", "total_cost", "cost_usd", "total_cost_usd", "totalCostUsd", "costUsd")
 
@@ -77,7 +79,7 @@ def usage_of(fields: Fields) -> Usage | None:
             [
                 _tokens(details, *names),
                 *lifetimes_of,
-                _tokens(fields, "cache_write_tokens", "cacheWriteTokens", "cacheCreationTokens"),
+                _tokens(fields, *_CACHE_WRITES),
             ]
         )
     lifetimes = fields.object("cache_creation") if "cache_creation" in fields else of_litellm

@@ -98,7 +98,7 @@ _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTA
 
 
 def _holds(data: Any) -> bool:
-    return _list_of(object_in(data)) is not None
+    return _list_of(object_in(data)) is not None or _is_exchange_with_calls(data)
 
 
 def _list_of(data: JsonObject) -> str | None:
