@@ -132,3 +132,17 @@ def test_messages_name_their_agents(tmp_path: Path, name: str) -> None:
     log = [*({**message, name: "planner"} if "tool_calls" in message else message for message in CHAT[:-1])]
     (run,) = trajectories(written(tmp_path, {"log": [*log, {**CHAT[-1], name: "writer"}]}))
     assert [agent.id for agent in run.agents] == ["planner", "writer"]
+
+
+def test_messages_in_events_of_the_agent_sdk_are_read_block_by_block(tmp_path: Path) -> None:
+    used = {"input_tokens": 30, "output_tokens": 5}
+    asked, called, shown, said = ({**message} for message in BLOCKS)
+    call, blocks = called["content"][-1], [{"type": "text", "text": "I look."}]
+    parts = [{**called, "content": part, "id": "m1", "usage": used} for part in (blocks, [call])]
+    wrapped = [
+        {"type": message["role"], "message": message} for message in (asked, *parts, shown, {**said, "usage": used})
+    ]
+    (run,) = trajectories(written(tmp_path, {"messages": wrapped}))
+    assert [name for name, _, _ in calls_of(run)] == ["look_up"]
+    assert "I look." in run.text
+    assert run.usage == Usage(input_tokens=60, output_tokens=10)
