@@ -139,9 +139,8 @@ def test_messages_in_events_of_the_agent_sdk_are_read_block_by_block(tmp_path: P
     asked, called, shown, said = ({**message} for message in BLOCKS)
     call, blocks = called["content"][-1], [{"type": "text", "text": "I look."}]
     parts = [{**called, "content": part, "id": "m1", "usage": used} for part in (blocks, [call])]
-    wrapped = [
-        {"type": message["role"], "message": message} for message in (asked, *parts, shown, {**said, "usage": used})
-    ]
+    messages = (asked, *parts, shown, {**said, "usage": used})
+    wrapped = [{"type": message["role"], "message": message} for message in messages]
     (run,) = trajectories(written(tmp_path, {"messages": wrapped}))
     assert [name for name, _, _ in calls_of(run)] == ["look_up"]
     assert "I look." in run.text
