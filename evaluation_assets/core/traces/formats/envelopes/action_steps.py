@@ -33,7 +33,8 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _LISTS = (
     "steps", "trajectory", "history", "actions", "episodes", "predicted_trajectory", "tools_called", "toolsCalled",
-    "actual_tool_calls", "tool_calls", "toolCalls", "tools_used", "tool_uses", "intermediate_steps", "trace",
+    "actual_tool_calls", "tool_calls", "toolCalls", "tools_used", "tool_uses", "intermediate_steps", "iterations",
+    "rounds", "agent_steps", "trace",
 )  # fmt: skip
 _EVENTS = (
     *_LISTS,
@@ -65,7 +66,7 @@ _RENAMED = {
     "completionTime": "duration_s", "duration_seconds": "duration_s", "tool_definitions": "tools",
 }  # fmt: skip
 _THOUGHTS = ("thought", "thoughts", "reasoning", "thinking", "rationale", "reflection")
-_WORDS = ("message", "content", "text")
+_WORDS = ("message", "content", "text", "llm_output", "llm_response", "model_output")
 _TOOLS = ("tool", "tool_name", "toolName", "function_name", "action_name", "name", "function", "action")
 _AGENTS = ("agent_name", "agent")
 _SURE = ("tool", "tool_name", "toolName", "action", "observation", "observations")
@@ -92,7 +93,7 @@ _OUTCOMES = (
 _LOGGED = ("level", "levelname", "log_level", "loglevel", "severity")
 _LEVELS = frozenset("trace debug info notice warn warning error critical fatal".split())
 """What a line of a program's log has: a trace in it is one of functions."""
-_NUMBERS = ("step", "step_number", "step_id", "step_index", "index")
+_NUMBERS = ("step", "step_number", "step_id", "step_index", "index", "iteration", "round")
 _OFFERED = ("parameters", "input_schema", "inputSchema")
 _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
 
@@ -246,6 +247,8 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     asked, answered = _asked_in(data), next(iter(answers), None)
     agent = first_text(data, *_AGENTS)
     steps = list(objects_in(data[name or ""]))
+    if name in _CALLS and any(key in data for key in _BESIDE):
+        steps, data = _answered(steps, data), without(data, *_BESIDE)
     has_events = are_events(steps)
     is_spoken = has_events or _are_exchanges(steps)
     if is_spoken:

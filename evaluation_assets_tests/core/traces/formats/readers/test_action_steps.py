@@ -328,3 +328,19 @@ def test_exchanges_with_calls_are_a_conversation_in_one_document_and_runs_on_lin
     first, second = trajectories(written(tmp_path, *exchanges))
     assert (first.final_answer, second.final_answer) == ("It is.", "Gladly.")
     assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize("name", ["iterations", "rounds", "agent_steps"])
+def test_steps_may_be_iterations(tmp_path: Path, name: str) -> None:
+    step = {"iteration": 1, "llm_output": "I look.", **STEP}
+    (run,) = trajectories(written(tmp_path, {"task": "Pay.", name: [step]}))
+    assert calls_of(run) == CALLS and "I look." in run.text
+
+
+def test_results_stand_beside_the_calls_of_a_run(tmp_path: Path) -> None:
+    call = {"name": "look_up", "arguments": {"order": 7}}
+    record = {"query": "Is it paid?", "response": "It is.", "tool_calls": [call], "tool_results": ["paid"]}
+    path = written(tmp_path, record)
+    (run,) = trajectories(path)
+    assert calls_of(run) == CALLS
+    assert summary_of(path).trust == "complete"
