@@ -20,13 +20,17 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGNORECASE)
 """What the error of a run says that was stopped at a limit of its framework. Any other error broke the run."""
 
-_VERDICTS = ("result", "outcome", "verdict", "test_result", "test_status")
+_VERDICTS = (
+    "result", "outcome", "verdict", "test_result", "test_status", "grade", "evaluation", "evaluation_result",
+    "eval_result",
+)  # fmt: skip
 _STATES = (
     "status", "run_status", "final_status", "exit_status", "exit_reason", "termination", "end_reason", "stopped_by",
     "finish_reason",
 )  # fmt: skip
 """Fields that say what a run came to, and how it stopped."""
 _ERRORS = ("error", "exception", "error_message", "failure_reason")
+_STOPPED = ("truncated", "timed_out", "max_turns_reached", "max_steps_reached", "max_iterations_reached")
 _MET = ("errors", "exceptions")
 """Errors that broke a run, and those that it met, which say nothing of its end."""
 _MESSAGES = ("message", "msg", "detail", "description", "error", "type", "code", "name")
@@ -79,7 +83,12 @@ def ending_of(fields: Fields, success: bool | None) -> Ending:
     error = _error_in(fields)
     said |= {key: errors for key in _MET if (errors := _told_in(fields, key)) is not None}
     broken = error or next((word for word in said.values() if word.lower() in _BROKEN), None)
-    stopped = any(map(is_limit, said.values())) or (broken is not None and LIMIT.search(broken) is not None)
+    broken = broken or ("error" if fields.flag("is_error", "isError") else None)
+    stopped = (
+        fields.flag(*_STOPPED) is True
+        or any(map(is_limit, said.values()))
+        or (broken is not None and LIMIT.search(broken) is not None)
+    )
     failure = broken if success is None and not stopped else None
     if error is not None and failure is None:
         said["error"] = error

@@ -94,6 +94,8 @@ def usage_of(fields: Fields) -> Usage | None:
     fields.set_aside("service_tier", "inference_geo", "prompt_cache_miss_tokens")
     stated = _tokens(fields, "total_tokens", "totalTokens", "total_token_count", "totalTokenCount", "total")
     of_bedrock = "cacheReadInputTokens" in fields or "cacheWriteInputTokens" in fields
+    if given is None and written is None:  # a sum alone says nothing of either
+        fields.stated.compare("token", stated or None, 0)
     counts = settled(
         fields.stated,
         None if of_bedrock else stated,  # which leaves the cached tokens out

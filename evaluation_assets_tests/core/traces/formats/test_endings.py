@@ -35,6 +35,7 @@ def record(request: pytest.FixtureRequest) -> JsonObject:
         ({"verdict": "FAIL"}, False),
         ({"evaluation": {"verdict": "pass"}}, True),
         ({"success": "PASS"}, True),
+        ({"eval_result": "PASS"}, True),
         ({"status": "FAIL"}, False),
         ({"status": "success"}, None),
         ({"status": "failed"}, None),
@@ -59,6 +60,7 @@ def test_a_verdict_in_words_is_the_outcome(
         ({"error": {"type": "ReadTimeout", "message": "no reply"}}, "no reply"),
         ({"error": ["no reply", {"message": "gave up"}]}, "no reply; gave up"),
         ({"error": True}, "error"),
+        ({"is_error": True}, "error"),
         ({"exception": "KeyError: 'a'"}, "KeyError: 'a'"),
         ({"outcome": "crashed"}, "crashed"),
     ],
@@ -69,7 +71,9 @@ def test_the_error_of_a_run_broke_it(tmp_path: Path, record: JsonObject, about: 
     assert run.extra["error"] == error
 
 
-@pytest.mark.parametrize("about", [{"status": "timeout"}, {"termination": "max_steps"}, {"error": "Max turns reached"}])
+@pytest.mark.parametrize(
+    "about", [{"status": "timeout"}, {"stopped_by": "max_steps"}, {"error": "Max turns reached"}, {"timed_out": True}]
+)
 def test_a_limit_cuts_a_run_off(tmp_path: Path, record: JsonObject, about: JsonObject) -> None:
     (run,) = trajectories(written(tmp_path, {**record, **about}))
     assert "step_limit" in run.flags and "failed" not in run.flags
