@@ -93,7 +93,6 @@ def context_of(fields: Fields) -> Context:
     agent, version = agent_of(fields)
     stopped = [extra.get(key) for key in ("stop_reason", "termination_reason")]
     fields.set_aside("terminated")
-    cut_off = fields.flag("truncated") is True
     ending = ending_of(fields, success)
     return Context(
         id=fields.name("id", "uuid", "custom_id"),
@@ -108,7 +107,7 @@ def context_of(fields: Fields) -> Context:
         success=ending.success,
         started_at=moment(fields, "timestamp", "created_at", "started_at", "start_time", "created"),
         duration_s=duration,
-        cut_off=cut_off or ending.cut_off or any(map(is_limit, stopped)),
+        cut_off=ending.cut_off or any(map(is_limit, stopped)),
         refused=any(map(is_refusal, stopped)),
         failure=ending.failure,
         labels=labels,

@@ -20,13 +20,19 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGNORECASE)
 """What the error of a run says that was stopped at a limit of its framework. Any other error broke the run."""
 
-_VERDICTS = ("result", "outcome", "verdict", "test_result", "test_status")
+_VERDICTS = (
+    "result", "outcome", "verdict", "test_result", "test_status", "grade", "evaluation", "evaluation_result",
+    "eval_result",
+)  # fmt: skip
 _STATES = (
     "status", "run_status", "final_status", "exit_status", "exit_reason", "termination", "end_reason", "stopped_by",
     "finish_reason",
 )  # fmt: skip
 """Fields that say what a run came to, and how it stopped."""
-_ERRORS = ("error", "errors", "exception", "error_message", "failure_reason")
+_ERRORS = ("error", "exception", "error_message", "failure_reason")
+_STOPPED = ("truncated", "timed_out", "max_turns_reached", "max_steps_reached", "max_iterations_reached")
+_MET = ("errors", "exceptions")
+"""Errors that broke a run, and those that it met, which say nothing of its end."""
 _MESSAGES = ("message", "msg", "detail", "description", "error", "type", "code", "name")
 _TESTED: dict[str, bool] = {
     "pass": True, "passed": True, "correct": True, "fail": False, "incorrect": False, "wrong": False,
@@ -75,8 +81,14 @@ def ending_of(fields: Fields, success: bool | None) -> Ending:
     verdicts = (_VERDICT_WORDS.get(said[key].lower()) for key in _VERDICTS if key in said)
     success = next((each for each in (success, *tested, *verdicts) if each is not None), None)
     error = _error_in(fields)
+    said |= {key: errors for key in _MET if (errors := _told_in(fields, key)) is not None}
     broken = error or next((word for word in said.values() if word.lower() in _BROKEN), None)
-    stopped = any(map(is_limit, said.values())) or (broken is not None and LIMIT.search(broken) is not None)
+    broken = broken or ("error" if fields.flag("is_error", "isError") else None)
+    stopped = (
+        fields.flag(*_STOPPED) is True
+        or any(map(is_limit, said.values()))
+        or (broken is not None and LIMIT.search(broken) is not None)
+    )
     failure = broken if success is None and not stopped else None
     if error is not None and failure is None:
         said["error"] = error
@@ -122,16 +134,22 @@ def _word(value: Any) -> str | None:
 
 
 def _error_in(fields: Fields) -> str | None:
-    """The error of a run: a text, an object that has one, or a list of these."""
-    for key in _ERRORS:
-        value = fields.peek(key)
-        told = [_told(each) for each in (list_in(value) or [value])]
-        if all(told):
-            fields.set_aside(key)
-            return one_line("; ".join(filter(None, told)))
-    return None
+    """The error of a run."""
+    return next((error for key in _ERRORS if (error := _told_in(fields, key)) is not None), None)
+
+
+def _told_in(fields: Fields, key: str) -> str | None:
+    """What a field tells of errors: a text, an object that has one, or a list of these."""
+    value = fields.peek(key)
+    told = [_told(each) for each in (list_in(value) or [value])]
+    if not all(told):
+        return None
+    fields.set_aside(key)
+    return one_line("; ".join(filter(None, told)))
 
 
 def _told(error: Any) -> str | None:
+    if error is True:
+        return "error"
     text = error if isinstance(error, str) else first_text(object_in(error), *_MESSAGES)
     return error_of_run(None if text is None or text.strip().lower() in _NO_ERROR else text)

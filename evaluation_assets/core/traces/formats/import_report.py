@@ -28,7 +28,9 @@ _WRITTEN_CALL = re.compile(
     r"|Action(?: \d+)?:[ \t]*\w+\[|<\|python_tag\|>|\[TOOL_CALLS\]|<function_calls>|<invoke name=)"
     r'|"action_input"[ \t]*:'
     r"|<[｜|]tool[▁_]call[▁_]begin[｜|]>|<\|channel\|>commentary to="
-    r"|^</message>\n<user>\n\s*(?:(?i:observation|execution (?:result|output))\b|The output of the OS"
+    r"|^</message>\n<user>\n\s*(?:(?i:observation|(?:execution|tool|function|command) (?:result|output|response)s?)\b"
+    r"|The output of the OS"
+    r"|(?:RESULT|OUTPUT)S?:"
     r"|<(?:information|observation|function_results|tool_response)>)",
     re.MULTILINE,
 )

@@ -152,7 +152,7 @@ class NestedMessages:
             if kind is None:
                 return self._of_object(value, name, depth)
             return _Found() if kind in OF_DOCUMENTS else _Found([(kind, value)])
-        messages = list_in(value)
+        messages = _unwrapped(list_in(value))
         if (kind := self._kind_of(messages)) is not None:
             return _Found([(kind, {_FIELDS.get(kind, "messages"): messages})])
         if _PARTS.search(name):
@@ -220,6 +220,21 @@ def _records(file: DropFile) -> Iterator[Record | Rejection]:
 
 def _session_of(event: Any) -> str | None:
     return next((name for key in _SESSIONS if (name := recorded_id(at(event, key))) is not None), None)
+
+
+def _unwrapped(messages: list[Any]) -> list[Any]:
+    """Messages that each stand in an event, as of the Claude Agent SDK, which has an answer block by block."""
+    inner = [at(message, "message") for message in messages]
+    if not inner or any(at(message, "role") is None for message in inner):
+        return messages
+    joined: list[JsonObject] = []
+    for message in inner:
+        before = joined[-1] if joined else {}
+        if message.get("id") is not None and message["id"] == before.get("id"):
+            joined[-1] = {**message, "content": [*list_in(before.get("content")), *list_in(message.get("content"))]}
+        else:
+            joined.append(message)
+    return joined
 
 
 def _is_said(message: JsonObject) -> bool:

@@ -13,6 +13,8 @@ HOLDERS = ("stats", "statistics", "metrics", "summary", "totals", "metadata", "m
 
 _OF_ANSWERS = ("usage", "usage_metadata", "token_usage", "tokenUsage", "tokens", "token_counts")
 _OF_RUNS = ("usage", "usage_details", "total_usage", "totalUsage", *_OF_ANSWERS[1:])
+_BESIDE = ("metadata", "response_metadata")
+"""Objects of an answer that may have its usage."""
 _LISTS = ("usage", "usages", "token_usage", "token_usages", "usage_history", "llm_calls", "model_calls")
 """Fields with the usage of each request in a list."""
 
@@ -22,8 +24,9 @@ _IN_ALL = tuple(tuple(f"{prefix}{name}" for prefix in ("total_", "") for name in
 
 def usage_of_answer(message: Fields) -> Usage | None:
     """The tokens and cost of an answer, in an object of their own or in fields of the message."""
-    holder = next((name for name in _OF_ANSWERS if message.is_object(name)), None)
-    used = None if holder is None else usage_of(message.object(holder))
+    inner = (name for name in _BESIDE if any(key in object_in(message.peek(name)) for key in _OF_ANSWERS))
+    holders = (message, *map(message.object, inner))
+    used = next((one for each in holders if (one := _usage_in(each, _OF_ANSWERS)) is not None), None)
     if used is None and any(name in message for name in (*_GIVEN, *_WRITTEN)):
         used = usage(message.whole(*_GIVEN), message.whole(*_WRITTEN))
     cost = message.amount(*COSTS) if any(name in message for name in COSTS) else None
@@ -37,23 +40,41 @@ def states_usage(message: JsonObject) -> bool:
 
 def usage_in_record(fields: Fields, *, is_counted: bool) -> Usage | None:
     """The usage of a run that stands beside its messages, which may be counted: in one object, or one a request."""
-    holder = next((name for name in _OF_RUNS if fields.is_object(name)), None)
-    if holder is not None and (whole := usage_of(fields.object(holder))) is not None:
+    if (whole := _usage_in(fields, _OF_RUNS)) is not None:
         return whole
     name = next((name for name in _LISTS if fields.is_list(name)), None)
     if name is not None and (listed := total(map(usage_of, fields.objects(name)))) is not None:
         return listed
     if is_counted:
         return None
-    holders = (fields, *(Fields(object_in(fields.peek(name))) for name in HOLDERS))
+    inner = [Fields(object_in(fields.peek(name))) for name in HOLDERS]
     given, written = _IN_ALL
-    return next((one for each in holders if (one := usage(each.whole(*given), each.whole(*written)))), None)
+    used = [usage(each.whole(*given), each.whole(*written)) for each in (fields, *inner)]
+    return next(filter(None, (*used, *(_usage_in(each, _OF_RUNS) for each in inner))), None)
+
+
+def _usage_in(fields: Fields, names: tuple[str, ...]) -> Usage | None:
+    """The usage in the first of these objects, which may have one for each model or agent."""
+    holder = next((name for name in names if fields.is_object(name)), None)
+    if holder is None:
+        return None
+    stated = fields.object(holder)
+    each = list(object_in(fields.peek(holder)))
+    if each and all(map(stated.is_object, each)):
+        return total(usage_of(stated.object(name)) for name in each)
+    return usage_of(stated)
 
 
 def cost_in_record(fields: Fields) -> float | None:
     """The cost of a run that stands beside its messages."""
     holders = (fields, *(Fields(object_in(fields.peek(name))) for name in HOLDERS))
-    return next((cost for each in holders if (cost := each.amount(*COSTS))), None)
+    return next((cost for each in holders if (cost := _cost_in(each))), None)
+
+
+def _cost_in(fields: Fields) -> float | None:
+    if fields.is_object("cost"):
+        return fields.object("cost").amount("total", "total_cost", "total_usd", "usd", "amount")
+    return fields.amount(*COSTS)
 
 
 def with_cost(used: Usage | None, cost: float | None) -> Usage | None:

@@ -20,6 +20,8 @@ OUTPUT = (
 )  # fmt: skip
 """The last two are those of Microsoft's frameworks for agents."""
 
+_CACHED = ("cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens", "cache_read_tokens", "cacheReadTokens")
+_CACHE_WRITES = ("cache_write_tokens", "cacheWriteTokens", "cacheCreationTokens")
 _SHORT_INPUT, _SHORT_OUTPUT = ("input", "prompt", "in"), ("output", "completion", "out")
 COSTS = ("cost", "total_cost", "cost_usd", "total_cost_usd", "totalCostUsd", "costUsd")
 
@@ -45,7 +47,14 @@ def usage_of(fields: Fields) -> Usage | None:
     details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")
     cached = _tokens(details, "cached_tokens", "cache_read", "cacheReadTokens")
     if cached is None:
-        cached = _tokens(fields, "cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens", "cache_read_tokens")
+        cached = _tokens(
+            fields,
+            "cached_tokens",
+            "prompt_cache_hit_tokens",
+            "cachedInputTokens",
+            "cache_read_tokens",
+            "cacheReadTokens",
+        )
     from_cache = _tokens(fields, "cache_read_input_tokens", "cacheReadInputTokens")
     to_cache = _tokens(fields, "cache_creation_input_tokens", "cacheCreationInputTokens", "cacheWriteInputTokens")
     if to_cache is None and fields.is_object("cache_creation"):  # the whole may be left out
@@ -66,7 +75,13 @@ def usage_of(fields: Fields) -> Usage | None:
         # LangChain counts writes by their lifetime, and what it counts so no more under `cache_creation`.
         names = ("cache_write_tokens", "cache_creation", "cacheWriteTokens", "cache_creation_tokens")
         lifetimes_of = (_tokens(details, name) for name in (_FOR_5_MINUTES, _FOR_AN_HOUR))
-        within = sum_of([_tokens(details, *names), *lifetimes_of, _tokens(fields, "cache_write_tokens")])
+        within = sum_of(
+            [
+                _tokens(details, *names),
+                *lifetimes_of,
+                _tokens(fields, *_CACHE_WRITES),
+            ]
+        )
     lifetimes = fields.object("cache_creation") if "cache_creation" in fields else of_litellm
     for_an_hour = _tokens(lifetimes, _FOR_AN_HOUR)
     if for_an_hour is None:
@@ -79,6 +94,8 @@ def usage_of(fields: Fields) -> Usage | None:
     fields.set_aside("service_tier", "inference_geo", "prompt_cache_miss_tokens")
     stated = _tokens(fields, "total_tokens", "totalTokens", "total_token_count", "totalTokenCount", "total")
     of_bedrock = "cacheReadInputTokens" in fields or "cacheWriteInputTokens" in fields
+    if given is None and written is None:  # a sum alone says nothing of either
+        fields.stated.compare("token", stated or None, 0)
     counts = settled(
         fields.stated,
         None if of_bedrock else stated,  # which leaves the cached tokens out

@@ -35,6 +35,7 @@ def record(request: pytest.FixtureRequest) -> JsonObject:
         ({"verdict": "FAIL"}, False),
         ({"evaluation": {"verdict": "pass"}}, True),
         ({"success": "PASS"}, True),
+        ({"eval_result": "PASS"}, True),
         ({"status": "FAIL"}, False),
         ({"status": "success"}, None),
         ({"status": "failed"}, None),
@@ -57,7 +58,9 @@ def test_a_verdict_in_words_is_the_outcome(
         ({"status": "error"}, "error"),
         ({"status": "ERROR", "error": "connection reset"}, "connection reset"),
         ({"error": {"type": "ReadTimeout", "message": "no reply"}}, "no reply"),
-        ({"errors": ["no reply", {"message": "gave up"}]}, "no reply; gave up"),
+        ({"error": ["no reply", {"message": "gave up"}]}, "no reply; gave up"),
+        ({"error": True}, "error"),
+        ({"is_error": True}, "error"),
         ({"exception": "KeyError: 'a'"}, "KeyError: 'a'"),
         ({"outcome": "crashed"}, "crashed"),
     ],
@@ -68,7 +71,9 @@ def test_the_error_of_a_run_broke_it(tmp_path: Path, record: JsonObject, about: 
     assert run.extra["error"] == error
 
 
-@pytest.mark.parametrize("about", [{"status": "timeout"}, {"termination": "max_steps"}, {"error": "Max turns reached"}])
+@pytest.mark.parametrize(
+    "about", [{"status": "timeout"}, {"stopped_by": "max_steps"}, {"error": "Max turns reached"}, {"timed_out": True}]
+)
 def test_a_limit_cuts_a_run_off(tmp_path: Path, record: JsonObject, about: JsonObject) -> None:
     (run,) = trajectories(written(tmp_path, {**record, **about}))
     assert "step_limit" in run.flags and "failed" not in run.flags
@@ -78,6 +83,12 @@ def test_a_limit_cuts_a_run_off(tmp_path: Path, record: JsonObject, about: JsonO
 def test_no_error_breaks_no_run(tmp_path: Path, record: JsonObject, error: Any) -> None:
     (run,) = trajectories(written(tmp_path, {**record, "status": "completed", "error": error}))
     assert run.flags == ()
+
+
+def test_errors_that_a_run_met_did_not_break_it(tmp_path: Path, record: JsonObject) -> None:
+    (run,) = trajectories(written(tmp_path, {**record, "errors": ["no reply", "too many requests"]}))
+    assert run.flags == ()
+    assert run.extra["errors"] == "no reply; too many requests"
 
 
 def test_a_run_with_an_outcome_was_not_broken(tmp_path: Path, record: JsonObject) -> None:

@@ -14,8 +14,16 @@ from itertools import pairwise
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import UnusableRecord
+from evaluation_assets.core.traces.formats.conversation import run_of
 from evaluation_assets.core.traces.formats.endings import is_verdict
-from evaluation_assets.core.traces.formats.envelopes.envelope import PARTS, Chat, Envelope, plain_message, without
+from evaluation_assets.core.traces.formats.envelopes.envelope import (
+    OF_DOCUMENT,
+    PARTS,
+    Chat,
+    Envelope,
+    plain_message,
+    without,
+)
 from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
 from evaluation_assets.core.traces.formats.messages.typed_events import EXITS, are_events, messages_of, others_in
 from evaluation_assets.core.traces.formats.run_usage import states_usage
@@ -25,7 +33,8 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _LISTS = (
     "steps", "trajectory", "history", "actions", "episodes", "predicted_trajectory", "tools_called", "toolsCalled",
-    "actual_tool_calls", "tool_calls", "toolCalls", "tools_used", "tool_uses", "intermediate_steps", "trace",
+    "actual_tool_calls", "tool_calls", "toolCalls", "tools_used", "tool_uses", "intermediate_steps", "iterations",
+    "rounds", "agent_steps", "trace",
 )  # fmt: skip
 _EVENTS = (
     *_LISTS,
@@ -57,7 +66,7 @@ _RENAMED = {
     "completionTime": "duration_s", "duration_seconds": "duration_s", "tool_definitions": "tools",
 }  # fmt: skip
 _THOUGHTS = ("thought", "thoughts", "reasoning", "thinking", "rationale", "reflection")
-_WORDS = ("message", "content", "text")
+_WORDS = ("message", "content", "text", "llm_output", "llm_response", "model_output")
 _TOOLS = ("tool", "tool_name", "toolName", "function_name", "action_name", "name", "function", "action")
 _AGENTS = ("agent_name", "agent")
 _SURE = ("tool", "tool_name", "toolName", "action", "observation", "observations")
@@ -84,13 +93,13 @@ _OUTCOMES = (
 _LOGGED = ("level", "levelname", "log_level", "loglevel", "severity")
 _LEVELS = frozenset("trace debug info notice warn warning error critical fatal".split())
 """What a line of a program's log has: a trace in it is one of functions."""
-_NUMBERS = ("step", "step_number", "step_id", "step_index", "index")
+_NUMBERS = ("step", "step_number", "step_id", "step_index", "index", "iteration", "round")
 _OFFERED = ("parameters", "input_schema", "inputSchema")
 _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
 
 
 def _holds(data: Any) -> bool:
-    return _list_of(object_in(data)) is not None
+    return _list_of(object_in(data)) is not None or _is_exchange_with_calls(data)
 
 
 def _list_of(data: JsonObject) -> str | None:
@@ -108,6 +117,18 @@ def _list_of(data: JsonObject) -> str | None:
     name = max(results, key=lambda name: results[name], default=None)
     is_run = name is not None and (results[name] > 0 or asked is not None)
     return name if is_run else None
+
+
+def _run_of(row: Any) -> str | None:
+    """The run of a step, or of an exchange, that is a record of its own."""
+    if _is_exchange_with_calls(row):
+        return run_of(row) or OF_DOCUMENT
+    return None if _holds(row) else run_of_row(row)
+
+
+def _is_exchange_with_calls(item: Any) -> bool:
+    """Whether a record is what a user asked and what an agent did and answered."""
+    return _are_exchanges([item]) and any(isinstance(item.get(name), list) for name in _CALLS)
 
 
 def _are_exchanges(items: list[Any]) -> bool:
@@ -214,7 +235,10 @@ def _has_result(act: JsonObject) -> bool:
 
 
 def _conversations(data: JsonObject) -> Iterator[Chat]:
-    if PARTS in data:
+    exchanges = data.get(PARTS) or [data]
+    if all(map(_is_exchange_with_calls, exchanges)):
+        data = {"turns": exchanges}
+    elif PARTS in data:
         data = run_with_steps(data[PARTS])
         if not _holds(data):
             raise UnusableRecord("no_trajectory_text", "the rows of the run are not all steps of an agent")
@@ -223,6 +247,8 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     asked, answered = _asked_in(data), next(iter(answers), None)
     agent = first_text(data, *_AGENTS)
     steps = list(objects_in(data[name or ""]))
+    if name in _CALLS and any(key in data for key in _BESIDE):
+        steps, data = _answered(steps, data), without(data, *_BESIDE)
     has_events = are_events(steps)
     is_spoken = has_events or _are_exchanges(steps)
     if is_spoken:
@@ -295,6 +321,6 @@ ACTION_STEPS = Envelope(
     "their kind (user, tool_call, tool_result, ...); or steps with the ID of their run",
     by_turn=True,
     holds=_holds,
-    part_of=lambda row: None if _holds(row) else run_of_row(row),
+    part_of=_run_of,
     conversations=_conversations,
 )

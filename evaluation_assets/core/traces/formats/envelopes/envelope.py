@@ -25,6 +25,10 @@ PARTS = "\0parts"
 """The field of a record that was made of the parts of a run, which no source has."""
 
 
+OF_DOCUMENT = "\0document"
+"""The name of the run of an item that is a part of its document."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chat:
     """A conversation as a record of `openai_messages`, and what broke it, where the agent is not to blame.
@@ -48,7 +52,8 @@ class Envelope:
 
     With `local_ids`, IDs of tasks are only unique within a file; with `by_turn`, one message of a turn has its tokens.
     `part_of` names the run that a record is a part of, such as a step on a line of its own; the parts of a run are one
-    record, which has them in a list. An empty name is that of the part before.
+    record, which has them in a list. An empty name is that of the part before;
+    `OF_DOCUMENT` makes the items of one array a run, and not lines.
     """
 
     name: str
@@ -84,7 +89,8 @@ class Envelope:
         before = ""
         for record in records:
             name = self.part_of(record.data) if isinstance(record, Record) else None
-            if name is None or isinstance(record, Rejection):
+            is_line = not isinstance(record, Rejection) and record.start is not None
+            if name is None or isinstance(record, Rejection) or (name == OF_DOCUMENT and is_line):
                 yield record
             else:
                 before = name or before

@@ -11,7 +11,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.endings import is_limit
 from evaluation_assets.core.traces.formats.envelopes.envelope import PARTS, Chat, Envelope, plain_message, without
 from evaluation_assets.core.traces.formats.transcript import as_text, one_line
-from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import as_number, at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _STEP, _MESSAGE, _RUN = "thread.run.step", "thread.message", "thread.run"
@@ -39,14 +39,14 @@ def _holds(data: Any) -> bool:
 
 
 def _conversations(data: JsonObject) -> Iterator[Chat]:
-    found = sorted(_objects_in(data), key=lambda each: each.get("created_at") or 0)
-    messages = {each.get("id"): each for each in found if each.get("object") == _MESSAGE}
+    found = sorted(_objects_in(data), key=lambda each: as_number(each.get("created_at")) or 0)
+    messages = {first_text(each, "id"): each for each in found if each.get("object") == _MESSAGE}
     steps = [each for each in found if each.get("object") == _STEP]
     runs = [each for each in found if each.get("object") == _RUN]
     made = {name for step in steps if (name := _message_of(step)) is not None}
     told: list[JsonObject] = []
     for each in found:
-        if each.get("object") == _MESSAGE and each.get("id") not in made:
+        if each.get("object") == _MESSAGE and first_text(each, "id") not in made:
             told.append({"role": each.get("role"), "content": each.get("content")})
         elif each.get("object") == _STEP:
             told += _said(each, messages)

@@ -58,7 +58,7 @@ def run_with_steps(rows: Sequence[JsonObject]) -> JsonObject:
         and all(other.get(key, value if key in _OF_RUNS else None) == value for other in rows)
     }
     left_out = set(about)
-    if len({row.get("success") for row in rows}) == 1:
+    if all(row.get("success") == rows[0].get("success") for row in rows):
         about["steps[].success (of the run or of each step)"] = rows[0].get("success")
         left_out.add("success")
     steps = [{key: value for key, value in row.items() if key not in left_out} for row in rows]

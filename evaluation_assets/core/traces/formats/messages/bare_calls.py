@@ -57,6 +57,11 @@ def thought_beside(text: str) -> str | None:
     return first_text(_object(text), *_THOUGHTS)
 
 
+def is_result_told(text: str) -> bool:
+    """Whether a text begins with a word for a result."""
+    return _LABEL.match(text) is not None
+
+
 def told_result(text: str) -> str:
     """A result that the user says, without the word for it."""
     return _LABEL.sub("", text, count=1)

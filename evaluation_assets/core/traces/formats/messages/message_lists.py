@@ -6,7 +6,7 @@ from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.messages.glaive import glaive_record, is_of_glaive
 from evaluation_assets.core.traces.formats.messages.rollouts import is_rollout, rollout_record
-from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in, object_in, without_none
+from evaluation_assets.core.traces.formats.untyped import as_number, at, decoded, list_in, object_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 LISTS = ("messages", "traj", "conversation", "conversations", "trajectory")
@@ -28,7 +28,7 @@ def in_order(messages: list[Any]) -> list[Any]:
     """The messages from the first to the last."""
     if not messages or not all(at(message, "object") == _THREAD for message in messages):
         return messages
-    return sorted(messages, key=lambda message: message.get("created_at") or 0)
+    return sorted(messages, key=lambda message: as_number(message.get("created_at")) or 0)
 
 
 def with_messages(data: JsonObject) -> JsonObject:

@@ -15,6 +15,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.messages.bare_calls import (
     bare_calls,
     is_call_alone,
+    is_result_told,
     results_of,
     thought_beside,
     told_result,
@@ -120,10 +121,15 @@ def _with_bare_calls(messages: list[Any]) -> Iterator[Any]:
 
 
 def _are_results_told(messages: list[Any]) -> bool:
-    """Whether most messages of the agent are a call alone, and at least two of them are followed by one of the user."""
+    """Whether most messages of the agent are a call alone, and at least two of them are followed by one of the user.
+
+    One is enough if what the user says is called a result.
+    """
     pairs = list(zip(messages, [*messages[1:], None], strict=False))
     said = [(_text(message)[1], role_of(after)) for message, after in pairs if role_of(message) == "assistant"]
     calls = [after for text, after in said if is_call_alone(text)]
+    if any(is_result_told(_text(after)[1]) for message, after in pairs if is_call_alone(_text(message)[1])):
+        return True
     return calls.count("user") > 1 and 2 * len(calls) > len(said)
 
 

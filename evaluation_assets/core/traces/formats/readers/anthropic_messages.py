@@ -73,7 +73,9 @@ def is_anthropic(data: Any) -> bool:
     if not isinstance(messages, list):
         return False
     roles = {message.get("role") for message in messages if isinstance(message, dict) and _is_role(message)}
-    if not roles or not roles <= {"user", "assistant"}:
+    if not roles or not roles <= {"user", "assistant", "system"}:
+        return False
+    if "system" in roles and not {"tool_use", "tool_result"} <= part_kinds(messages):  # told between turns
         return False
     if any("tool_calls" in message or "type" in message for message in messages if isinstance(message, dict)):
         return False
@@ -129,7 +131,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         counted = total(event.usage for event in events if isinstance(event, Said))
         conversation = Conversation(
             events=events,
-            system=prompt_in(request, "system", text=part_text),
+            system=_system_in(request, messages),
             tools=tools_of(request, "tools"),
             has_other_tools=has_hosted_tools(request),
             usage=usage_in_record(fields, is_counted=counted is not None) if response is not fields else None,
@@ -151,10 +153,18 @@ def _events(messages: Iterable[Fields], usages: dict[int, Usage]) -> Iterator[Ev
         role = message.text("role")
         message.set_aside("type", "id", "model", "stop_reason", "stop_sequence")
         own = usage_of_answer(message)
+        if role == "system":
+            continue
         if role == "assistant":
             yield from _answer(message.parts("content"), usages.get(index) or own)
         elif role is not None:
             yield from _request(message.parts("content"))
+
+
+def _system_in(request: Fields, messages: Sequence[Fields]) -> str | None:
+    """The system prompt, with what the system said between turns."""
+    told = (prompt_in(message, "content", text=part_text) for message in messages if message.text("role") == "system")
+    return "\n\n".join(filter(None, [prompt_in(request, "system", text=part_text), *told])) or None
 
 
 def _request(blocks: Sequence[str | Fields]) -> Iterator[Event]:

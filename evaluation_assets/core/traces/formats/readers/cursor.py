@@ -156,8 +156,9 @@ class _Log:
         self._flush()
         counts, failed = fields.object("usage"), fields.flag("is_error") is True
         given, cached, written = (counts.whole(key) for key in ("inputTokens", "cacheReadTokens", "cacheWriteTokens"))
-        whole = None if given is None else given + (cached or 0) + (written or 0)  # Cursor counts the cache beside it
-        self._spent.append(usage(whole, counts.whole("outputTokens"), cached_tokens=cached))
+        parts = (cached or 0) + (written or 0)  # of the input, unless they are more
+        whole = given if given is None or parts <= given else given + parts
+        self._spent.append(usage(whole, counts.whole("outputTokens"), None, cached, written))
         self._session.error = (one_line(fields.text("error", "result")) or "error") if failed else None
         fields.set_aside("subtype", "duration_ms", "duration_api_ms", "request_id", "result", "error")
 

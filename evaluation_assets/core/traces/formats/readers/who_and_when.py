@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
 from evaluation_assets.core.traces.formats.isolation import each_own_record
+from evaluation_assets.core.traces.formats.messages.chat import meaning_of
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import list_in, objects_in, without_none
@@ -23,6 +24,7 @@ DESCRIPTION = "Message histories of Who&When, Magentic-One and AG2, with annotat
 DETECTION = "records whose history has messages with a content and a speaker (name or role)"
 
 _CHAT_ROLES = {"system", "user", "assistant", "tool", "function", "developer"}
+_SPOKEN = ("user", "assistant")
 _USER = {"human", "user", "userproxy"}
 _TERMINAL = {"computerterminal", "codeexecutor", "executor"}
 _ASIDE = re.compile(r"\s*\(\s*(->)?\s*([^()]*?)\s*\)\s*$")
@@ -227,7 +229,9 @@ def _is_history(record: Any) -> bool:
     return "trajectory" not in record and any(
         isinstance(item.get("content"), str)
         and isinstance(role := item.get("role"), str)
-        and (role not in _CHAT_ROLES or (role in ("user", "assistant") and isinstance(item.get("name"), str)))
+        and (
+            meaning_of(role) not in _CHAT_ROLES or (role in ("user", "assistant") and isinstance(item.get("name"), str))
+        )
         for item in objects_in(history)
     )
 

@@ -310,3 +310,37 @@ def test_events_of_users_are_no_runs(tmp_path: Path) -> None:
     clicks = [{"session_id": "s", "action": "click", "input": {"x": 1}, "page": "/"} for _ in range(3)]
     with pytest.raises(UnreadableDrop):
         read(written(tmp_path, *clicks))
+
+
+def test_exchanges_with_calls_are_a_conversation_in_one_document_and_runs_on_lines(tmp_path: Path) -> None:
+    """Chat histories of CAMEL's OWL are such a document."""
+    call = {"tool_name": "look_up", "args": {"order": 7}, "result": "paid", "tool_call_id": "1"}
+    exchanges: list[JsonObject] = [
+        {"user": "Is order 7 paid?", "assistant": "It is.", "tool_calls": [call]},
+        {"user": "Thanks.", "assistant": "Gladly.", "tool_calls": []},
+    ]
+    path = tmp_path / "history.json"
+    path.write_bytes(orjson.dumps(exchanges, option=orjson.OPT_INDENT_2))
+    (run,) = trajectories(path)
+    assert [turn.user_message for turn in run.turns] == ["Is order 7 paid?", "Thanks."]
+    assert calls_of(run) == [("look_up", {"order": 7}, "paid")]
+    assert "It is." in run.text and "Gladly." in run.text
+    first, second = trajectories(written(tmp_path, *exchanges))
+    assert (first.final_answer, second.final_answer) == ("It is.", "Gladly.")
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize("name", ["iterations", "rounds", "agent_steps"])
+def test_steps_may_be_iterations(tmp_path: Path, name: str) -> None:
+    step = {"iteration": 1, "llm_output": "I look.", **STEP}
+    (run,) = trajectories(written(tmp_path, {"task": "Pay.", name: [step]}))
+    assert calls_of(run) == CALLS and "I look." in run.text
+
+
+def test_results_stand_beside_the_calls_of_a_run(tmp_path: Path) -> None:
+    call = {"name": "look_up", "arguments": {"order": 7}}
+    record = {"query": "Is it paid?", "response": "It is.", "tool_calls": [call], "tool_results": ["paid"]}
+    path = written(tmp_path, record)
+    (run,) = trajectories(path)
+    assert calls_of(run) == CALLS
+    assert summary_of(path).trust == "complete"

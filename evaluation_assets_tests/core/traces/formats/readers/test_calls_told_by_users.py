@@ -50,3 +50,17 @@ def test_a_call_at_the_end_has_no_result(tmp_path: Path) -> None:
 def test_other_objects_are_what_the_agent_says(tmp_path: Path, contents: tuple[str, ...]) -> None:
     (run,) = trajectories(written(tmp_path, _chat(*contents)))
     assert (len(run.turns), list(run.calls)) == (sum(place % 2 == 0 for place in range(len(contents))), [])
+
+
+@pytest.mark.parametrize("label", ["Tool result", "RESULT", "Observation", "Output of find"])
+def test_one_call_is_enough_if_the_user_says_its_result(tmp_path: Path, label: str) -> None:
+    call = _call("find", "lamp", ("tool", "args"))
+    (run,) = trajectories(written(tmp_path, _chat("Is there a lamp?", call, f"{label}: 1 lamp", "Yes.")))
+    assert calls_and_errors(run) == [('{"x":"lamp"}', None)]
+    assert (len(run.turns), run.final_answer) == (1, "Yes.")
+
+
+@pytest.mark.parametrize("label", ["Tool result", "RESULT", "Function output"])
+def test_results_of_calls_in_a_form_of_their_own_are_doubtful(tmp_path: Path, label: str) -> None:
+    chat = _chat("Is there a lamp?", "<tool>find</tool><args>lamp</args>", f"{label}: 1 lamp", "Yes.")
+    assert summary_of(written(tmp_path, chat)).trust == "doubtful"

@@ -233,3 +233,21 @@ def test_a_streamed_response_in_a_bedrock_log_is_refused_with_the_reason(tmp_pat
     assert summary_of(path).sentence == "partial: 1 record rejected"
     (rejection,) = read(path)
     assert isinstance(rejection, Rejection) and rejection.reason == "streamed_response"
+
+
+def test_what_the_system_says_between_turns_is_no_message_of_a_user(tmp_path: Path) -> None:
+    """Requests of Claude Code have such messages."""
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": "Is order 7 paid?"}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "look_up", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "paid"}]},
+        {"role": "system", "content": [{"type": "text", "text": "The list of tasks is empty."}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "It is."}]},
+    ]
+    path = written(tmp_path, {"system": "You are a desk.", "messages": messages})
+    (run,) = trajectories(path)
+    assert run.format == "anthropic_messages"
+    assert calls_of(run) == [("look_up", {}, "paid")]
+    assert (len(run.turns), run.final_answer) == (1, "It is.")
+    assert run.agents[0].description == "You are a desk.\n\nThe list of tasks is empty."
+    assert summary_of(path).trust == "complete"

@@ -134,3 +134,10 @@ def test_a_log_of_crewai_has_its_tasks(tmp_path: Path) -> None:
     assert summary_of(CREW).trust == "complete"
     entries = orjson.loads(CREW.read_bytes())
     assert summary_of(written(tmp_path, *entries[:3])).trust == "partial"
+
+
+def test_times_of_messages_may_be_of_any_type(tmp_path: Path) -> None:
+    messages = orjson.loads(THREAD.read_bytes())["messages"]["data"]
+    messages[0]["created_at"] = "today"
+    (run,) = trajectories(written(tmp_path, {"messages": messages}))
+    assert "Order 7 is paid." in run.text

@@ -186,3 +186,16 @@ def test_records_of_an_own_form_are_read_among_chats(tmp_path: Path) -> None:
         "steps": (3, CALLS),
         "last": (4, []),
     }
+
+
+def test_messages_in_events_of_the_agent_sdk_are_read_block_by_block(tmp_path: Path) -> None:
+    used = {"input_tokens": 30, "output_tokens": 5}
+    asked, called, shown, said = ({**message} for message in BLOCKS)
+    call, blocks = called["content"][-1], [{"type": "text", "text": "I look."}]
+    parts = [{**called, "content": part, "id": "m1", "usage": used} for part in (blocks, [call])]
+    messages = (asked, *parts, shown, {**said, "usage": used})
+    wrapped = [{"type": message["role"], "message": message} for message in messages]
+    (run,) = trajectories(written(tmp_path, {"messages": wrapped}))
+    assert [name for name, _, _ in calls_of(run)] == ["look_up"]
+    assert "I look." in run.text
+    assert run.usage == Usage(input_tokens=60, output_tokens=10)

@@ -181,3 +181,44 @@ def test_the_cost_of_a_run_beside_its_tokens_is_read(tmp_path: Path) -> None:
 def test_messages_have_latencies(tmp_path: Path) -> None:
     (run,) = trajectories(written(tmp_path, {"messages": [{**message, "latency_ms": 50} for message in CHAT]}))
     assert [step.latency_ms for step in run.steps] == [100, 50]
+
+
+def test_cached_tokens_are_of_the_input_or_beside_it(tmp_path: Path) -> None:
+    within = {"inputTokens": 30, "outputTokens": 5, "cacheReadTokens": 20}
+    (run,) = trajectories(written(tmp_path, {"messages": CHAT, "usage": within}))
+    assert run.usage == Usage(input_tokens=30, cached_tokens=20, output_tokens=5)
+    (run,) = trajectories(written(tmp_path, {"messages": CHAT, "usage": {**within, "inputTokens": 3}}))
+    assert run.usage == Usage(input_tokens=23, cached_tokens=20, output_tokens=5)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"usage": {"model-a": USED["usage"], "model-b": USED["usage"]}},
+        {"usage": {"agent": {"prompt_tokens": 60, "completion_tokens": 10}}},
+        {"stats": {"tokens": {"input": 60, "output": 10}}},
+        {
+            "messages": [
+                {**message, "metadata": USED} if message["role"] == "assistant" else message for message in CHAT
+            ]
+        },
+    ],
+)
+def test_tokens_stand_in_other_objects(tmp_path: Path, about: JsonObject) -> None:
+    (run,) = trajectories(written(tmp_path, {"messages": CHAT, **about}))
+    assert run.usage == Usage(input_tokens=60, output_tokens=10)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [{"usage": {"total_tokens": 35}}, {"messages": [*CHAT[:3], {**CHAT[3], "usage": {"total_tokens": 35}}]}],
+)
+def test_a_usage_that_is_only_a_sum_is_missing(tmp_path: Path, about: JsonObject) -> None:
+    assert summary_of(written(tmp_path, {"messages": CHAT, **about})).gaps == (
+        "35 tokens stated by the source, 0 read",
+    )
+
+
+def test_a_cost_may_be_an_object(tmp_path: Path) -> None:
+    (run,) = trajectories(written(tmp_path, {"messages": CHAT, "cost": {"total": 0.5, "currency": "USD"}}))
+    assert run.usage == Usage(cost_usd=0.5)

@@ -139,3 +139,8 @@ def test_every_labelled_step_of_recorded_failures_is_found() -> None:
         at_fault += starts[number].agent_id == who
     assert at_fault == 90
     assert sum(len(run.calls) for run in runs) == 123
+
+
+@pytest.mark.parametrize("roles", [["customer"], ["customer", "bot"], ["human", "ai"]])
+def test_a_chat_with_a_customer_is_no_history_of_agents(roles: list[str]) -> None:
+    assert not detect(Sample(({"history": [{"role": role, "content": "Hello."} for role in roles]},)))
