@@ -58,7 +58,9 @@ def outcome_lines(
     for judge, text in short.items():
         yield _fact(f"judge {judge}", text)
     for check in sorted(outcome.failed_checks, key=lambda check: not check.blocks):
-        if (outcome.message and not check.description) or (report is not None and check.name == WELL_READ):
+        if (outcome.message and check.description in (None, outcome.message)) or (
+            report is not None and check.name == WELL_READ
+        ):
             continue  # the message, or the line of the reading, has said it
         if check.name == REGRESSION_GATE and not check.blocks and report is not None and report.gate is not None:
             continue  # the line of the gate has said it
