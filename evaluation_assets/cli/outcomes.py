@@ -58,7 +58,9 @@ def outcome_lines(
     for judge, text in short.items():
         yield _fact(f"judge {judge}", text)
     for check in sorted(outcome.failed_checks, key=lambda check: not check.blocks):
-        if (outcome.message and not check.description) or (report is not None and check.name == WELL_READ):
+        if (outcome.message and check.description in (None, outcome.message)) or (
+            report is not None and check.name == WELL_READ
+        ):
             continue  # the message, or the line of the reading, has said it
         if check.name == REGRESSION_GATE and not check.blocks and report is not None and report.gate is not None:
             continue  # the line of the gate has said it
@@ -79,6 +81,8 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     yield _fact("outcome", report.headline.text)
     if report.headline.note is not None:
         yield Line(f"evaluation-assets: {report.headline.note}", is_warning=True)
+    if report.coding is None and (versions := report.about.get("versions")):
+        yield _fact("versions", f"{versions}, scored together; to compare them, put each into a file of its own")
     by_score = report.headline.measure == "score" or report.headline.score is None
     if not verbose and (used.calls or used.from_ledger):
         if report.scores_of_runs:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _COLUMN = re.compile(r"(?<=\S) {2,}")
 """What is between two columns of a line."""
 _COMMAND = "evaluation-assets "
+_QUOTED = re.compile(f"`{_COMMAND}[^`]*`")
+_NO_BREAK = "\x00"
+"""In place of a blank at which a line is not wrapped."""
 _SAID_FAILURES = 2
 _COUNTS_EVERY_S = 0.5
 
@@ -28,21 +31,30 @@ _COUNTS_EVERY_S = 0.5
 def echo(*lines: str, err: bool = False) -> None:
     """Print lines to stdout or stderr. Line breaks inside a line come from files and are removed.
 
-    On a terminal, a line is wrapped at blanks, and goes on below its last column. One with a command stays whole, so
+    On a terminal, a line is wrapped at blanks, and goes on below its last column. A command at its end stays whole, so
     that it can be copied.
     """
     width = shutil.get_terminal_size().columns if (sys.stderr if err else sys.stdout).isatty() else 0
     for line in lines:
         text = for_terminal(" ".join(line.splitlines()))
-        whole = len(text) <= width or not width or _COMMAND in text
-        click.echo(text if whole else "\n".join(_wrapped(text, width)), err=err)
+        whole = len(text) <= width or not width
+        click.echo(text if whole else "\n".join(_with_command(text, width)), err=err)
+
+
+def _with_command(text: str, width: int) -> list[str]:
+    """The wrapped lines of a text, and the command at its end."""
+    if text.lstrip().startswith(_COMMAND):
+        return [text]
+    said, colon, command = text.rpartition(f": {_COMMAND}")
+    return [*_wrapped(f"{said}:", width), f"  {_COMMAND}{command}"] if colon else _wrapped(text, width)
 
 
 def _wrapped(text: str, width: int) -> list[str]:
+    text = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", _NO_BREAK), text)
     begins = len(text) - len(text.lstrip(" -"))
     columns = [match.end() for match in _COLUMN.finditer(text) if match.end() <= width // 2]
     hanging = columns[-1] if columns else begins if "-" in text[:begins] else begins + 2
-    return textwrap.wrap(
+    lines = textwrap.wrap(
         text[begins:],
         max(width, 20),
         initial_indent=text[:begins],
@@ -50,6 +62,7 @@ def _wrapped(text: str, width: int) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return [line.replace(_NO_BREAK, " ") for line in lines]
 
 
 def echo_fact(label: str, text: str) -> None:

@@ -151,12 +151,13 @@ def _materialise(home: Installation, panel: Panel, tables: Sequence[str]) -> "li
 
 def _overview(home: Installation, rows: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[str]:
     """The last drops with their results, the gravest failure groups, and the commands that show more."""
-    reports = listed_reports(home)
+    reports, present = listed_reports(home), scan(home.drops).drops
     yield f"{counted(len(reports), 'drop')}, the newest first"
     width = max((len(plain(report.drop)) for report in reports[:_LISTED]), default=0)
     for report in reports[:_LISTED]:
         gate = "" if report.gate is None else f"  gate: {report.gate.verdict}"
-        yield f"  {plain(report.drop):<{min(width, _WIDEST)}}  {plain(report.headline.short)}{gate}"
+        gone = "" if report.drop in present else "  its file is gone"
+        yield f"  {plain(report.drop):<{min(width, _WIDEST)}}  {plain(report.headline.short)}{gate}{gone}"
     yield from _left_out(len(reports), "the page lists all")
     groups = rows["failure_groups"]
     yield ""

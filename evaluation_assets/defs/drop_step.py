@@ -63,7 +63,7 @@ def drop_step(
         check_specs=[_EVALUATED, *(spec for stage in everyday.stages for spec in stage.checks)],
     )
     def evaluate_drop(context: dg.AssetExecutionContext, config: DropConfig, home: HomeResource) -> Iterator[Event]:
-        drops, failures, over_budget = config.drops or context.partition_keys, dict[str, Exception](), False
+        drops, failures, over_budget = config.drops or _chosen(context), dict[str, Exception](), False
         with explained(InvalidPanel):
             evaluation = asking(config.ask_also) if config.ask_also else everyday
         context.log.addFilter(lambda record: CHECKS_MISSED not in record.getMessage())
@@ -126,10 +126,16 @@ _EVALUATED = check_of_drops(
 )
 
 
+def _chosen(context: dg.AssetExecutionContext) -> Sequence[str]:
+    if not (context.has_partition_key or context.has_partition_key_range):
+        raise dg.Failure("No drop was chosen. Choose a partition: the name of a drop.", allow_retries=False)
+    return context.partition_keys
+
+
 def _outcome(problem: Exception | None, behind: Sequence[dg.AssetKey]) -> dg.AssetCheckResult:
     """Whether a drop was evaluated: the state of a run of many is that of none of them."""
     if problem is not None:
-        return dg.AssetCheckResult(passed=False, metadata={"problem": str(problem)})
+        return dg.AssetCheckResult(passed=False, description=str(problem))
     if not behind:
         return dg.AssetCheckResult(passed=True)
     stale = ", ".join(key.path[-1] for key in behind)

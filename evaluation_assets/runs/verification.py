@@ -104,7 +104,7 @@ def unusable_settings(home: Installation, panel: Panel) -> Iterator[str]:
         try:
             load()
         except InvalidConfiguration as problem:
-            yield f"{name}: {problem}"
+            yield str(problem) if name in str(problem) else f"{name}: {problem}"
 
 
 def _unusable_elsewhere(home: Installation) -> Iterator[str]:
@@ -168,11 +168,12 @@ def _providers(panel: Panel) -> Verified:
     )
     if len(providers) >= _LEAST_PROVIDERS:
         return Verified("providers", "ok", f"{len(providers)} providers of models: {', '.join(providers)}")
-    providers_text = f"only {providers[0]}" if providers else "no model"
+    if not providers:
+        return Verified("providers", "ok", "no model judges")
     return Verified(
         "providers",
         "warning",
-        f"{providers_text} judges; a provider's bias shows only beside judges of another provider",
+        f"only {providers[0]} judges; a provider's bias shows only beside judges of another provider",
     )
 
 

@@ -39,6 +39,18 @@ def test_the_terminal_says_what_own_criteria_come_to(tmp_path: Path) -> None:
     assert again.splitlines()[1] == "d: evaluated again, with the same report", "its functions may see other things"
 
 
+def test_the_terminal_says_that_a_file_has_several_versions(tmp_path: Path) -> None:
+    by_version = {version: [good(f"{version}-{run}") for run in range(2)] for version in ("1", "2")}
+    runs = [run | {"agent": "mine", "agent_version": version} for version, own in by_version.items() for run in own]
+    (tmp_path / "d.jsonl").write_bytes(lines(*runs))
+    printed = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home").stdout
+    said = "1, 2, scored together; to compare them, put each into a file of its own"
+    assert f"  versions           {said}\n" in printed
+    assert "Versions: 1, 2" in (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
+    (tmp_path / "d.drop.yaml").write_text("agent_version: both\n")
+    assert said not in command("evaluate", tmp_path / "d.jsonl", "--replace", home=tmp_path / "home").stdout
+
+
 def test_the_terminal_says_each_thing_once(tmp_path: Path) -> None:
     result = {"role": "tool", "tool_call_id": "none", "content": "[]"}
     asked = {"role": "user", "content": "Find lamps"}

@@ -66,9 +66,18 @@ def test_a_line_goes_on_below_its_last_column(line: str, under: int) -> None:
     assert all(other.startswith(" " * under + "word") for other in others)
 
 
-def test_a_line_with_a_command_stays_whole() -> None:
-    line = "evaluate it: evaluation-assets evaluate " + "word " * 30 + "end"
-    assert on_a_terminal(80, f"from evaluation_assets.cli.output import echo; echo({line!r})") == [line]
+def test_a_command_stays_whole_and_the_words_around_it_are_wrapped() -> None:
+    command = "evaluation-assets evaluate " + "word " * 30 + "end"
+    said = "is not evaluated " * 6
+
+    def printed(line: str) -> list[str]:
+        return on_a_terminal(80, f"from evaluation_assets.cli.output import echo; echo({line!r})")
+
+    assert printed(command) == [command] and printed(f"  {command}") == [f"  {command}"]
+    *before, last = printed(f"{said}: {command}")
+    assert last == f"  {command}" and len(before) == 2 and max(map(len, before)) <= 80 and before[1].endswith(":")
+    assert f"`{command}`," in " ".join(printed(f"{said} `{command}`, says {said}"))
+    assert all(len(line) <= 80 for line in printed(f"{said} those that evaluation-assets formats lists {said}"))
 
 
 def test_a_file_gets_one_line() -> None:

@@ -66,6 +66,10 @@ def test_the_overview_lists_ten_drops(tmp_path: Path) -> None:
     assert command("evaluate", "--all", "--quiet", home=tmp_path).returncode == 0
     said = command("overview", home=tmp_path).stdout
     assert said.startswith("12 drops, the newest first\n") and "  and 2 more; the page lists all\n" in said
+    assert "its file is gone" not in said
+    (tmp_path / "drops" / "support" / "night11.jsonl").unlink()
+    (gone,) = [line for line in command("overview", home=tmp_path).stdout.splitlines() if "its file is gone" in line]
+    assert gone.startswith("  support/night11 ") and len(gone) <= 80
 
 
 def test_drift_says_what_its_figures_mean(tmp_path: Path) -> None:

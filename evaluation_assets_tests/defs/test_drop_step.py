@@ -50,10 +50,23 @@ def test_a_drop_that_cannot_be_read_leaves_the_others_of_its_run_alone(installat
     assert said.startswith("1 drop of 3 failed; the others are evaluated. b: ") and "not valid JSON" in said
     assert installation.instance.get_materialized_partitions(REPORT) == {"a", "c"}
     assert not installation.home.table("b", "clips").exists
+    (reason,) = [
+        check.description
+        for check in result.get_asset_check_evaluations()
+        if check.check_name == "evaluated" and not check.passed
+    ]
+    assert reason is not None and reason.startswith("b.jsonl is not valid JSON")
     evaluated = {
         check.partition for check in result.get_asset_check_evaluations() if check.check_name == "enough_scored"
     }
     assert evaluated == {"a", "c"}
+
+
+def test_a_run_without_a_partition_says_what_to_choose(installation: Workspace) -> None:
+    installation.drop("a", GOOD)
+    job = installation.definitions.resolve_job_def("evaluate")
+    result = job.execute_in_process(instance=installation.instance, raise_on_error=False)
+    assert failure_of(result) == "No drop was chosen. Choose a partition: the name of a drop."
 
 
 def run_of(installation: Workspace, *keys: str, **tags: str) -> dg.ExecuteInProcessResult:

@@ -57,7 +57,9 @@ def test_a_drop_without_a_suite_is_compared_with_what_was_accepted_under_its_nam
     assert (accepted["suite"], accepted["promoted_by"]) == ("alone", user_name())
     installation.drop("alone", runs(0, bad=TASKS))
     assert not check_of(installation.run("alone")).passed
-    installation.drop("other", runs(0, bad=TASKS))
+    installation.drop("next_version", runs(0, bad=TASKS))
+    assert not check_of(installation.run("next_version")).passed, "it has the same tasks"
+    installation.drop("other", runs(0, bad=TASKS).replace(b"task-", b"other-"))
     assert check_of(installation.run("other")).passed
 
 

@@ -33,6 +33,11 @@ class Participants:
         }
 
     @property
+    def versions(self) -> list[str]:
+        """The versions of the trajectories; a value for those that agents of several versions share."""
+        return sorted(self._seen["agent_version"])
+
+    @property
     def names(self) -> list[str]:
         """The names of all agents, those of the most trajectories first."""
         return [name for name, _ in sorted(self._names.items(), key=lambda counted: (-counted[1], counted[0]))]

@@ -202,7 +202,7 @@ def one_file(path: UPath) -> Drop:
         endings = f"{', '.join(EXTENSIONS[:-1])} or {EXTENSIONS[-1]}, alone or before .gz or .zst"
         raise InvalidDrop(
             f"{path.name} is not read: files of trajectories end in {endings}. If it holds "
-            "one of the formats that evaluation-assets formats lists, rename it"
+            "one of the formats that `evaluation-assets formats` lists, rename it"
         )
     key = key_of(path.name)
     if (reason := why_unusable(key)) is not None:

@@ -90,16 +90,14 @@ def _shown(own: DropTables) -> set[str]:
 
 
 def _participants(own: DropTables) -> dict[str, str]:
-    """Agent, version and model, as the report may show them; `agents` where trajectories have different ones."""
+    """Agent, version and model, as the report may show them; `agents`, `versions` where trajectories have several."""
     participants = Participants()
     for row in own.preprocessed.rows(["trajectory"]):
         participants.add(header_of(row).agents)
     agreed = participants.agreed()
-    return (
-        agreed
-        if "agent" in agreed or not participants.names
-        else {**agreed, "agents": first_of(participants.names, _NAMED)}
-    )
+    if "agent" not in agreed and participants.names:
+        return {**agreed, "agents": first_of(participants.names, _NAMED)}
+    return {**agreed, "versions": first_of(participants.versions, _NAMED)} if participants.versions[1:] else agreed
 
 
 def _failed_checks(

@@ -374,6 +374,7 @@ class DropReport(Frozen):
             "agent": sidecar.agent or recorded.get("agent"),
             "agents": None if sidecar.agent else recorded.get("agents"),
             "version": sidecar.agent_version or recorded.get("agent_version"),
+            "versions": None if sidecar.agent_version else recorded.get("versions"),
             "model": sidecar.model or recorded.get("model"),
         }
         every = {**named, **sidecar.labels, **(sidecar.model_extra or {})}

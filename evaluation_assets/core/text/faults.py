@@ -41,6 +41,13 @@ _WRITTEN = re.compile(r"([-+]?\d{1,12}(?:[.,]\d{1,12})?) ?(%?)")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 """What may be a decimal comma or separate thousands."""
 
+_PLAIN = {
+    _NUMBER: re.compile(r"[-+]?\d{1,12}(?:\.\d{1,12})?"),
+    _WHOLE: re.compile(r"[-+]?\d{1,12}"),
+    _FLAG: re.compile("true|false"),
+}
+"""By reason, the texts that would be what is asked for, had they not been put in quotes."""
+
 _SUBJECT = re.compile(r"^[A-Z][a-z]+ should ")
 """`Input should be less than 1`, `String should match ...`: what pydantic calls a field."""
 
@@ -92,6 +99,8 @@ def _reason(error: ErrorDetails, model: type[BaseModel] | None) -> str:
     reason = _REASONS.get(error["type"]) or _SUBJECT.sub("must ", error["msg"].removeprefix("Value error, "))
     if reason == _NUMBER and (number := _meant_number(error["input"])):
         return f"{reason}; write {number}, not {error['input']}"
+    if (quoted := _PLAIN.get(reason)) and isinstance(error["input"], str) and quoted.fullmatch(error["input"]):
+        return f"{reason}; write {error['input']} without quotes"
     return f"the name {reason}" if error["loc"][-1:] == (_OF_KEYS,) else reason
 
 

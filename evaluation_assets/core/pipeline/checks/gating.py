@@ -19,6 +19,7 @@ def regression_gate(outcome: GateOutcome | None, settings: GateSettings) -> Find
         f"{outcome.verdict}: {'; '.join(outcome.reasons)}",
         {
             "verdict": outcome.verdict,
+            **({"baseline": outcome.baseline} if outcome.baseline else {}),
             "runs": outcome.runs,
             "why": "\n".join(plain(reason) for reason in outcome.reasons),
             "fallen_tasks": len(outcome.fallen_tasks),

@@ -25,7 +25,7 @@ def why_unrecognised(files: Sequence[tuple[DropFile, Sample]]) -> str:
 def _reason(file: DropFile, sample: Sample) -> tuple[int, str]:
     """Rank (lower is more informative), and problem."""
     formats = (
-        "Supported formats are listed by: evaluation-assets formats. If it is in none of them, write each run as a "
+        "`evaluation-assets formats` lists the supported formats. If it is in none of them, write each run as a "
         'line {"task_id": "...", "messages": [{"role": "user", "content": "..."}, ...], "success": true}.'
     )
     if sample.members:

@@ -43,7 +43,7 @@ def test_only_a_regression_blocks_and_only_a_pass_passes(verdict: GateVerdict) -
     assert found.passed == (verdict == "pass")
     assert found.severity == ("error" if verdict == "fail" else "warn")
     assert found.description == f"{verdict}: overall -0.200 on 12 tasks; 1 task fell"
-    assert found.metadata["verdict"] == verdict
+    assert (found.metadata["verdict"], found.metadata["baseline"]) == (verdict, "s/base")
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)
