@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation_assets.core.sections.findings.given import Given
+from evaluation_assets.core.sections.findings.given import Texts
 from evaluation_assets.core.sections.findings.values import misreadings, values_in
 
 
@@ -49,8 +49,9 @@ from evaluation_assets.core.sections.findings.values import misreadings, values_
     ],
 )
 def test_a_value_is_found_in_another_notation(written: str, given: str) -> None:
-    index = Given()
-    index.add(given)
+    texts = Texts()
+    texts.add(given)
+    index = texts.given_to(0)
     values = list(values_in(written))
     assert values
     assert all(index.holds(value) for value in values)
@@ -68,8 +69,9 @@ def test_a_value_is_found_in_another_notation(written: str, given: str) -> None:
     ],
 )
 def test_another_value_is_not_found_and_may_be_a_misreading(written: str, given: str) -> None:
-    index = Given()
-    index.add(given)
+    texts = Texts()
+    texts.add(given)
+    index = texts.given_to(0)
     (value,) = values_in(written)
     assert not index.holds(value)
     assert index.holds_nearly(value)

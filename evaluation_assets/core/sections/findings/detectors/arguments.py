@@ -6,7 +6,7 @@ Lookups may be of the day before or after a given one.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep
+from evaluation_assets.core.sections.findings.course import Asked, Course, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.given import Given
@@ -31,20 +31,12 @@ _MOST_MISSES = 20
 
 
 def _detect(course: Course) -> Iterator[Detected]:
-    given = Given.at_start(course.trajectory)
     named: dict[str, set[str]] = {}
-    for event in course.events:
-        match event:
-            case Asked(message=message, knowledge=knowledge):
-                given.add(message)
-                given.add(knowledge)
-                named = _by_shape(value.forms[0] for value in values_in(message) if value.kind == "code")
-            case Message():
-                given.add(event.text)
-            case PlacedStep():
-                if event.step.call is not None and not may_do_anything(event.call):
-                    yield from _of_call(event, given, named)
-                given.add(event.result)
+    for number, event in enumerate(course.events):
+        if isinstance(event, Asked):
+            named = _by_shape(value.forms[0] for value in values_in(event.message) if value.kind == "code")
+        elif isinstance(event, PlacedStep) and event.step.call is not None and not may_do_anything(event.call):
+            yield from _of_call(event, course.texts.given_to(number), named)
 
 
 def _of_call(made: PlacedStep, given: Given, named: Mapping[str, set[str]]) -> Iterator[Detected]:

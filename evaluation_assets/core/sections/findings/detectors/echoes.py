@@ -17,7 +17,7 @@ import orjson
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
-from evaluation_assets.core.sections.findings.given import Given
+from evaluation_assets.core.sections.findings.given import Given, Texts
 from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
@@ -50,15 +50,13 @@ _ROUNDED = 0.01
 
 
 def _detect(course: Course) -> Iterator[Detected]:
-    given = Given.at_start(course.trajectory)
     words: set[str] = set()
 
     def add(text: str) -> None:
-        given.add(text)
         words.update(word.casefold() for word in _WORD.findall(text[:_READ]))
 
     add(course.trajectory.task)
-    for event in course.events:
+    for number, event in enumerate(course.events):
         match event:
             case Asked(message=message, knowledge=knowledge):
                 add(message)
@@ -69,6 +67,7 @@ def _detect(course: Course) -> Iterator[Detected]:
                 add(event.trajectory.piece(event.step.thought))
                 if event.step.call is not None:
                     if event.step.result is not None:
+                        given = course.texts.given_to(number, also=("argument", "thought"))
                         yield from _of_call(event, given, words)
                     add(event.arguments_text)
                 add(event.result)
@@ -159,8 +158,9 @@ def _misspelled(text: str, result: str, given: Given) -> Iterator[Span]:
     ]
     if not new:
         return
-    answered = Given()
-    answered.add(result)
+    texts = Texts()
+    texts.add(result)
+    answered = texts.given_to(0)
     answered_forms = {form for value in values_in(result) for form in value.forms}
     for value in new:
         others = (other for other in _misread(value.forms[0]) if other in answered_forms)

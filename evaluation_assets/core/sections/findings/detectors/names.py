@@ -13,7 +13,6 @@ from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.finding import Severity
-from evaluation_assets.core.sections.findings.handed_on import HandedOn
 from evaluation_assets.core.sections.findings.values import misreadings
 from evaluation_assets.core.traces.trajectories.model import Span
 
@@ -35,11 +34,9 @@ _LONGEST_READ = 2_000_000
 def _detect(course: Course) -> Iterator[Detected | Claim]:
     given: set[str] = set()
     names: set[str] = set()
-    handed_on = HandedOn(course)
     has_result = False
 
     def add(text: str) -> None:
-        handed_on.add(text)
         for word in _WORD.findall(text[:_LONGEST_READ]):
             given.add(word.casefold())
             if word[0].isupper():
@@ -47,14 +44,13 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
 
     add(course.trajectory.task)
     add(orjson.dumps(course.trajectory.agents).decode())
-    for event in course.events:
+    for number, event in enumerate(course.events):
         match event:
             case Asked(message=message, knowledge=knowledge):
                 add(message)
                 add(knowledge)
             case Message(text=text):
-                is_claim = has_result and not handed_on.is_handed_on(event)
-                if is_claim:
+                if has_result and number not in course.handed_on:
                     yield from _of_message(event, given, names)
                 add(text)
             case PlacedStep():
