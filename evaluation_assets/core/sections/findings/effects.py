@@ -4,13 +4,19 @@ from evaluation_assets.core.intake.clips.tool_types import shipped_tool_types
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.model import ToolCall
 
-_ANYTHING = frozenset({"microsandbox", "terminal", "file_editing", "browser_use", "perform_web_task"})
+_PAGES = frozenset({"browser_use", "perform_web_task"})
+_ANYTHING = frozenset({"microsandbox", "terminal", "file_editing"}) | _PAGES
 """Tool types whose calls may do anything, whatever the tool is named."""
 
 
 def may_do_anything(call: ToolCall) -> bool:
     """Whether a call runs code or commands, or acts on pages or files."""
     return shipped_tool_types().of(call) in _ANYTHING
+
+
+def acts_on_pages(call: ToolCall) -> bool:
+    """Whether a call acts on pages in a browser."""
+    return shipped_tool_types().of(call) in _PAGES
 
 
 def may_change_state(call: ToolCall) -> bool:

@@ -258,3 +258,23 @@ def test_a_command_that_failed_says_something() -> None:
     again = call("bash", "ok", command="make lamp") | {"thought": "The output shows where."}
     steps = [call("bash", error="lamp.c:2: mistake", command="make lamp"), again]
     assert found(DETECTOR, run(asked("Build it.", *steps))) == []
+
+
+def test_a_result_that_is_reported_and_was_none_is_ignored_whatever_the_tool() -> None:
+    page = call("browser_search", error="Error: invalid input", query="director of Lamps")
+    reported = call("browser_search", "a page", query="Ada Berg director nationality")
+    for said, is_ignored in (
+        ('The research for "Lamps" indicates that its director is Ada Berg.', True),
+        ("I have successfully navigated to the page of Lamps.", True),
+        ("The search results show an error, so I will search for the director.", False),
+    ):
+        assert ignored(run(asked("Whose film?", page, reported | {"thought": said}, answer="Hers."))) is is_ignored
+
+
+def test_what_does_not_begin_like_the_results_of_a_tool_was_not_run() -> None:
+    seen = [call("bash", f"<code>0</code>\n{number}", command=f"cat {number}.py") for number in range(4)]
+    failed = call("bash", error="Error: database locked", command="grep -n lamp items.py")
+    own = call("bash", error="<code>2</code>\nError: database locked", command="grep -n lamp items.py")
+    after = call("bash", "<code>0</code>\nok", command="cat items.py") | {"thought": "I fix the issue on line 28."}
+    assert ignored(run(asked("Mend it.", *seen, failed, after, answer="Done.")))
+    assert not ignored(run(asked("Mend it.", *seen, own, after, answer="Done.")))
