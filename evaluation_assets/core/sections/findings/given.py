@@ -69,7 +69,9 @@ class Given:
             return True
         if value.parts and all(self._has("number", part) for part in value.parts):
             return True
-        return value.kind == "code" and any(self._has_parts(form) for form in value.forms)
+        return value.kind == "code" and any(
+            self._has_parts(form) and not self._has_any("code", misreadings(form)) for form in value.forms
+        )
 
     def holds_nearly(self, value: Value) -> bool:
         """Whether a text has what may have been misread as the value: also dates of the month, times of the day."""

@@ -1,6 +1,7 @@
 """[names] Names in what agents say, of two words or more, none of which is in anything before.
 
 So are codes of letters alone, `reservation ID: HATHAT`, and names of one word that spell a name of the run otherwise.
+Names and options in arguments that nothing else has are misspelled if they nearly are a word that comes again.
 Only what follows a result is read: without tools, an agent speaks from what it knows.
 """
 
@@ -12,8 +13,11 @@ import orjson
 from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.effects import acts_on_pages, may_do_anything
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.sections.findings.values import misreadings
+from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.traces.trajectories.calls import leaves
 from evaluation_assets.core.traces.trajectories.model import Span
 
 _NAME = re.compile(
@@ -27,6 +31,12 @@ _CODE = re.compile(
     r"(?:\b(?:ID|[Cc]ode|[Nn]umber|[Rr]eference|PNR|[Nn]ummer|[Nn]uméro|[Nn]úmero|[Nn]umero|[Нн]омер)\b|[号號]|番号|번호)"
     r"\W{1,8}(?:is\W{1,5})?(?P<code>[A-Z]{5,12})(?![\w-])"
 )
+_LONGEST_ARGUMENT = 60
+_LONGEST_QUERY = 500
+_MOST_WORDS = 3
+_SHORTEST, _SHORTEST_CODE = 6, 5
+"""Shorter words differ from others by chance."""
+
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _LONGEST_READ = 2_000_000
 
@@ -55,10 +65,55 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 add(text)
             case PlacedStep():
                 if event.step.call is not None:
-                    add(event.trajectory.piece(event.step.call.raw))
+                    if acts_on_pages(event.call) or not may_do_anything(event.call):
+                        yield from _of_call(event, given)
+                    add(event.arguments_text)
                 if event.step.result is not None:
                     has_result = True
                     add(event.result)
+
+
+def _of_call(made: PlacedStep, given: Set[str]) -> Iterator[Detected]:
+    """Words that nothing else in the run has, and that spell one otherwise that comes again; of texts only names."""
+    values = (value for value in leaves(made.trajectory.arguments(made.call)) if isinstance(value, str))
+    for value in values:
+        is_text = len(value) > _LONGEST_ARGUMENT or len(value.split()) > _MOST_WORDS
+        for word in _WORD.findall(value[:_LONGEST_QUERY]):
+            own = word.casefold()
+            if (
+                (is_text and word[0].islower())
+                or own in given
+                or len(own) < (_SHORTEST_CODE if word.isupper() else _SHORTEST)
+                or _is_later(word, made)
+            ):
+                continue
+            if any(_is_later(other, made) for other in _nearly(own, given)):
+                start = made.trajectory.text.find(word, *made.call.raw)
+                span = made.arguments_span if start < 0 else (start, start + len(word))
+                yield Detected(
+                    kind="contradicted_argument",
+                    place=made.place(span),
+                    evidence=made.trajectory.piece(span),
+                    severity=None if changes_state(made.call.name) else "LOW",
+                )
+                return
+
+
+def _nearly(word: str, given: Set[str]) -> list[str]:
+    """The given words that a letter more, less or otherwise makes of a word, but for its end."""
+    less = {other for other in misreadings(word) if other in given}
+    more = {other for other in given if len(other) == len(word) + 1 and word in _shorter(other)}
+    return sorted(other for other in less | more if other[-1] == word[-1])
+
+
+def _shorter(word: str) -> set[str]:
+    return {word[:place] + word[place + 1 :] for place in range(len(word))}
+
+
+def _is_later(word: str, made: PlacedStep) -> bool:
+    """Whether a word comes after a call."""
+    later = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)
+    return later.search(made.trajectory.text, made.call.raw[1]) is not None
 
 
 def _of_message(message: Message, given: Set[str], names: Set[str]) -> Iterator[Detected | Claim]:
@@ -95,4 +150,4 @@ def _first_new_name(text: str, given: Set[str]) -> tuple[int, int] | None:
     return None
 
 
-DETECTOR = Detector(name="names", version="3", kinds=("unsupported_answer",), detect=_detect)
+DETECTOR = Detector(name="names", version="4", kinds=("unsupported_answer", "contradicted_argument"), detect=_detect)
