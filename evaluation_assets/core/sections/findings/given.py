@@ -28,7 +28,7 @@ _OFFSETS = (-12 * 3600, 14 * 3600)
 Writer = Literal["said", "argument", "thought"]
 """Where a text stands: in what anybody said or a result has, in the arguments of a call, or in a thought."""
 
-_Index = Literal["date", "time", "number", "code", "day", "bare_day", "month"]
+_Index = Literal["date", "time", "number", "code", "day", "bare_day", "dated_day", "month"]
 
 _WRITERS: tuple[Writer, ...] = ("said", "argument", "thought")
 
@@ -112,7 +112,9 @@ class Given:
 
     def _has_date(self, form: str) -> bool:
         day = _YEAR.sub("", form)
-        return self._has("date", form) or self._has("day" if day == form else "bare_day", day)
+        if day == form:
+            return self._has("day", day)
+        return self._has("date", form) or (self._has("bare_day", day) and not self._has("dated_day", day))
 
 
 def _forms_of(text: str) -> Iterator[tuple[_Index, Iterable[str]]]:
@@ -139,6 +141,7 @@ def _of_date(form: str) -> Iterator[tuple[_Index, Iterable[str]]]:
         yield "bare_day", (day,)
     else:
         yield "number", (form[:4],)
+        yield "dated_day", (day,)
 
 
 def _numbers(code: str) -> Iterator[str]:

@@ -46,6 +46,8 @@ from evaluation_assets.core.sections.findings.values import misreadings, values_
         ("after 11:00 AM", "not before 11am, please"),
         ("longer than 42", "at least 42mm"),
         ("March 5, 2026", '{"created": 1772668800}'),
+        ("March 5, 2026", "on March 5"),
+        ("March 5", "2026-03-05"),
     ],
 )
 def test_a_value_is_found_in_another_notation(written: str, given: str) -> None:
@@ -61,6 +63,7 @@ def test_a_value_is_found_in_another_notation(written: str, given: str) -> None:
     ("written", "given"),
     [
         ("May 21, 2024", "2024-05-20"),
+        ("May 20, 2023", "May 20, which is 2024-05-20"),
         ("6:00 AM", "6:00 PM"),
         ("$241", "$214"),
         ("W2378165", "W2378156"),

@@ -23,7 +23,7 @@ from evaluation_assets.core.traces.trajectories.model import Span
 _NAME = re.compile(
     r"(?<=[a-zà-ÿа-яё,] )[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,}(?: (?:of |de |von |и )?[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,})+"
 )
-_ONE_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{5,30}(?![\w'’])")
+_ONE_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{4,30}(?![\w'’])")
 _ENDING = 2
 """Letters at the end of a word that are others in another case or number."""
 
@@ -87,7 +87,7 @@ def _of_call(made: PlacedStep, given: Set[str]) -> Iterator[Detected]:
                 or _is_later(word, made)
             ):
                 continue
-            if any(_is_later(other, made) for other in _nearly(own, given)):
+            if any(other[-1] == own[-1] and _is_later(other, made) for other in _nearly(own, given)):
                 start = made.trajectory.text.find(word, *made.call.raw)
                 span = made.arguments_span if start < 0 else (start, start + len(word))
                 yield Detected(
@@ -100,10 +100,10 @@ def _of_call(made: PlacedStep, given: Set[str]) -> Iterator[Detected]:
 
 
 def _nearly(word: str, given: Set[str]) -> list[str]:
-    """The given words that a letter more, less or otherwise makes of a word, but for its end."""
+    """The given words that a letter more, less or otherwise makes of a word."""
     less = {other for other in misreadings(word) if other in given}
     more = {other for other in given if len(other) == len(word) + 1 and word in _shorter(other)}
-    return sorted(other for other in less | more if other[-1] == word[-1])
+    return sorted(less | more)
 
 
 def _shorter(word: str) -> set[str]:
@@ -135,9 +135,14 @@ def _of_message(message: Message, given: Set[str], names: Set[str]) -> Iterator[
 
 def _is_misspelled(word: str, given: Set[str], names: Set[str]) -> bool:
     """Whether a new name is a letter off another one, not at its end."""
-    return word not in given and any(
-        other[-_ENDING:] == word[-_ENDING:] and other in names for other in misreadings(word)
-    )
+    if word in given:
+        return False
+    return any(_stem(word, other) != _stem(other, word) for other in _nearly(word, names))
+
+
+def _stem(word: str, other: str) -> str:
+    """The beginning that both have when they only end otherwise."""
+    return word[: max(len(word), len(other)) - _ENDING]
 
 
 def _first_new_name(text: str, given: Set[str]) -> tuple[int, int] | None:

@@ -37,6 +37,8 @@ def test_an_agent_without_results_speaks_from_what_it_knows() -> None:
     [
         ("Lindqvist", False),
         ("Lindkvist", True),
+        ("Lindvist", True),
+        ("Lindqivst", True),
         ("Lindqvistin", False),
         ("Lindqvisty", False),
         ("Berglund", False),
