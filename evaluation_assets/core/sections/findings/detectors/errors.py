@@ -6,8 +6,8 @@ asks says nothing of a failed lookup. Work on code speaks of errors all the time
 text must say that, or the command be run again soon. That something is mended, right after it failed and without
 another call, takes up nothing. Nor does a text right after a lookup or an outage that says what the result shows. Code
 that failed after it had printed something is taken up by a text that goes on from what it printed. A file that could
-not be edited may be edited by another tool. Tests that fail are no failure of the call: `failing_tests` has those of
-the last run.
+not be edited may be edited by another tool, and what one tool could not find may be asked of another. Tests that fail
+are no failure of the call: `failing_tests` has those of the last run.
 """
 
 import re
@@ -24,12 +24,16 @@ from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import acts_on_pages, ends_run, may_change_state, may_do_anything
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.suites.calls import CUT_OFF
+from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.calls import call_key, leaves
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.traces.trajectories.words import takes_from, words
 
 _AFTER = 3
 """Calls after a failure among which it is made again."""
+
+_SOON = 6
+"""Calls after a failure among which another tool is asked."""
 
 _READ = 2_000
 _ALIKE = 0.2
@@ -93,6 +97,7 @@ def _detect(course: Course) -> Iterator[Detected]:
             unresolved.get(made.call.name) == index
             and not ends_run(made.call)
             and not _is_edited_otherwise(made, course.calls[index + 1 :])
+            and not _is_asked_of_another_tool(made, course.calls[index + 1 :])
         ):
             yield _found("unresolved_error", made)
 
@@ -218,6 +223,18 @@ def _is_edited_otherwise(failed: PlacedStep, later: Sequence[PlacedStep]) -> boo
         and file[0] in made.arguments_text
         and not isinstance(action_of(made.trajectory, made.step), Looked)
         for made in later
+    )
+
+
+def _is_asked_of_another_tool(failed: PlacedStep, later: Sequence[PlacedStep]) -> bool:
+    """Whether one of the next calls asks another tool for the same and succeeds. To read is not to change."""
+    changes = changes_state(failed.call.name) or edits_files(failed.call.name)
+    own = set() if changes else words(failed.arguments_text[:_READ])
+    return any(
+        made.step.has_succeeded
+        and made.call.name != failed.call.name
+        and len(own & words(made.arguments_text[:_READ])) >= _SAME * len(own)
+        for made in (later[:_SOON] if own else ())
     )
 
 

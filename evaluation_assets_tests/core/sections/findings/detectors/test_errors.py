@@ -278,3 +278,19 @@ def test_what_does_not_begin_like_the_results_of_a_tool_was_not_run() -> None:
     after = call("bash", "<code>0</code>\nok", command="cat items.py") | {"thought": "I fix the issue on line 28."}
     assert ignored(run(asked("Mend it.", *seen, failed, after, answer="Done.")))
     assert not ignored(run(asked("Mend it.", *seen, own, after, answer="Done.")))
+
+
+def test_what_another_tool_was_asked_for_is_resolved() -> None:
+    failed = call("quick_search", error="status 500", question="nationality of Ada Berg")
+    sorry = {"thought": "The quick search failed; I ask the other one."}
+    for question, is_resolved in (("Ada Berg's nationality", True), ("lamps of the north", False)):
+        other = call("web_search", "She is Dutch.", query=question) | sorry
+        assert (found(DETECTOR, run(asked("Where is she from?", failed, other, answer="The Netherlands."))) == []) is (
+            is_resolved
+        )
+
+
+@pytest.mark.parametrize("said", ["I may not write.", "There is a discrepancy of 45: I add the fee."])
+def test_a_refusal_and_a_discrepancy_are_taken_up(said: str) -> None:
+    failed = call("replace_text", error="permission denied", path="a.py")
+    assert not ignored(run(asked("Change it.", failed, answer=said)))
