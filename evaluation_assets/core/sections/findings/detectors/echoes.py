@@ -134,6 +134,8 @@ def _disputed(
     records = earlier if updates(made.call) else ()
 
     def is_excused(field: Field) -> bool:
+        if isinstance(field.own, list):
+            return not changes
         is_known = changes or (isinstance(field.other, str) and field.other.casefold() in words)
         return not is_known or _was_before(field.name, field.other, records)
 
