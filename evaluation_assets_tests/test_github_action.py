@@ -109,6 +109,17 @@ def test_a_pull_request_gets_one_comment_that_is_updated_and_fails_where_the_age
     assert (tmp_path / "temp" / "evaluation" / "support" / "current" / "report.html").exists()
 
 
+def test_a_source_that_is_not_there_is_annotated_with_no_earlier_gate(tmp_path: Path) -> None:
+    job = Job(tmp_path, "http://127.0.0.1:9")
+    (job.workspace / "current.jsonl").write_bytes(runs(TASKS))
+    inputs = {"source": "current.jsonl", "drop": "support/current"}
+    assert [done.returncode for done in job.run(inputs, steps=["Evaluate"])] == [0]
+    ea.load_home(job.workspace / ".evaluation")["support/current"].promote()
+    job.environment["RUNNER_TEMP"] = str(tmp_path / "next job")
+    evaluate, annotate = job.run(inputs | {"source": "none.jsonl"}, steps=["Evaluate", "Annotate"])
+    assert (evaluate.returncode, annotate.returncode, annotate.stdout) == (2, 0, "")
+
+
 def test_inputs_are_never_part_of_a_script(tmp_path: Path) -> None:
     assert not any("${{" in step["run"] for step in SCRIPTS.values())
     with http_server(Github().answer) as url:

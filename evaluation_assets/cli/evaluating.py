@@ -181,7 +181,7 @@ def _stale(asked: RequestedEvaluation, last: LastOutcomes | None) -> list[Drop]:
         warn(f"{told}: {first_of(unreadable, 3)}; `evaluate DROP` says why; else remove them from {asked.home.drops}")
     stale = stale_drops(asked.home, asked.panel, changed)
     new = sum(_has_changed(asked.home, drop) for drop in stale)
-    why = {"new or changed": new, "last with another panel, other settings or another version": len(stale) - new}
+    why = {"new or changed": new, "with a changed panel, settings or version": len(stale) - new}
     counts = ", ".join(f"{count} {what}" for what, count in why.items() if count)
     echo(f"{counted(len(stale), 'drop')} of {len(drops)} to evaluate{f': {counts}' if counts else ''}", err=True)
     _check_unchanged(asked, stale)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from shlex import quote
 from typing import Any
 
@@ -160,9 +161,12 @@ def _repeat(home: Installation, drop: str, settings: Mapping[str, str]) -> str:
 
 def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:
     shown = [each for each in document["figures"] if full or document["trajectory"] or _is_main(each["address"])]
-    for figure in sorted(shown, key=lambda each: not each["address"].startswith(_HEADLINE)):
-        yield f"{figure['address']} = {_number(figure['value'])}"
-        yield f"  {figure['formula']}; from {figure['rows']}"
+    shown.sort(key=lambda each: not each["address"].startswith(_HEADLINE))
+    for rows, figures in groupby(shown, key=lambda each: each["rows"]):
+        yield f"from {rows}"
+        for formula, alike in groupby(figures, key=lambda each: each["formula"]):
+            yield from (f"  {figure['address']} = {_number(figure['value'])}" for figure in alike)
+            yield f"    {formula}"
     if left := len(document["figures"]) - len(shown):
         yield f"{counted(left, 'more figure')}, of tools, criteria and other sections: --full prints them"
     for verdict in document.get("verdicts", ()):

@@ -109,11 +109,15 @@ def _outcome(home: Installation, panel: Panel, drop: str, file: UPath | None) ->
     said = result.checks[0].metadata.get("outcome")
     if said is None:
         why = why_no_baseline(home, drop, metrics_of(home, drop).suite)
+        if why:
+            refuse(
+                f"there is no baseline for {drop}: {why}. To compare it as it is:",
+                home.command("gate", drop, "--baseline", "SUITE"),
+            )
         refuse(
-            f"there is no baseline for {drop}{f': {why}' if why else ''}. Promote one: "
-            f"{home.command('baseline', 'promote', 'OTHER')}; or compare with that of a suite: "
-            f"{home.command('gate', drop, '--baseline', 'SUITE')}; or compare two drops: "
-            f"{home.command('compare', 'OTHER', drop)}"
+            f"there is no baseline for {drop}. Promote an accepted drop, or compare two drops:",
+            home.command("baseline", "promote", "OTHER"),
+            home.command("compare", "OTHER", drop),
         )
     return GateOutcome.model_validate(said.value)
 
@@ -134,7 +138,8 @@ def promote(
 ) -> None:
     """Accept an evaluated drop, or the mean of several, as the suite's baseline.
 
-    A drop without a suite gets a baseline of its own name; what arrives under that name later is compared with it.
+    A drop without a suite gets a baseline of its own name; later drops without a suite that have its tasks are
+    compared with it.
     """
     settings_of(home, panel)  # refuses what a gate could not use
     for drop in drops:

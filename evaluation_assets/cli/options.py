@@ -37,6 +37,8 @@ class DurationType(click.ParamType):
 class FiniteRange(click.FloatRange):
     """A number in a range. `nan` is in none: it compares as within every bound."""
 
+    name = "number"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Parse a number."""
         number = super().convert(value, param, ctx)
@@ -45,6 +47,8 @@ class FiniteRange(click.FloatRange):
 
 class WholeRange(click.IntRange):
     """A whole number in a range, of at most 62 bits: no table and no message holds many more."""
+
+    name = "integer"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Parse a number."""

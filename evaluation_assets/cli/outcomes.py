@@ -107,7 +107,9 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     gate = report.gate
     if gate is not None:
         more = f"; {counted(len(gate.reasons) - 1, 'more reason')}" if gate.reasons[1:] else ""
-        yield _fact("gate", f"{gate.verdict}: {''.join(gate.reasons[:1])}{more}")
+        of_another_file = gate.suite is None and gate.baseline not in (None, report.drop)
+        against = f" against {gate.baseline}" if of_another_file else ""
+        yield _fact("gate", f"{gate.verdict}{against}: {''.join(gate.reasons[:1])}{more}")
     else:
         why = why_no_baseline(home, report.drop, report.sidecar.suite)
         promote = f"; `baseline promote {shlex.quote(report.drop)}` accepts this drop as one"

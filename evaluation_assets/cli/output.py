@@ -108,9 +108,9 @@ def warn(message: str) -> None:
     echo(f"evaluation-assets: {message}", err=True)
 
 
-def refuse(message: str) -> NoReturn:
-    """Print what cannot be used, and exit with status 2."""
-    echo(f"evaluation-assets: {message}", err=True)
+def refuse(message: str, *commands: str) -> NoReturn:
+    """Print what cannot be used, and below it the commands to go on with, and exit with status 2."""
+    echo(f"evaluation-assets: {message}", *(f"  {command}" for command in commands), err=True)
     sys.exit(2)
 
 

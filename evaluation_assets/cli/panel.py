@@ -16,7 +16,7 @@ from evaluation_assets.cli.align import align
 from evaluation_assets.cli.attack import attack
 from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.bridge import bridge
-from evaluation_assets.cli.options import with_home, with_judges
+from evaluation_assets.cli.options import WholeRange, with_home, with_judges
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import (
@@ -203,5 +203,5 @@ def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
         price = click.prompt(asked, default="", value_proc=_price)
         if price is not None:
             judge["price"] = {"input": price, "output": 0.0}
-    judge["max_concurrency"] = click.prompt("Maximum requests in flight", default=16, type=click.IntRange(min=1))
+    judge["max_concurrency"] = click.prompt("Maximum requests in flight", default=16, type=WholeRange(min=1))
     return judge

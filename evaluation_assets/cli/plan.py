@@ -94,7 +94,7 @@ def plan(
             warn(f"{drop.key}: {problem}")
             continue
         plans.append(planned)
-        _print_plan(planned, panel)
+        _print_plan(planned, panel, is_part=len(drops) > 1)
     if len(plans) > 1:
         echo("", f"{'all' if len(plans) == len(drops) else f'{len(plans)} of'} {len(drops)} drops")
         together = total_of(plans)
@@ -145,7 +145,7 @@ def _print_missing(panel: Panel, judges: Sequence[Judge]) -> None:
         echo(f"  key                {line}")
 
 
-def _print_plan(planned: Plan, panel: Panel) -> None:
+def _print_plan(planned: Plan, panel: Panel, *, is_part: bool) -> None:
     counts = planned.statistics
     echo("", planned.drop)
     if planned.drawn is not None:
@@ -165,5 +165,5 @@ def _print_plan(planned: Plan, panel: Panel) -> None:
         if said or free:
             echo(f"  judge {judge.name:<12} {'; '.join([*free, *said])}")
     for calls in planned.calls:
-        print_calls(calls)
+        print_calls(calls, is_part=is_part)
     print_total(planned.calls)

@@ -8,8 +8,8 @@ from evaluation_assets.core.pipeline.planning import Calls
 from evaluation_assets.core.text.counted import counted, to_a_hundredth_cent
 
 
-def print_calls(calls: Calls) -> None:
-    """Print what a judge would be asked, and the price."""
+def print_calls(calls: Calls, *, is_part: bool = False) -> None:
+    """Print what a judge would be asked, and the price; of one of several drops without what the total says of all."""
     expected, most = calls.quote.expected, calls.quote.most
     known = sum(calls.known.values())
     levels = ", ".join(f"{level} {count}" for level, count in calls.new.items())
@@ -22,6 +22,7 @@ def print_calls(calls: Calls) -> None:
             f"({expected.cached_tokens:,} of them cached), {expected.output_tokens:,} out"
         )
         echo(f"    at most  {dollars(most.usd)}: {most.input_tokens:,} tokens in, {most.output_tokens:,} out")
+    if expected.calls and not is_part:
         if calls.first_calls_only:
             echo("    one call per verdict is priced; a metric that makes several costs more")
         replies = "assumed" if calls.typical_reply is None else f"{calls.typical_reply:.0f} tokens, as in the ledger"
@@ -31,7 +32,7 @@ def print_calls(calls: Calls) -> None:
             than = "cheaper" if batched.expected.usd < expected.usd else "not cheaper"
             echo(f"    mode: batch would cost {dollars(batched.expected.usd)}, {than} than conversations with a cache")
         echo(f"    reply length: {replies}; bytes per token: {bytes_per_token:.1f}, {density}")
-    if calls.presets:
+    if calls.presets and not is_part:
         _print_presets(calls)
 
 
@@ -56,7 +57,12 @@ def _print_presets(calls: Calls) -> None:
 def quote_line(quote: Quote) -> str:
     """A quote in one line."""
     expected = quote.expected
-    return f"{counted(expected.calls, 'new call')}, expected {dollars(expected.usd)}, at most {dollars(quote.most.usd)}"
+    calls = counted(expected.calls, "new call")
+    if not expected.calls:
+        return calls
+    if expected.usd is None and quote.most.usd is None:
+        return f"{calls}, price unknown"
+    return f"{calls}, expected {dollars(expected.usd)}, at most {dollars(quote.most.usd)}"
 
 
 def dollars(amount: float | None) -> str:

@@ -15,7 +15,13 @@ from evaluation_assets.cli.options import WholeRange, text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.search.run_likeness import runs_like
-from evaluation_assets.core.report.search.run_search import FoundRun, drops_to_search, runs_with, terms_of
+from evaluation_assets.core.report.search.run_search import (
+    FoundRun,
+    drops_to_search,
+    runs_with,
+    terms_of,
+    with_outcomes,
+)
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.core.text.meant import did_you_mean, near_names
@@ -53,10 +59,11 @@ def search(
         run = _run(home, like)
         among = {(each.drop, each.trajectory_id) for each in runs_with(home, terms, drops, warn)} if terms else None
         shown = runs_like(home, run, drops, limit + 1, warn, among)
+    listed = with_outcomes(home, shown[:limit], warn)
     if format_name == "json":
-        click.echo(json.dumps([asdict(each) | {"open": _link(home, each)} for each in shown[:limit]], indent=1))
+        click.echo(json.dumps([asdict(each) | {"open": _link(home, each)} for each in listed], indent=1))
         return
-    for each in shown[:limit]:
+    for each in listed:
         echo(*_lines(home, each))
     if not shown:
         echo(f"no run {'has all of these words' if terms else 'is like this one'}{_where_conditions_work(words)}")
@@ -107,7 +114,8 @@ def _lines(home: Installation, run: FoundRun) -> Iterator[str]:
         if run.likeness is None
         else f"  {': '.join(filter(None, [f'{run.likeness:.2f} alike', ', '.join(run.shared)]))}"
     )
-    yield f"{run.drop}  {run.trajectory_id}{place}{alike}"
+    outcome = f"  {run.outcome}" if run.outcome else ""
+    yield f"{run.drop}  {run.trajectory_id}{place}{outcome}{alike}"
     yield f"  {run.excerpt}"
     yield f"  {_link(home, run)}"
 

@@ -41,6 +41,7 @@ from evaluation_assets.core.suites.suite import InvalidSuite, Suite, suite_schem
 from evaluation_assets.core.suites.weaknesses import Weakness, coverage, weaknesses
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, first_of, to_a_hundredth_cent
+from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.defs.names import AGENT_RUNS
 from evaluation_assets.runs.outcomes import EXIT_STATUS
 from evaluation_assets.runs.paid import USER, PaidEvaluation, check_keys, check_usable, missing_keys, without_keys
@@ -151,8 +152,8 @@ def list_formats() -> None:
     "--agent",
     "given",
     multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Agent file; repeatable (default: all agents of the installation).",
+    metavar="FILE|NAME",
+    help="Agent file, or the name of an agent of the installation; repeatable (default: all of them).",
 )
 @click.option("--trials", type=WholeRange(min=1), default=1, show_default=True, help="Attempts per case.")
 @click.option(
@@ -177,7 +178,7 @@ def run_suite_command(
     suite: Path,
     home: Installation,
     panel: Panel,
-    given: tuple[Path, ...],
+    given: tuple[str, ...],
     trials: int,
     concurrency: int | None,
     budget: float | None,
@@ -212,7 +213,7 @@ def run_suite_command(
         refuse(f"--judging-budget: {problem}")
     if suite.exists():
         take_in_suite(home, suite)
-    for file in given:
+    for file in filter(Path.is_file, map(Path, given)):
         take_in_agent(home, file)
     if concurrency is not None:
         agents = [agent.model_copy(update={"max_concurrency": concurrency}) for agent in agents]
@@ -257,12 +258,25 @@ def _suite_named(home: Installation, suite: Path) -> tuple[LoadedSuite, str]:
         return load_suite(UPath(suite.resolve())), suite.resolve().stem
     path = find_suite(home.suites, str(suite))
     if path is None:
-        raise InvalidSuite(f"no file {suite}, and no suite of that name in {home.suites}")
+        known = [file.stem for file in home.suites.iterdir()] if home.suites.exists() else []
+        meant = did_you_mean(str(suite), known, first_of(sorted(known), _NAMED))
+        raise InvalidSuite(f"no file {suite}, and no suite of that name in {home.suites}{meant and f'; {meant}'}")
     return load_suite(path), str(suite)
 
 
-def _agents(home: Installation, files: tuple[Path, ...]) -> list[AgentSettings]:
-    agents = load_agents([UPath(file.resolve()) for file in files] or agent_files(home.agents))
+def _agent_named(home: Installation, named: str) -> UPath:
+    """The file of an agent, itself or by its name in the installation."""
+    if Path(named).is_file():
+        return UPath(Path(named).resolve())
+    known = {file.stem: file for file in agent_files(home.agents)}
+    if named not in known:
+        meant = did_you_mean(named, known, f"known: {first_of(list(known), _NAMED)}" if known else "it has none")
+        raise InvalidAgent(f"--agent: no file {named}, and no agent of that name in {home.agents}; {meant}")
+    return known[named]
+
+
+def _agents(home: Installation, given: Sequence[str]) -> list[AgentSettings]:
+    agents = load_agents([_agent_named(home, named) for named in given] or agent_files(home.agents))
     if not agents:
         raise InvalidAgent(f"no agents found. Use --agent FILE, or put agent files into {home.agents}")
     return agents
@@ -310,7 +324,8 @@ def _print_run(about: Mapping[str, Any]) -> None:
     accuracy = f" ({about['accuracy']:.1%})" if "accuracy" in about else ""
     paid = "unknown" if "paid_usd" not in about else to_a_hundredth_cent(about["paid_usd"])
     echo("", about["drop"])
-    echo(f"  right answers      {about['right']} of {about['answerable']}{accuracy}")
+    if about["answerable"]:
+        echo(f"  right answers      {about['right']} of {about['answerable']}{accuracy}")
     echo(f"  passed             {about['passed']} of {counted(about['attempts'] - about['failed'], 'attempt')}")
     if about["failed"]:
         why = str(about["failures"])
@@ -321,6 +336,7 @@ def _print_run(about: Mapping[str, Any]) -> None:
         echo(f"  finished before    {counted(about['resumed'], 'attempt')}; --fresh repeats {them}")
     if "mean_duration_s" in about:
         echo(f"  average            {about['mean_duration_s']:.2f} s, {about['mean_calls']:.2f} tool calls")
-    echo(f"  model calls        {about['model_calls']}, {about['from_ledger']} of them from the ledger")
+    if about["model_calls"]:
+        echo(f"  model calls        {about['model_calls']}, {about['from_ledger']} of them from the ledger")
     echo(f"  paid               {paid}")
     echo(f"  run report         {about['report_path']}")

@@ -20,7 +20,7 @@ from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "30"
+REPORT_VERSION = "31"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (

@@ -172,7 +172,7 @@ def _providers(panel: Panel) -> Verified:
     return Verified(
         "providers",
         "warning",
-        f"{providers_text} judges; a panel needs models of two providers to show what is one's own bias",
+        f"{providers_text} judges; a provider's bias shows only beside judges of another provider",
     )
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import dagster as dg
@@ -49,7 +50,7 @@ def test_a_drop_shows_its_figures_with_their_formulas(judged: Judged) -> None:
     mean = f"{report['overall']['mean']:.6g}"
     assert f"drop/overall/mean = {mean}\n" in done.output
     assert "mean of the overall scores of trajectories" in done.output
-    assert "from clip_verdicts/<judge>" in done.output and "drop/overall/std" not in done.output
+    assert "\nfrom clip_verdicts/<judge>\n  drop/overall/mean" in done.output and "drop/overall/std" not in done.output
     assert "repeat: evaluation-assets evaluate week --" in done.output
 
 
@@ -58,8 +59,19 @@ def test_what_the_report_opens_with_is_first(tmp_path: Path) -> None:
     at_home = ["--home", str(tmp_path / "home")]
     CliRunner().invoke(main, ["evaluate", str(tmp_path / "d.jsonl"), "--quiet", *at_home])
     assert (
-        CliRunner().invoke(main, ["explain", "d", *at_home]).output.startswith("drop/headline/rates/success/count = 0")
+        CliRunner()
+        .invoke(main, ["explain", "d", *at_home])
+        .output.startswith(
+            "from outcomes recorded in the drop's files\n  drop/headline/rates/success/count = 0\n    number of "
+        )
     )
+
+
+def test_tables_are_named_once_for_the_figures_that_come_from_them(judged: Judged) -> None:
+    for figures in ("week",), ("week", "red"), ("week", "--full"):
+        lines = explained(judged, *figures).output.splitlines()
+        sources = [line for line in lines if line.startswith("from ")]
+        assert len(sources) > 1 and not any(one == other for one, other in pairwise(sources))
 
 
 def test_figures_of_parts_of_a_drop_are_printed_when_all_are_asked_for(judged: Judged) -> None:
@@ -68,7 +80,7 @@ def test_figures_of_parts_of_a_drop_are_printed_when_all_are_asked_for(judged: J
     assert "drop/tools/" not in main_ones and "/tenths/" not in main_ones
     left = re.search(r"([\d,]+) more figures, of tools, criteria and other sections: --full prints them", main_ones)
     assert left is not None
-    assert int(left[1].replace(",", "")) == all_of_them.count("\ndrop/") - main_ones.count("\ndrop/")
+    assert int(left[1].replace(",", "")) == all_of_them.count("\n  drop/") - main_ones.count("\n  drop/")
 
 
 def test_a_trajectory_shows_its_bytes(judged: Judged) -> None:
@@ -165,7 +177,7 @@ def test_a_report_of_another_version_is_to_be_made_again(judged: Judged) -> None
             _ = load_home(judged.home.root.path).result("week").summary
     finally:
         path.write_bytes(before)
-    assert filled_in.exit_code == 0 and filled_in.output.startswith("drop/")
+    assert filled_in.exit_code == 0 and filled_in.output.startswith("from ")
     assert refused.exit_code == 2 and "of another version, or damaged" in refused.output
 
 

@@ -106,8 +106,10 @@ def test_a_drop_of_no_suite_is_told_which_baseline_there_is(home: Path, tmp_path
     done = command("evaluate", tmp_path / "worse.jsonl", home=home)
     assert f"  gate               no baseline: {how}\n" in done.stdout
     gated = command("gate", "worse", home=home)
-    assert gated.returncode == 2 and f"there is no baseline for worse: {how}. Promote one" in gated.stderr
-    assert f"evaluation-assets compare OTHER worse --home {home}" in gated.stderr.replace("\n", " ")
+    assert gated.returncode == 2 and gated.stderr.splitlines() == [
+        f"evaluation-assets: there is no baseline for worse: {how}. To compare it as it is:",
+        f"  evaluation-assets gate worse --baseline SUITE --home {home}",
+    ]
     compared = command("gate", "worse", "--baseline", "support", home=home)
     assert compared.returncode == 1 and "worse against support/base: FAIL" in compared.stdout
     nothing = command("gate", "worse", "--baseline", "shop", home=home)
@@ -116,10 +118,50 @@ def test_a_drop_of_no_suite_is_told_which_baseline_there_is(home: Path, tmp_path
     (tmp_path / "other.jsonl").write_text("".join(json.dumps(run) + "\n" for run in other))
     accept = "  gate               no baseline; `baseline promote other` accepts this drop as one\n"
     assert accept in command("evaluate", tmp_path / "other.jsonl", home=home).stdout
+    assert command("gate", "other", home=home).stderr.splitlines() == [
+        "evaluation-assets: there is no baseline for other. Promote an accepted drop, or compare two drops:",
+        f"  evaluation-assets baseline promote OTHER --home {home}",
+        f"  evaluation-assets compare OTHER other --home {home}",
+    ]
     shutil.copy(home / "baselines" / "support.json", home / "baselines" / "retail.json")
     gated = command("gate", "worse", home=home)
     (home / "baselines" / "retail.json").unlink()
     assert "--as SUITE/worse compares it with the baseline of retail, support." in gated.stderr
+
+
+def test_a_second_version_in_its_own_file_is_compared_with_the_first(tmp_path: Path) -> None:
+    """Without a suite, the runs of the same tasks in another file or folder are those of an earlier version."""
+
+    def gated(name: str, content: bytes) -> str:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+        done = command("evaluate", tmp_path / name, "--quiet", home=tmp_path / "home")
+        return next(line.split("gate", 1)[1].strip() for line in done.stdout.splitlines() if line.startswith("  gate"))
+
+    def promote(drop: str) -> None:
+        assert command("baseline", "promote", drop, home=tmp_path / "home").returncode == 0
+
+    def said_by(agent: str, content: bytes) -> bytes:
+        return b"".join(
+            json.dumps(json.loads(line) | {"agent": agent}).encode() + b"\n" for line in content.splitlines()
+        )
+
+    assert gated("v1.jsonl", runs(TASKS)).startswith("no baseline")
+    promote("v1")
+    assert gated("v2.jsonl", runs(1, bad=TASKS - 1)).startswith("fail against v1: ")
+    assert gated("next/v3.jsonl", runs(1, bad=TASKS - 1)).startswith("fail against v1: ")
+    assert gated("some.jsonl", b"".join(runs(TASKS).splitlines(True)[: TASKS // 2 - 1])).startswith("no baseline")
+    promote("v2")
+    assert gated("next/v3.jsonl", runs(1, bad=TASKS - 1)).startswith("pass against v2: ")
+    promote("v1")
+    assert gated("next/v3.jsonl", runs(1, bad=TASKS - 1)).startswith("fail against v1: ")
+    assert gated("v2.jsonl", runs(1, bad=TASKS - 1)).startswith("pass: ")
+    assert gated("mine.jsonl", said_by("mine", runs(TASKS))).startswith("pass against v1: ")
+    (tmp_path / "home" / "baselines" / "v1.json").unlink()
+    (tmp_path / "home" / "baselines" / "v2.json").write_text("{")
+    promote("mine")
+    assert gated("yours.jsonl", said_by("yours", runs(TASKS))).startswith("no baseline")
+    assert gated("mine_2.jsonl", said_by("mine", runs(TASKS))).startswith("pass against mine: ")
 
 
 def test_a_floor_of_a_metric_that_does_not_exist_is_refused(home: Path) -> None:

@@ -8,6 +8,18 @@ from evaluation_assets_tests.conftest import command
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("evaluate", "d", "--budget", "five"), "'five' is not a valid number."),
+        (("search", "d", "--limit", "2.5"), "'2.5' is not a valid integer."),
+    ],
+)
+def test_a_text_is_said_to_be_no_number_and_not_no_range(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    refused = command(*arguments, home=tmp_path)
+    assert refused.returncode == 2 and refused.stderr.rstrip().endswith(said)
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ("cascade", "fit", "d", "--alpha", "nan"),

@@ -116,6 +116,14 @@ def test_a_refused_connection_is_not_called_a_timeout(
         panel.write_text(json.dumps({"judges": [dead | {"api_key_env": "TEST_KEY"}]}))
         done = command("panel", "test", home=tmp_path)
     assert "no connection (connection refused)" in done.stdout
+    assert done.stderr == ""  # the same is not said twice
+
+
+def test_a_reply_that_is_no_verdict_is_said_in_words(tmp_path: Path, server: ModelServer) -> None:
+    server.script([rule("text", text="I like bananas.")])
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server)]}))
+    tried = cli("panel", "test", "--home", tmp_path)
+    assert tried.stdout.endswith(": FAILED, the reply is not a JSON object with scores.\n")
 
 
 def test_a_metric_that_does_not_exist_is_named(tmp_path: Path) -> None:

@@ -329,6 +329,16 @@ def test_other_rubrics_are_priced_without_changing_the_home(tmp_path: Path, serv
     assert cli("plan", drop, *common).stdout.count(" 0 new calls") == 1
 
 
+def test_presets_are_priced_once_for_all_drops(tmp_path: Path, server: ModelServer) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.jsonl").write_bytes(drop_of(1))
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, price=None)]}))
+    common = ["--home", tmp_path / "home", "--panel", tmp_path / "panel.yaml"]
+    said = cli("plan", tmp_path / "a.jsonl", tmp_path / "b.jsonl", *common).stdout
+    assert said.count("new calls (") == 3 and said.count("    quick ") == said.count("reply length:") == 1
+    assert said.index("all 2 drops") < said.index("reply length:")
+
+
 def test_a_drop_that_cannot_be_read_is_named_and_the_others_are_priced(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()

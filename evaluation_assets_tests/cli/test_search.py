@@ -45,6 +45,22 @@ def test_runs_have_all_words_in_any_case_with_their_place(home: Path) -> None:
     assert runs[0]["open"] == (home / "reports" / "two" / "report.html").as_uri() + "#/run/task-3?clip=0"
 
 
+def test_a_found_run_says_its_outcome(home: Path, tmp_path: Path) -> None:
+    done = command("search", "town", "--drop", "one", home=home)
+    assert {line for line in done.stdout.splitlines() if line.startswith("one  ")} == {
+        "one  task-1, clip 0  pass",
+        "one  task-2  fail",
+    }
+    assert {run["trajectory_id"]: run["outcome"] for run in found(home, "--like", "task-3")}["task-2"] == "fail"
+    assert [run["outcome"] for run in found(home, "zebra")] == [None]
+    (tmp_path / "one.jsonl").write_bytes(run_of(1, good=True))
+    (tmp_path / "s.json").write_text('{"cases": [{"id": "task-1", "message": "m", "should_not_call_tools": true}]}')
+    suite = ["--suite", tmp_path / "s.json", "--quiet"]
+    assert command("evaluate", tmp_path / "one.jsonl", *suite, home=tmp_path / "home").returncode == 1
+    (run,) = found(tmp_path / "home", "town")
+    assert run["outcome"] == "fail", "the test case says more than what was recorded"
+
+
 def test_conditions_are_said_to_work_on_the_page(home: Path) -> None:
     done = command("search", "outcome:fail", home=home)
     assert "no run has all of these words; conditions such as outcome:fail work on the page" in done.stdout

@@ -67,13 +67,34 @@ def baseline_of(home: Installation, suite: str) -> Baseline | None:
 
 
 def baseline_for(home: Installation, drop: str, suite: str | None) -> Baseline | None:
-    """The baseline that a drop is compared with: its suite's; without a suite, one that was made of this very drop.
+    """The baseline that a drop is compared with: its suite's; without a suite, its own, else that of an earlier file.
+
+    A baseline of its own was made of this very drop. That of an earlier file was made of another drop without a suite,
+    with the same tasks; of several, it is the one that was promoted last.
 
     Raises:
-        InvalidBaseline: its file cannot be read.
+        InvalidBaseline: the file of the suite, or with the drop's name, cannot be read.
     """
     baseline = baseline_of(home, suite or drop)
-    return baseline if suite or baseline is None or drop in [run.drop for run in baseline.runs] else None
+    if suite or (baseline is not None and _is_made_of(baseline, drop)):
+        return baseline
+    others = filter(None, (_if_valid(home, each) for each in promoted_suites(home.baselines)))
+    if not (without_suite := [each for each in others if _is_made_of(each, each.suite)]):
+        return None
+    metrics = metrics_of(home, drop)
+    earlier = (each for each in without_suite if _is_of_earlier_file(each, metrics))
+    return max(earlier, key=lambda each: each.promoted_at, default=None)
+
+
+def _is_made_of(baseline: Baseline, drop: str) -> bool:
+    return drop in [run.drop for run in baseline.runs]
+
+
+def _is_of_earlier_file(baseline: Baseline, metrics: DropMetrics) -> bool:
+    """Whether at least half of the tasks of either side are the same, and no two known agents differ."""
+    agents = {run.agent for run in baseline.runs} | {metrics.agent}
+    common = len(baseline.tasks.items() & metrics.tasks.items())
+    return len(agents - {None}) < 2 and 2 * common >= max(len(baseline.tasks), len(metrics.tasks), 1)
 
 
 def why_no_baseline(home: Installation, drop: str, suite: str | None) -> str:
@@ -88,11 +109,15 @@ def why_no_baseline(home: Installation, drop: str, suite: str | None) -> str:
 
 
 def _tasks_of_baseline(home: Installation, suite: str) -> Set[str]:
-    try:
-        baseline = baseline_of(home, suite)
-    except InvalidBaseline:
-        return frozenset()
+    baseline = _if_valid(home, suite)
     return frozenset() if baseline is None else baseline.tasks.keys()
+
+
+def _if_valid(home: Installation, suite: str) -> Baseline | None:
+    try:
+        return baseline_of(home, suite)
+    except InvalidBaseline:
+        return None
 
 
 def bridges_of(home: Installation, suite: str | None) -> Bridges | None:

@@ -18,8 +18,14 @@ def change(value: float | None, metric: str) -> str:
 
 def both_changes(compared: MetricComparison) -> str:
     """The tested difference; for cost and latency, which are tested per task, that of the total if it is another."""
+    tested, total = change(compared.difference, compared.metric), other_total(compared)
+    return tested if total is None else f"{tested} (total {total})"
+
+
+def other_total(compared: MetricComparison) -> str | None:
+    """The change of the total, for cost and latency; `None` if it is the tested difference, or unknown."""
     tested, total = (change(each, compared.metric) for each in (compared.difference, compared.mean_difference))
-    return tested if total in (tested, _NONE) else f"{tested} (total {total})"
+    return None if total in (tested, _NONE) else total
 
 
 def size(value: float | None, metric: str) -> str:

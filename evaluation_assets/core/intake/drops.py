@@ -31,6 +31,7 @@ from evaluation_assets.core.traces.formats.files.opening import COMPRESSIONS, EX
 from evaluation_assets.core.traces.trajectories.identity import LONGEST_FILE_NAME
 
 _AIDER = ".chat.history.md"
+_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz", ".7z")
 NO_DATA = f"holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
 LONGEST_NAME = LONGEST_FILE_NAME - len(SIDECAR_SUFFIX)
 """Bytes of a drop's name; tables, reports and the sidecar add an ending to it."""
@@ -192,8 +193,11 @@ def one_file(path: UPath) -> Drop:
     if path.suffix.lower() == ".csv":
         raise InvalidDrop(
             f"{path.name} is a table, in which exports of trace stores lack the steps of agents; export JSON, or fetch "
-            "the traces with a source (docs/sources.md)"
+            "the traces with a source (docs/sources.md). A table of messages or steps with the run of each row is "
+            "read as Parquet or JSON lines: pandas.read_csv(...).to_json(..., orient='records', lines=True)"
         )
+    if path.name.lower().endswith(_ARCHIVES):
+        raise InvalidDrop(f"{path.name} is an archive; unpack it, and evaluate the folder")
     if is_ignored(path.name) or not is_data(path.name):
         endings = f"{', '.join(EXTENSIONS[:-1])} or {EXTENSIONS[-1]}, alone or before .gz or .zst"
         raise InvalidDrop(

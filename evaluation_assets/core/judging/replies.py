@@ -193,10 +193,12 @@ def evaluation_object(text: str) -> Mapping[str, Any]:
     for attempt in (said, _TRAILING_COMMA.sub("", said)):
         objects = list(_verdicts_in(attempt))
         if any(other != objects[0] for other in objects[1:]):
-            raise InvalidReply("invalid_json", "it holds several evaluations that differ; give only the final one.")
+            raise InvalidReply(
+                "invalid_json", "the reply holds several evaluations that differ; give only the final one."
+            )
         if objects:
             return objects[0]
-    raise InvalidReply("invalid_json", "it is no JSON object with scores.")
+    raise InvalidReply("invalid_json", "the reply is not a JSON object with scores.")
 
 
 def _verdicts_in(text: str) -> Iterator[Mapping[str, Any]]:

@@ -1,5 +1,6 @@
 """Errors of model calls."""
 
+from json import JSONDecodeError
 from typing import Literal
 
 from evaluation_assets.core.models.dialects import Feature
@@ -65,7 +66,8 @@ class ProviderError(Exception):
 
 def unreadable(problem: Exception, *, is_billed: bool) -> ProviderError:
     """The error for a response that arrived and cannot be read."""
-    message = f"unreadable response: {type(problem).__name__}"
+    said = "it is not JSON" if isinstance(problem, JSONDecodeError) else type(problem).__name__
+    message = f"unreadable response: {said}"
     return ProviderError("server", message, retryable=True, endpoint_failed=True, is_billed=is_billed)
 
 

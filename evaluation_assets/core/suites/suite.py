@@ -242,7 +242,7 @@ class Case(_Model):
             maybe not all) or `same_effects` (only calls that change something count). `null`: missing calls, and
             missing or wrong required parameters, fail the case; other calls lower its score.
         should_not_call_tools: Whether any call fails the case, with a score of 0.
-        keywords: Texts that the answer should contain, ignoring case.
+        keywords: Texts that the answer should contain, ignoring case; missing ones lower the score.
         answer: The right final answer; a plain text or number is its `value`. Another answer fails the case.
         optimal_steps: Number of calls that the task needs; efficiency is this over the calls made.
         max_calls: Maximum calls; more fail the case.

@@ -7,9 +7,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import fsum
 from typing import Literal
 
 from evaluation_assets.core.suites.answers import LONGEST_ALIKE, is_not_found
+from evaluation_assets.core.suites.call_metrics import keyword_score, reaches
 from evaluation_assets.core.suites.call_schemas import defects
 from evaluation_assets.core.suites.calls import Call, same_tool
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, ReferenceAnswer, Suite, ToolDefinition
@@ -21,6 +23,7 @@ WeaknessKind = Literal[
     "repeated_case",
     "answer_in_task",
     "keywords_in_task",
+    "soft_keywords",
     "answer_form",
     "unstable_answer",
     "unused_tool",
@@ -54,7 +57,7 @@ class Weakness:
 
 def weaknesses(suite: Suite) -> list[Weakness]:
     """The weaknesses of a suite: those of single cases first."""
-    return [*_of_pairs(suite), *_of_cases(suite), *_of_tools(suite), *_of_coverage(suite)]
+    return [*_of_pairs(suite), *_of_cases(suite), *_of_keywords(suite), *_of_tools(suite), *_of_coverage(suite)]
 
 
 def _of_pairs(suite: Suite) -> Iterator[Weakness]:
@@ -81,9 +84,18 @@ def _of_cases(suite: Suite) -> Iterator[Weakness]:
                 yield Weakness("answer_in_task", (case.id,), f"the task contains its answer, {answer!r}")
             if (lack := _lack_of_form(case.answer)) is not None:
                 yield Weakness("answer_form", (case.id,), lack)
-        elif case.keywords and all(_has_word(case.prompt, word) for word in case.keywords):
+        elif case.keywords and not keyword_score(case.keywords, case.prompt)[1]:
             words = ", ".join(case.keywords)
             yield Weakness("keywords_in_task", (case.id,), f"repeating the task gives all keywords: {words}")
+
+
+def _of_keywords(suite: Suite) -> Iterator[Weakness]:
+    """Cases with calls that a run passes without a keyword: they weigh too little to fall below `min_score`."""
+    share = suite.weights.get("content", 0.0) / fsum(suite.weights.values())
+    soft = tuple(case.id for case in suite.cases if case.keywords and case.answer is None and case.expected_calls)
+    if soft and reaches(1.0 - share, suite.min_score):
+        weighed = f"they are {share:.2g} of the score, and min_score is {suite.min_score:.2g}"
+        yield Weakness("soft_keywords", soft, f"missing keywords fail no run: {weighed}; a wrong `answer` does")
 
 
 def _lack_of_form(answer: ReferenceAnswer) -> str | None:

@@ -545,7 +545,7 @@ def test_a_few_runs_that_are_much_dearer_show_in_the_total() -> None:
     outcome = gate({"cost_usd": before}, {"cost_usd": after}, settings)
     assert outcome.reasons[0].startswith("cost_usd +10.0% per task, +235.5% in total, on 40 tasks")
     assert outcome.metrics[0].mean_difference == pytest.approx(2.355)
-    assert "(total +235.5%)" in as_text(outcome)
+    assert "\n  in total: cost_usd +235.5%" in as_text(outcome)
     alike = gate({"cost_usd": before}, {"cost_usd": scores(np.full(40, 0.11))}, settings)
     assert "cost_usd +10.0% on 40 tasks" in alike.reasons[0]
     assert "+10.0%" in as_text(alike) and "total" not in as_text(alike)
@@ -566,20 +566,29 @@ def test_a_judge_of_one_side_only_is_one_reason_with_a_remedy() -> None:
     assert excluded.reasons[0] == "judge b kept out of gates in this run"
     other = gate(before, after, comparability={**KEY, "suite": "v2"})
     assert "To compare them" not in as_text(other), "it would have other tasks again"
+    old, new = (drop(side, comparability={**KEY, "suite": each}) for side, each in ((before, "v1"), (after, "v2")))
+    changed = decide(baseline(old), new, GateSettings())
+    assert (
+        changed is not None
+        and "To compare them, evaluate s/d with the suite of now, and promote it again." in as_text(changed)
+    )
 
 
 def test_the_table_fits_a_terminal_and_has_metrics_that_do_not_gate_below_the_others() -> None:
     before, after = noisy(40, drop_by=0.15)
     names: tuple[str, ...] = ("success", "overall", "answer.reasoning_quality", "problem_resolution")
     sides: list[Metrics] = [dict.fromkeys(names, side["overall"]) for side in (before, after)]
+    sides[0]["latency_s"] = scores(np.full(40, 0.0308))
+    sides[1] |= {"latency_s": scores(np.array([0.008] * 39 + [3.0])), "answer_correctness": {}}
     text = as_text(gate(sides[0], sides[1], GateSettings(metrics=("success",))))
+    assert "answer_correctness" not in text
     lines = text.splitlines()
     header, first, below = (
         next(at for at, line in enumerate(lines) if line.startswith(start))
         for start in ("  metric", "  success", "  not gating:")
     )
     assert (first, below) == (header + 1, header + 2)
-    assert {line.split()[0] for line in lines[below + 1 : below + 4]} == {*names} - {"success"}
+    assert {line.split()[0] for line in lines[below + 1 : below + 5]} == {*names, "latency_s"} - {"success"}
     assert max(map(len, lines[header:])) <= 80
 
 

@@ -249,9 +249,9 @@ DRAFT = '{"reasoning": "a draft", "scores": [], "summary": ""}'
             "empty: the model returned only its reasoning",
         ),
         (lambda criteria: completion(""), "invalid_json", "the reply was empty."),
-        (lambda criteria: completion("I cannot evaluate this."), "invalid_json", "no JSON object"),
-        (lambda criteria: completion(evaluation(criteria).replace('"', "'")), "invalid_json", "no JSON object"),
-        (lambda criteria: completion(evaluation(criteria)[:90]), "invalid_json", "no JSON object"),
+        (lambda criteria: completion("I cannot evaluate this."), "invalid_json", "not a JSON object"),
+        (lambda criteria: completion(evaluation(criteria).replace('"', "'")), "invalid_json", "not a JSON object"),
+        (lambda criteria: completion(evaluation(criteria)[:90]), "invalid_json", "not a JSON object"),
     ],
 )
 def test_what_is_no_whole_evaluation_fails_with_a_plain_reason(

@@ -101,3 +101,9 @@ def test_what_has_answered_is_not_said_to_have_no_connection(
 ) -> None:
     broken = Reply(status, headers=headers, text="half")
     assert asked(provider, lambda _: broken, 2) == [f"server unreadable response: {problem} None True"] * 2
+
+
+@PROVIDERS
+def test_a_page_instead_of_a_reply_is_said_to_be_no_json(provider: str) -> None:
+    page = Reply(headers={"content-type": "application/json"}, text="<html>Welcome</html>")
+    assert asked(provider, lambda _: page, 2) == ["server unreadable response: it is not JSON None True"] * 2

@@ -38,6 +38,7 @@ ASK = {"expected_calls": [{"tool": "look_up", "parameters": {"item": "A3"}}]}
         ([{"message": "How many?", "answer": "12"}, {"message": "How many?", "answer": "12"}], "repeated_case"),
         ([{"message": "Is it Mount Fuji or K2?", "answer": "Mount  Fuji"}], "answer_in_task"),
         ([{"message": "Compare BERT and GPT.", "keywords": ["bert", "GPT"]}], "keywords_in_task"),
+        ([{"message": "How many of A3?", "keywords": ["3"]}], "keywords_in_task"),  # as the score looks for it
         ([{"message": "Why?", "answer": "because " * 11}], "answer_form"),
         ([{"message": "How long is it?", "answer": "-3.1416"}], "answer_form"),
     ],
@@ -74,6 +75,14 @@ def test_tools_that_no_case_needs_and_calls_that_cannot_be_made() -> None:
     assert kinds(ASK, {"expected_calls": [loose]}, tools=TOOLS) == set()
 
 
+def test_keywords_that_weigh_too_little_to_fail_a_run_are_named() -> None:
+    worded = ASK | {"keywords": ["three"]}
+    (found,) = [each for each in of(ASK, worded, worded) if each.kind == "soft_keywords"]
+    assert found.cases == ("1", "2") and "they are 0.1 of the score, and min_score is 0.8" in found.detail
+    assert kinds(ASK, ASK | {"answer": "3"}) == set() == kinds({"message": "m", "keywords": ["three"]})
+    assert kinds(worded, min_score=0.95) == set() == kinds(worded, weighting="completion")
+
+
 def test_coverage_of_a_suite() -> None:
     few = {found.kind for found in of(ASK, ASK)}
     assert {"few_cases", "always_calls", "same_length"} <= few
@@ -99,7 +108,7 @@ def test_coverage_of_a_suite() -> None:
 
 def test_the_weak_cases_of_the_examples_are_named() -> None:
     folder = UPath(__file__).parents[3] / "examples" / "suites"
-    of_suite = {"few_cases", "always_calls", "same_length"}
+    of_suite = {"few_cases", "always_calls", "same_length", "soft_keywords"}
     found = {
         file.stem: [each.cases for each in weaknesses(load_suite(file).suite) if each.kind not in of_suite]
         for file in folder.iterdir()

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import orjson
 
-from evaluation_assets.core.gating.figures import both_changes, change
+from evaluation_assets.core.gating.figures import change, other_total
 from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
 from evaluation_assets.core.gating.wording import OTHER_TASKS
 from evaluation_assets.core.lake.row import Row
@@ -26,33 +26,48 @@ def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
     """Format as a table for the terminal. Where the report has a URL, changed tasks are followed by theirs."""
     lines = [f"{outcome.drop} against {outcome.baseline or 'floors only'}: {outcome.verdict.upper()} on {outcome.runs}"]
     lines += [f"  - {reason}" for reason in outcome.reasons]
-    if (differs := outcome.comparability.differs) and outcome.baseline and not differs.keys() & OTHER_TASKS:
-        again = f"evaluate {outcome.baseline} with the judges and settings of now, and promote it again"
-        lines.append(f"  To compare them, {again}.")
-    if outcome.metrics:
+    lines += _remedy(outcome)
+    compared = [each for each in outcome.metrics if each.gates or (each.baseline, each.current) != (None, None)]
+    if compared:
         interval = f"{100 * outcome.confidence:.3g}% interval"
         head = ("metric", "verdict", "before", "now", "change", interval)
-        gating = sum(each.gates for each in outcome.metrics)
+        gating = sum(each.gates for each in compared)
         rows = [
             (
                 each.metric,
                 each.verdict,
                 precise(each.baseline),
                 precise(each.current),
-                both_changes(each),
+                change(each.difference, each.metric),
                 f"{change(each.ci_low, each.metric)}…{change(each.ci_high, each.metric)}",
             )
-            for each in sorted(outcome.metrics, key=lambda each: not each.gates)
+            for each in sorted(compared, key=lambda each: not each.gates)
         ]
         table = aligned([head, *rows])
         lines += ["", *table[: gating + 1]]
         if table[gating + 1 :]:
             lines += ["  not gating:", *table[gating + 1 :]]
+        totals = [f"{each.metric} {in_total}" for each in compared if (in_total := other_total(each)) is not None]
+        lines += [f"  in total: {', '.join(totals)}"] if totals else []
     lines += _changed("tasks that fell", outcome.fallen_tasks, report)
     lines += _changed("tasks that improved", outcome.improved_tasks, report)
     if report.is_url:
         lines += ["", f"  report: {report.section('gate')}"]
     return for_terminal("\n".join(" ".join(line.splitlines()) for line in lines))
+
+
+def _remedy(outcome: GateOutcome) -> list[str]:
+    """What makes the runs comparable, unless other tasks were run: those of the baseline would be others again."""
+    differs = outcome.comparability.differs
+    if not differs or not outcome.baseline:
+        return []
+    if not differs.keys() & OTHER_TASKS:
+        again = f"evaluate {outcome.baseline} with the judges and settings of now, and promote it again"
+    elif differs.keys() == {"suite"} and None not in (differs["suite"].baseline, differs["suite"].current):
+        again = f"evaluate {outcome.baseline} with the suite of now, and promote it again"
+    else:
+        return []
+    return [f"  To compare them, {again}."]
 
 
 def _changed(title: str, tasks: Sequence[ChangedTask], report: ReportAddress) -> list[str]:

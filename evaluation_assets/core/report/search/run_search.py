@@ -5,9 +5,10 @@ Tables are read as streams, drop by drop, so that memory does not grow with the 
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +34,7 @@ class FoundRun:
     """A run with the place that shows why it was found; `clip_index` is `None` where that is in no clip.
 
     `likeness` is the cosine of its TF-IDF with that of the other run, 0..1, and `shared` the rarest words that both
-    have; `None` and empty where no run was given.
+    have; `None` and empty where no run was given. `outcome` is `pass` or `fail`, `None` where it is unknown.
     """
 
     drop: str
@@ -42,6 +43,7 @@ class FoundRun:
     excerpt: str
     likeness: float | None = None
     shared: tuple[str, ...] = ()
+    outcome: Literal["pass", "fail"] | None = None
 
 
 def terms_of(query: str) -> list[str]:
@@ -64,6 +66,26 @@ def runs_with(
     """
     by_drop = without_damaged(drops, lambda drop: list(islice(_runs_with(home, terms, drop), most)), damaged)
     return islice((run for own in by_drop for run in own), most)
+
+
+def with_outcomes(home: Installation, runs: Sequence[FoundRun], damaged: Tell) -> list[FoundRun]:
+    """The same runs, with what their test cases say of them, else with the outcome that was recorded."""
+    chosen = {run.drop: {each.trajectory_id for each in runs if each.drop == run.drop} for run in runs}
+    by_drop = without_damaged(chosen, lambda drop: (drop, _outcomes(home, drop, chosen[drop])), damaged)
+    known = {(drop, run): passed for drop, own in by_drop for run, passed in own.items()}
+    words: dict[bool | None, Literal["pass", "fail"] | None] = {True: "pass", False: "fail", None: None}
+    return [replace(run, outcome=words[known.get((run.drop, run.trajectory_id))]) for run in runs]
+
+
+def _outcomes(home: Installation, drop: str, chosen: Collection[str]) -> dict[str, bool | None]:
+    recorded, by_case = home.table(drop, "preprocessed_trajectories"), home.table(drop, "tool_use_results")
+    columns = [(recorded, "success"), *([(by_case, "passed")] if by_case.exists else [])]
+    return {
+        row["trajectory_id"]: row[column]
+        for table, column in columns
+        for row in table.rows(["trajectory_id", column])
+        if row["trajectory_id"] in chosen and row[column] is not None
+    }
 
 
 def excerpt(text: str, at: int) -> str:

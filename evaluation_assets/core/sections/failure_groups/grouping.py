@@ -73,9 +73,9 @@ class GroupKey(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name for people. What the words say of the tool is not said again."""
+        """Name for people. What the words say of the tool is not said again; no tool is named where none stands out."""
         said = self.words or ""
-        tool = None if said and (self.tool == ANY_TOOL or (self.tool or "").casefold() in said) else self.tool
+        tool = None if self.tool == ANY_TOOL or (said and (self.tool or "").casefold() in said) else self.tool
         return ": ".join(part for part in (kind_title(self.kind), tool, said) if part)
 
 

@@ -41,7 +41,8 @@ class Alike(NamedTuple):
 class FindingExample(Frozen):
     """A finding with its place and evidence, a quotation or a message. `is_shown`: the report has the run.
 
-    `others` counts the other runs that have its failure group; none if it follows from a finding of another kind.
+    `tool` is the tool that it concerns, unless the evidence names it. `others` counts the other runs that have its
+    failure group; none if it follows from a finding of another kind.
     """
 
     trajectory_id: str
@@ -51,6 +52,7 @@ class FindingExample(Frozen):
     is_quotation: bool
     detector: str
     is_shown: bool
+    tool: str | None = None
     group_id: str | None = None
     others: int = 0
 
@@ -313,7 +315,12 @@ def _example(row: Row, removed: Collection[str]) -> FindingExample:
     own = {name: row[name] for name in ("trajectory_id", "clip_index", "severity", "evidence", "detector")}
     if row["alike"] is not None and row["alike"].kind == row["kind"]:
         own |= {"group_id": row["alike"].group_id, "others": row["alike"].others}
-    return FindingExample(**own, is_quotation=row["start"] is not None, is_shown=row["trajectory_id"] not in removed)
+    return FindingExample(
+        **own,
+        tool=None if (row["tool"] or "") in row["evidence"] else row["tool"],
+        is_quotation=row["start"] is not None,
+        is_shown=row["trajectory_id"] not in removed,
+    )
 
 
 def _summary(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from evaluation_assets.core.sections.sessions import session_scores, tool_chain
 from evaluation_assets.core.sections.sessions.analysis import (
@@ -28,7 +27,7 @@ from evaluation_assets.core.sections.sessions.intent_drift import Drift, drift_o
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, grouped
 from evaluation_assets.core.sections.sessions.issues import issues_of, quoted
 from evaluation_assets.core.sections.sessions.recommendations import recommend
-from evaluation_assets.core.sections.sessions.session_scores import Detection, Weighted, capped
+from evaluation_assets.core.sections.sessions.session_scores import Components, Detection, capped
 from evaluation_assets.core.sections.sessions.tool_validation import validity
 from evaluation_assets.core.text.nullable import mean_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory
@@ -38,22 +37,10 @@ COORDINATION = ("coordination_boundaries", "coordination_context", "coordination
 
 @dataclass(frozen=True)
 class _Part:
-    """An interaction with its scores."""
+    """An interaction with what it is scored by."""
 
     interaction: SessionInteraction
-    tool_use: float | None
-    reasoning: float | None
-    handoff: float | None
-    response_quality: float | None
-
-    @cached_property
-    def score(self) -> Weighted:
-        return session_scores.agent_score(
-            tool_use=self.tool_use,
-            reasoning=self.reasoning,
-            handoff=self.handoff,
-            response_quality=self.response_quality,
-        )
+    components: Components
 
 
 def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> SessionAnalysis:
@@ -67,20 +54,20 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     coordination = {name: whole[name] for name in COORDINATION if name in whole} if seen.has_several_agents else {}
     coordinated = mean_of(list(coordination.values()))
     conversation_score = mean_of([session_scores.turn_score(detection) for detection in detections])
-    tool_use, reasoning = mean_of([part.tool_use for part in parts]), mean_of([part.reasoning for part in parts])
+    means_of_parts = session_scores.means_of([part.components for part in parts])
     overall = session_scores.session_score(
         conversation=conversation_score,
-        tool_use=tool_use,
+        tool_use=means_of_parts.tool_use,
         coordination=coordinated,
-        reasoning=reasoning,
+        reasoning=means_of_parts.reasoning,
         intent_drift=drift.score if drift_source == PANEL else None,
     )
     completed = None if "task_completion" not in whole else whole["task_completion"] >= session_scores.BAD
     succeeded = completed if trajectory.success is None else trajectory.success
     issues = issues_of(seen, detections, drift, drift_source)
-    agents = grouped((part.interaction.agent_id, part) for part in parts)
+    agents = grouped((part.interaction.agent_id, part.components) for part in parts)
     of_turns = grouped((part.interaction.turn, part) for part in parts)
-    of_agents = {agent: _means_of(own) for agent, own in agents.items()}
+    of_agents = {agent: session_scores.means_of(own) for agent, own in agents.items()}
     conversation = session_scores.counts(
         [detection for detection, there_is in zip(detections, answered, strict=True) if there_is]
     )
@@ -105,8 +92,8 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
         task_completion=completed,
         recorded_success=trajectory.success,
         conversation_score=conversation_score,
-        tool_use_score=tool_use,
-        reasoning_score=reasoning,
+        tool_use_score=means_of_parts.tool_use,
+        reasoning_score=means_of_parts.reasoning,
         overall_parts=list(overall.parts),
         coordination=coordination,
         intent_drift=_intent_drift(seen, drift, drift_source),
@@ -126,24 +113,13 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
 def _part(part: SessionInteraction, seen: SessionEvidence, judged: Mapping[str, float]) -> _Part:
     """Scores of an interaction: tool use is capped at the share of valid calls; unjudged hand-offs use completeness."""
     handoff = seen.handoffs.get(part.order)
-    return _Part(
-        part,
+    components = Components(
         tool_use=capped(judged.get("tool_use"), validity(part)) if part.calls else None,
         reasoning=judged.get("reasoning"),
         handoff=judged.get("handoff", None if handoff is None else handoff.completeness),
         response_quality=judged.get("response_quality"),
     )
-
-
-def _means_of(parts: Sequence[_Part]) -> _Part:
-    """The mean scores over an agent's interactions."""
-    return _Part(
-        parts[0].interaction,
-        mean_of([part.tool_use for part in parts]),
-        mean_of([part.reasoning for part in parts]),
-        mean_of([part.handoff for part in parts]),
-        mean_of([part.response_quality for part in parts]),
-    )
+    return _Part(part, components)
 
 
 def _detection(seen: SessionEvidence, turn: int, judged: Mapping[str, float]) -> Detection:
@@ -215,15 +191,13 @@ def _turn(seen: SessionEvidence, turn: int, detection: Detection, own: Sequence[
 
 def _interaction(seen: SessionEvidence, part: _Part, drift: Drift) -> InteractionResult:
     own = part.interaction
+    score = session_scores.agent_score(part.components)
     handed_over = seen.handoffs.get(own.order)
     return InteractionResult(
         agent_id=own.agent_id,
-        score=part.score.value,
-        tool_use=part.tool_use,
-        reasoning=part.reasoning,
-        handoff=part.handoff,
-        response_quality=part.response_quality,
-        parts=list(part.score.parts),
+        score=score.value,
+        **dict(part.components),
+        parts=list(score.parts),
         drift=drift.values[own.order],
         tools=[step.call.name for step in own.calls if step.call],
         failed_calls=sum(step.has_failed for step in own.calls),
@@ -236,7 +210,7 @@ def _interaction(seen: SessionEvidence, part: _Part, drift: Drift) -> Interactio
 
 
 def _agents(
-    averages: Mapping[str, _Part],
+    averages: Mapping[str, Components],
     seen: SessionEvidence,
     issues: Sequence[Issue],
     recommendations: Sequence[Recommendation],
@@ -250,22 +224,20 @@ def _agents(
 
 
 def _agent(
-    average: _Part,
+    average: Components,
     own: AgentFlow,
     issues: Mapping[str | None, list[str]],
     recommendations: Mapping[str | None, list[str]],
     chain: tool_chain.ToolChain,
 ) -> AgentScores:
+    score = session_scores.agent_score(average)
     return AgentScores(
-        overall=average.score.value,
-        tool_use=average.tool_use,
-        reasoning=average.reasoning,
-        handoff=average.handoff,
-        response_quality=average.response_quality,
+        overall=score.value,
+        **dict(average),
         interactions_count=own.interactions,
         issues=issues.get(own.agent_id, []),
         recommendations=recommendations.get(own.agent_id, []),
-        parts=list(average.score.parts),
+        parts=list(score.parts),
         tool_calls=own.calls,
         failed_calls=own.failed_calls,
         tool_chain=chain.contributed,

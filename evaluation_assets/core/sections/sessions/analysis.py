@@ -7,7 +7,7 @@ from evaluation_assets.core.sections.sessions.decisive import DecisiveStep
 from evaluation_assets.core.sections.sessions.flow import Total
 from evaluation_assets.core.sections.sessions.intent_drift import DriftType
 from evaluation_assets.core.sections.sessions.progress import Signal
-from evaluation_assets.core.sections.sessions.session_scores import Conversation, DetectionType
+from evaluation_assets.core.sections.sessions.session_scores import Components, Conversation, DetectionType
 from evaluation_assets.core.sections.sessions.tool_chain import Waste
 from evaluation_assets.core.sections.sessions.tool_validation import Severity
 from evaluation_assets.core.system.frozen import Frozen
@@ -39,17 +39,13 @@ class Recommendation(Frozen):
     turns: list[int]
 
 
-class AgentScores(Frozen):
+class AgentScores(Components):
     """Scores of one agent. `parts` names the components of the overall score.
 
     `tool_chain` is the share of its calls that were not wasted.
     """
 
     overall: float | None
-    tool_use: float | None
-    reasoning: float | None
-    handoff: float | None
-    response_quality: float | None
     interactions_count: int
     issues: list[str]
     recommendations: list[str]
@@ -61,15 +57,11 @@ class AgentScores(Frozen):
     cost_usd: Total
 
 
-class InteractionResult(Frozen):
+class InteractionResult(Components):
     """One interaction. `handed_to` is the next agent in the same turn; `completeness` is that of the hand-off."""
 
     agent_id: str
     score: float | None
-    tool_use: float | None
-    reasoning: float | None
-    handoff: float | None
-    response_quality: float | None
     parts: list[str]
     drift: float | None
     tools: list[str]

@@ -1,11 +1,10 @@
 """Recommendations for low scores and frequent issues, each with its evidence."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from evaluation_assets.core.sections.sessions.analysis import Issue, Recommendation
 from evaluation_assets.core.sections.sessions.interactions import grouped
-from evaluation_assets.core.sections.sessions.session_scores import LOW, Conversation, is_frequent
+from evaluation_assets.core.sections.sessions.session_scores import LOW, Components, Conversation, is_frequent
 from evaluation_assets.core.sections.sessions.tool_chain import ToolChain
 
 _PARAMETERS = ("hallucinated_parameter", "missing_parameter", "invalid_parameter")
@@ -14,21 +13,8 @@ _WASTED = ("ignored_result", "same_call", "duplicate_work", "unchanged_retry")
 _REPEATED = ("same_call", "duplicate_work", "same_message", "ping_pong", "stall")
 
 
-class Averages(Protocol):
-    """The mean scores of an agent."""
-
-    @property
-    def tool_use(self) -> float | None: ...
-
-    @property
-    def reasoning(self) -> float | None: ...
-
-    @property
-    def handoff(self) -> float | None: ...
-
-
 def recommend(
-    agents: Mapping[str, Averages],
+    agents: Mapping[str, Components],
     chain: ToolChain,
     coordination: float | None,
     counts: Conversation,
@@ -62,7 +48,7 @@ def recommend(
     return recommendations
 
 
-def _for_agent(agent: str, own: Averages, chain: ToolChain, issues: Sequence[Issue]) -> list[Recommendation]:
+def _for_agent(agent: str, own: Components, chain: ToolChain, issues: Sequence[Issue]) -> list[Recommendation]:
     recommendations: list[Recommendation] = []
     for name, score, message, kinds in (
         ("tool use", own.tool_use, f"Consider improving tool selection logic for {agent}", _TOOLS),

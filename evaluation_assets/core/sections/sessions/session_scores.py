@@ -10,6 +10,7 @@ from math import fsum
 from typing import Literal
 
 from evaluation_assets.core.system.frozen import Frozen
+from evaluation_assets.core.text.nullable import mean_of
 
 DetectionType = Literal["rdm", "ccm", "hallucination", "llm_judge", "none"]
 
@@ -52,6 +53,15 @@ class Detection:
     is_bad: bool | None
     type: DetectionType
     confidence: float | None
+
+
+class Components(Frozen):
+    """What an agent, or one of its interactions, is scored by; `None` where there was nothing to score."""
+
+    tool_use: float | None
+    reasoning: float | None
+    handoff: float | None
+    response_quality: float | None
 
 
 class Conversation(Frozen):
@@ -99,14 +109,14 @@ def session_score(
     )
 
 
-def agent_score(
-    *, tool_use: float | None, reasoning: float | None, handoff: float | None, response_quality: float | None
-) -> Weighted:
+def agent_score(scored: Components) -> Weighted:
     """0.35 tool use + 0.25 reasoning + 0.20 hand-off + 0.20 response quality; for an agent and for an interaction."""
-    return weighted(
-        {"tool_use": tool_use, "reasoning": reasoning, "handoff": handoff, "response_quality": response_quality},
-        AGENT_WEIGHTS,
-    )
+    return weighted(dict(scored), AGENT_WEIGHTS)
+
+
+def means_of(scored: Sequence[Components]) -> Components:
+    """The mean of each component over those that have it."""
+    return Components(**{name: mean_of([dict(each)[name] for each in scored]) for name in Components.model_fields})
 
 
 def detection(

@@ -170,16 +170,20 @@ class RecordWatch:
 
 @dataclass(frozen=True, slots=True)
 class DropFile:
-    """One file of a drop. `source` is its name in rejections."""
+    """One file of a drop. `source` is its name in rejections.
+
+    `page` is the path of its records, such as `data.item`, if the file is a page that wraps them.
+    """
 
     path: UPath
     source: str
+    page: str = field(default="", kw_only=True)
     watch: RecordWatch = field(default_factory=RecordWatch, compare=False, repr=False)
 
     @property
     def unwatched(self) -> "DropFile":
         """The file for a pass that only looks: its records are counted when they are read."""
-        return DropFile(self.path, self.source)
+        return DropFile(self.path, self.source, page=self.page)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evaluation_assets.core.traces.formats.endings import ending_of, is_limit, is_refusal, verdict_in
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import at, listed
@@ -19,8 +20,12 @@ _FINAL_ANSWER = ("final_answer", "answer_text", "final_output", "prediction", "f
 _OUTCOME = (
     "success", "resolved", "is_correct", "correct", "passed", "utility", "pass", "solved", "is_success", "task_success",
     "isSuccess", "isCorrect",
+    "is_solved", "is_resolved",
 )  # fmt: skip
-_GRADES = ("grade", "grading", "evaluation", "evaluation_result", "eval", "eval_result", "verdict", "outcome")
+_GRADES = (
+    "grade", "grading", "evaluation", "evaluation_result", "eval", "eval_result", "verdict", "outcome", "result",
+    "test_result",
+)  # fmt: skip
 """Objects that have the outcome, where the record itself has none."""
 _AGENT, _VERSION, _MODEL = ("agent", "agent_name"), "agent_version", ("llm_model", "model", "model_name")
 _SOURCE = (
@@ -38,19 +43,6 @@ _FILLED = (
     "started_at", "failure",
 )  # fmt: skip
 """Values that a context without them takes from another one."""
-
-_LIMITS = frozenset(
-    "length max_tokens max_output_tokens max_steps max_step max_turns max_iterations max_errors step_limit turn_limit "
-    "iteration_limit time_limit timeout context_length_exceeded context_window_exceeded "
-    "model_context_window_exceeded too_many_errors max_steps_error".split()
-)
-"""Stop reasons that mean a run was cut off by a limit."""
-
-_REFUSALS = frozenset(
-    "refusal content_filter content_filtered content-filter guardrail_intervened safety recitation blocklist "
-    "prohibited_content spii".split()
-)
-"""Stop reasons that mean the model or its provider refused to answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +81,8 @@ def context_of(fields: Fields) -> Context:
     success = fields.outcome(*_OUTCOME, also=success_of(_reward(labels)))
     if success is None:
         graded = (fields.object(name) for name in _GRADES if fields.is_object(name))
-        success = next((found for grade in graded if (found := grade.outcome(*_OUTCOME)) is not None), None)
+        verdicts = (grade.outcome(*_OUTCOME, also=verdict_in(grade)) for grade in graded)
+        success = next((found for found in verdicts if found is not None), None)
     query, source = fields.recorded_id("query_index"), fields.name("data_source")
     task_id = fields.recorded_id(*_TASK_ID) or (
         type(query)(":".join(part for part in (source, query) if part)) if query else None
@@ -101,6 +94,7 @@ def context_of(fields: Fields) -> Context:
     stopped = [extra.get(key) for key in ("stop_reason", "termination_reason")]
     fields.set_aside("terminated")
     cut_off = fields.flag("truncated") is True
+    ending = ending_of(fields, success)
     return Context(
         id=fields.name("id", "uuid", "custom_id"),
         task=fields.text(*_TASK),
@@ -111,13 +105,14 @@ def context_of(fields: Fields) -> Context:
         model=fields.text("model", "model_name") or _setting(extra, *_MODEL),
         final_answer=fields.text(*_FINAL_ANSWER),
         reference_answer=reference(fields.value(*_REFERENCE)),
-        success=success,
+        success=ending.success,
         started_at=moment(fields, "timestamp", "created_at", "started_at", "start_time", "created"),
         duration_s=duration,
-        cut_off=cut_off or any(map(is_limit, stopped)),
+        cut_off=cut_off or ending.cut_off or any(map(is_limit, stopped)),
         refused=any(map(is_refusal, stopped)),
+        failure=ending.failure,
         labels=labels,
-        extra=extra,
+        extra=extra | ending.said,
     )
 
 
@@ -138,16 +133,6 @@ def merged(context: Context, *others: Context) -> Context:
 def success_of(reward: Any) -> bool | None:
     """Map a reward of 1 to success and 0 to failure; `None` for other scales."""
     return bool(reward) if isinstance(reward, int | float) and reward in (0, 1) else None
-
-
-def is_limit(reason: Any) -> bool:
-    """Whether this stop reason means that the run was cut off."""
-    return isinstance(reason, str) and reason.strip().lower() in _LIMITS
-
-
-def is_refusal(reason: Any) -> bool:
-    """Whether this stop reason means that the model refused to answer."""
-    return isinstance(reason, str) and reason.strip().lower() in _REFUSALS
 
 
 def ended_by(reason: str | None) -> Context:

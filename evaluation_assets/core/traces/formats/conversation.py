@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import dropwhile
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
@@ -24,10 +25,18 @@ from evaluation_assets.core.traces.formats.transcript import (
     written,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
-from evaluation_assets.core.traces.formats.untyped import objects_in
+from evaluation_assets.core.traces.formats.untyped import at, objects_in
 from evaluation_assets.core.traces.formats.usage import confirm
-from evaluation_assets.core.traces.trajectories.identity import task_id_of
+from evaluation_assets.core.traces.trajectories.identity import recorded_id, task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
+
+_RUNS = (
+    "conversation_id", "conversationId", "thread_id", "threadId", "session_id", "sessionId", "chat_id", "chatId",
+    "run_id", "runId", "trajectory_id", "trajectoryId", "episode_id", "episodeId", "rollout_id", "trace_id", "traceId",
+    "conversation", "session", "run", "episode",
+)  # fmt: skip
+_TASKS, _TRIALS = ("task_id", "taskId", "sample_id", "example_id"), ("trial", "trial_id", "attempt", "epoch")
+"""Fields of messages, or steps, that name what they are a part of, and of several trials which."""
 
 _END = re.compile(r"\s*###[A-Z][A-Z-]*###\s*")
 """A message in which a simulated user says nothing and ends the conversation: `###STOP###`, `###TRANSFER###`."""
@@ -80,13 +89,14 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
         events = events[:-1]
     said = [event for event in events if isinstance(event, Said)]
     context = merged(context, ended_by(said[-1].stop_reason)) if said else context
-    if not any(event.thought or event.message or event.calls for event in said):
+    spoken = [event for event in said if event.thought or event.message or event.calls]
+    if not spoken:
         raise UnusableRecord("no_trajectory_text", "the conversation has no agent message or tool call")
     text, turns = written(events)
     asked = next((event.text for event in events if isinstance(event, Asked) and event.text.strip()), "")
     task = context.task or asked
     ended = not context.cut_off and context.failure is None
-    submitted = final_submission(text, turns) if ended and said[-1].calls else None
+    submitted = final_submission(text, turns) if ended and spoken[-1].calls else None
     final_answer = context.final_answer or submitted or (final_message(turns) if ended else None)
     task_id = task_id_of(context.task_id, task, text)
     return Trajectory(
@@ -144,6 +154,19 @@ def grouped(
         yield from named.values()
 
 
+def run_of(message: Any) -> str | None:
+    """The run that a message on a line of its own names; `None` if it names none.
+
+    Of names of several kinds the one that says most is taken; a task may have several trials.
+    """
+    name = next((str(one) for key in _RUNS if (one := recorded_id(at(message, key)))), None)
+    if name is not None:
+        return name
+    task = next((one for key in _TASKS if (one := recorded_id(at(message, key)))), None)
+    trials = (recorded_id(at(message, key)) for key in _TRIALS)
+    return None if task is None else " ".join([str(task), *map(str, filter(None, trials))])
+
+
 def each_conversation(
     files: Sequence[DropFile],
     belongs: Callable[[Any, Any], bool],
@@ -172,10 +195,15 @@ def goes_on(earlier: Sequence[Any], later: Sequence[Any]) -> bool:
     )
 
 
-def confirmed(unmapped: UnmappedFields, conversation: Conversation) -> Conversation:
-    """A conversation, after a comparison of its usage with that of its messages, and of its results with its calls."""
+def confirmed(unmapped: UnmappedFields, conversation: Conversation, *, each_counted: bool = False) -> Conversation:
+    """A conversation, after a comparison of its usage with that of its messages, and of its results with its calls.
+
+    `each_counted` says that a source which states tokens states them with each answer.
+    """
     said = (event.usage for event in conversation.events if isinstance(event, Said))
     confirm(unmapped.stated, conversation.usage, total(said))
+    if each_counted and conversation.usage is None:
+        _confirm_answers(unmapped.stated, conversation.events)
     unmapped.note("unknown_part", "result of no call", results_of_no_call(conversation.events))
     return conversation
 
@@ -233,13 +261,27 @@ def not_a_record(data: Any, wanted: str) -> UnusableRecord:
 
 def joined(group: Sequence[Record]) -> Record:
     """Merge the records of a conversation into one, located at the first."""
-    return Record(
-        group[0].source,
-        group[0].line,
-        [record.data for record in group],
-        b"\n".join(record.raw.strip() for record in group),
-        _start_of(group[0]),
-    )
+    raw = b"\n".join(record.raw.strip() for record in group)
+    return replace(group[0], data=[record.data for record in group], raw=raw, start=_start_of(group[0]))
+
+
+def _confirm_answers(stated: Comparisons, events: Sequence[Event]) -> None:
+    """Compare the answers with those whose tokens are known, if any are. A greeting before the first question is none.
+
+    What an agent says at once is one answer.
+    """
+    answers: list[bool] = []
+    speaker: str | None = None
+    for event in dropwhile(lambda event: not isinstance(event, Asked), events):
+        if not isinstance(event, Said):
+            speaker = None
+        elif event.agent_id == speaker:
+            answers[-1] = answers[-1] or event.usage is not None
+        else:
+            answers.append(event.usage is not None)
+            speaker = event.agent_id
+    if any(answers):
+        stated.compare("request", len(answers), sum(answers))
 
 
 def _start_of(record: Record) -> int | None:

@@ -91,7 +91,7 @@ class MixedRecords:
         return isinstance(record, Record) and self._sets_aside(record, with_calls=False)
 
     def _sets_aside(self, record: Record, *, with_calls: bool) -> bool:
-        if record.within or not _is_conversation(record.data):
+        if not _is_conversation(record.data):
             return False
         sample = Sample((record.data,))
         if self._chosen.detect(sample) or (with_calls and not may_hold_calls(record.raw)):

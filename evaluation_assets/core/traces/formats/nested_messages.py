@@ -1,4 +1,4 @@
-"""Messages of a supported format in records of an own form: under another name, deeper inside, or in a list of runs.
+"""Runs or messages of a supported format in records of an own form: under another name, deeper, or in a list of runs.
 
     {"config": {"model": "model-a"}, "results": [{"task_id": "order-7", "passed": true, "chat_log": [...]}]}
 
@@ -37,11 +37,14 @@ from evaluation_assets.core.traces.formats.messages.own_counts import confirm_ru
 from evaluation_assets.core.traces.formats.messages.typed_events import are_events
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, Aside
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, without_none
+from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "nested_messages"
+
+OF_DOCUMENTS = frozenset(("inspect_ai", "tau2_bench"))
+"""Formats whose readers look for runs at paths of a document, so that it cannot stand inside another."""
 
 _DEEPEST = 5
 _FIELDS = {"openai_responses": "items"}
@@ -96,7 +99,8 @@ class NestedMessages:
     def __init__(self, formats: Mapping[str, Format], steps: Envelope) -> None:
         self._conversations = {name: known for name, known in formats.items() if name in CONVERSATIONS}
         self._steps = steps
-        self._formats = {**self._conversations, steps.name: steps.format()}
+        self._runs = {name: known for name, known in formats.items() if name not in CONVERSATIONS}
+        self._formats = {**self._runs, **self._conversations, steps.name: steps.format()}
 
     def format(self) -> Format:
         """This format."""
@@ -132,7 +136,8 @@ class NestedMessages:
             for kind, aside in asides.items():
                 file = DropFile(UPath(aside.path), aside.places[0][0].file, RecordWatch(images=unmapped.images))
                 for item in map(aside.placed, self._formats[kind].read([file], unmapped)):
-                    yield item if isinstance(item, Rejection) else dataclasses.replace(item, format=NAME)
+                    is_named = isinstance(item, Rejection) or kind in self._runs
+                    yield item if is_named else dataclasses.replace(item, format=NAME)
 
     def _holds(self, data: Any) -> bool:
         """Whether a record has runs in it, and is none itself."""
@@ -146,7 +151,10 @@ class NestedMessages:
         if depth == 0:
             return _Found()
         if isinstance(value, dict):
-            return self._of_object(value, name, depth)
+            kind = self._kind_of_record(value)
+            if kind is None:
+                return self._of_object(value, name, depth)
+            return _Found() if kind in OF_DOCUMENTS else _Found([(kind, value)])
         messages = list_in(value)
         if (kind := self._kind_of(messages)) is not None:
             return _Found([(kind, {_FIELDS.get(kind, "messages"): messages})])
@@ -161,7 +169,7 @@ class NestedMessages:
         found = {
             key: runs
             for key, value in data.items()
-            if not _NO_RUN.search(key) and (runs := self._inside(value, key, depth - 1))
+            if not _NO_RUN.search(key) and (runs := self._inside(decoded(value), key, depth - 1))
         }
         if not found and self._steps.holds(data):
             return _Found([(self._steps.name, data)])
@@ -179,6 +187,11 @@ class NestedMessages:
         tasks = [run for key, runs in found.items() for run in runs.beside({"task_id": key})]
         missing = sum(runs.missing for runs in found.values())
         return _Found(tasks, are_several=True, missing=missing)
+
+    def _kind_of_record(self, data: JsonObject) -> str | None:
+        """The format of which an object is a record by itself. A message is none, although it may be a line."""
+        sample, formats = Sample((data,)), self._runs if role_of(data) else {**self._runs, **self._conversations}
+        return next((name for name, known in formats.items() if known.detect(sample)), None)
 
     def _kind_of(self, messages: list[Any]) -> str | None:
         """The format of a list of messages with one of an agent among them."""

@@ -18,6 +18,7 @@ from evaluation_assets.core.traces.formats.base import (
 from evaluation_assets.core.traces.formats.envelopes.action_steps import ACTION_STEPS
 from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
 from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
+from evaluation_assets.core.traces.formats.envelopes.bedrock_agents import BEDROCK_AGENTS
 from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
@@ -28,9 +29,12 @@ from evaluation_assets.core.traces.formats.envelopes.elevenlabs import ELEVENLAB
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.envelopes.librechat import LIBRECHAT
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
+from evaluation_assets.core.traces.formats.envelopes.llm_logs import LLM_LOGS
+from evaluation_assets.core.traces.formats.envelopes.lm_studio import LM_STUDIO
 from evaluation_assets.core.traces.formats.envelopes.mistral import MISTRAL
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
 from evaluation_assets.core.traces.formats.envelopes.open_webui import OPEN_WEBUI
+from evaluation_assets.core.traces.formats.envelopes.openai_assistants import OPENAI_ASSISTANTS
 from evaluation_assets.core.traces.formats.envelopes.promptfoo import PROMPTFOO
 from evaluation_assets.core.traces.formats.envelopes.retell import RETELL
 from evaluation_assets.core.traces.formats.envelopes.toolbench import TOOLBENCH
@@ -39,11 +43,12 @@ from evaluation_assets.core.traces.formats.envelopes.trials import TRIALS
 from evaluation_assets.core.traces.formats.envelopes.vapi import VAPI
 from evaluation_assets.core.traces.formats.envelopes.vscode_chat import VSCODE_CHAT
 from evaluation_assets.core.traces.formats.envelopes.zed import ZED
+from evaluation_assets.core.traces.formats.files.pages import confirm_pages, pages
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
 from evaluation_assets.core.traces.formats.mixed_records import MixedRecords
-from evaluation_assets.core.traces.formats.nested_messages import NestedMessages
+from evaluation_assets.core.traces.formats.nested_messages import OF_DOCUMENTS, NestedMessages
 from evaluation_assets.core.traces.formats.readers import (
     ag_ui,
     agent_session,
@@ -107,6 +112,9 @@ from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.unrecognised import WHOLE, why_unrecognised
 from evaluation_assets.core.traces.trajectories.identity import TrialCounter
 from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_NOT_IN_PAGES = OF_DOCUMENTS | {"nested_messages", "action_steps", "react", "dialogue"}
+"""Formats of documents, and those of an own form, which may say something of their runs above them."""
 
 _LOOKED_AT = 20
 """Number of recognised files after which the format of a drop is decided."""
@@ -181,6 +189,7 @@ _SHIPPED: dict[str, Format] = {
             smolagents,
             AGENTBENCH,
             AGNO,
+            BEDROCK_AGENTS,
             CHATGPT,
             CLAUDE_AI,
             CONTINUE,
@@ -190,7 +199,10 @@ _SHIPPED: dict[str, Format] = {
             ELEVENLABS,
             N8N,
             LIBRECHAT,
+            LLM_LOGS,
+            LM_STUDIO,
             OPEN_WEBUI,
+            OPENAI_ASSISTANTS,
             PROMPTFOO,
             RETELL,
             VAPI,
@@ -209,9 +221,19 @@ _SPECIFIC = tuple(_SHIPPED.values())
 
 def _else(known: Format) -> Format:
     """A format of what no specific format recognises, also where it is named: such files are read as if by mistake."""
-    return replace(
-        known, detect=lambda sample: known.detect(sample) and not any(other.detect(sample) for other in _SPECIFIC)
-    )
+    return replace(known, detect=lambda sample: known.detect(sample) and not _is_specific(sample))
+
+
+def _is_specific(sample: Sample) -> bool:
+    """Whether another format recognises a file; a text with a conversation in it may look like a record."""
+    return dialogue.detect(sample) or any(known.detect(sample) or _page_in(sample, known) for known in _SPECIFIC)
+
+
+def _page_in(sample: Sample, known: Format) -> str | None:
+    """The path of the records of a page that a format recognises."""
+    if known.name in _NOT_IN_PAGES:
+        return None
+    return next((page for page, records in pages(sample) if known.detect(records)), None)
 
 
 _SHIPPED |= {
@@ -253,11 +275,21 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
     raise UnreadableDrop(why_unrecognised(strange))
 
 
+def _page_of(file: DropFile, chosen: Format) -> str:
+    """The path of the records of a file that the chosen format recognises only as a page of them."""
+    try:
+        sample = sample_of(file)
+    except UnreadableDrop:
+        return ""
+    return "" if chosen.detect(sample) else _page_in(sample, chosen) or ""
+
+
 def looks_like(chosen: Format, files: Sequence[DropFile]) -> bool:
     """Whether a file of a drop is recognised by a format; a format can be given by name."""
     for file in files:
         try:
-            if chosen.detect(sample_of(file)):
+            sample = sample_of(file)
+            if chosen.detect(sample) or _page_in(sample, chosen):
                 return True
         except UnreadableDrop:
             continue
@@ -284,6 +316,7 @@ def _recognised(
             damaged.append(problem)
             continue
         first = next((known for known in FORMATS.values() if known.detect(sample)), None)
+        first = first or next((known for known in FORMATS.values() if _page_in(sample, known)), None)
         if first is not None:
             yield first
         elif len(strange) < _LOOKED_AT:
@@ -317,10 +350,17 @@ def read_by(
     """
     with MixedRecords(chosen, {} if is_forced else FORMATS) as mixed:
         images = None if chosen.name == canonical.NAME else unmapped.images  # it has spans into its texts
-        watch = RecordWatch(on_record, mixed.takes, images)
+        last: dict[str, int] = {}
+
+        def note(record: Record) -> None:
+            last[record.source] = max(record.line, last.get(record.source, 0))
+            on_record(record)
+
+        watch = RecordWatch(note, mixed.takes, images)
         trials, told = TrialCounter(), 0
         said: list[Rejection] = []
-        watched = [replace(file, watch=watch) for file in files]
+        watched = [replace(file, watch=watch, page=_page_of(file, chosen)) for file in files]
+        paged = [file for file in watched if file.page]
         while True:
             counted = UnmappedFields()
             try:
@@ -342,6 +382,11 @@ def read_by(
         for item in mixed.read(counted, unmapped.images):
             yield item if isinstance(item, Rejection) else trials.numbered(item)
         counted.note("repeated_record", "records", len(watch.repeated))
+        if not told and not watch.broken:
+            yield from (Rejection(file.source, 1, "no_trajectory_text", "the file has no runs", "") for file in files)
+        for source, _, line in watch.repeated:
+            last[source] = max(line, last.get(source, 0))
+        confirm_pages(counted.stated, paged, sum(last.get(file.source, 0) for file in paged))
         unmapped.update(counted)
 
 

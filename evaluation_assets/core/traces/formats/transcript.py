@@ -221,7 +221,7 @@ def written(events: Iterable[Event]) -> tuple[str, tuple[Turn, ...]]:
         if isinstance(event, Asked):
             transcript.asked(event)
         elif isinstance(event, Said):
-            transcript.said(event, results[index])
+            transcript.said(event, results.get(index, ()))
         elif index in strangers:
             transcript.observed(event)
     return transcript.finished()
@@ -240,13 +240,13 @@ def _answered(events: Sequence[Event]) -> tuple[dict[int, list[Result | None]], 
     open_calls: dict[str, tuple[int, int]] = {}
     last: int | None = None
     for index, event in enumerate(events):
-        if isinstance(event, Said):
+        if isinstance(event, Said) and (event.thought or event.message or event.calls):
             last = index
             results[index] = [None] * len(event.calls)
             open_calls.update((call.id, (index, place)) for place, call in enumerate(event.calls) if call.id)
         elif isinstance(event, Asked):
             last = None
-        else:
+        elif isinstance(event, Result):
             said = None if last is None else events[last]
             place = _place(event, said.calls, results[last]) if last is not None and isinstance(said, Said) else None
             if last is not None and place is not None:

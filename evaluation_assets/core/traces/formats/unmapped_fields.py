@@ -44,7 +44,10 @@ _SHORT = 2000
 """Maximum size in bytes of JSON of a source field that is kept as metadata, such as an id or a few settings."""
 
 
-_OUTCOMES = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
+_OUTCOMES = {
+    "true": True, "yes": True, "1": True, "1.0": True, "pass": True, "passed": True, "false": False, "no": False,
+    "0": False, "0.0": False, "fail": False, "failed": False,
+}  # fmt: skip
 
 
 class UnmappedFields:

@@ -14,13 +14,13 @@ from evaluation_assets.core.traces.trajectories.model import Usage
 _FOR_5_MINUTES, _FOR_AN_HOUR = "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"
 """Anthropic's names of tokens written to its cache, by the time that they are kept for."""
 
-_INPUT = ("prompt_tokens", "input_tokens", "promptTokens", "inputTokens", "input_token_count", "inputTokenCount")
-_OUTPUT = (
+INPUT = ("prompt_tokens", "input_tokens", "promptTokens", "inputTokens", "input_token_count", "inputTokenCount")
+OUTPUT = (
     "completion_tokens", "output_tokens", "completionTokens", "outputTokens", "output_token_count", "outputTokenCount",
 )  # fmt: skip
 """The last two are those of Microsoft's frameworks for agents."""
-_COUNTS = (_INPUT, _OUTPUT)
 
+_SHORT_INPUT, _SHORT_OUTPUT = ("input", "prompt", "in"), ("output", "completion", "out")
 COSTS = ("cost", "total_cost", "cost_usd", "total_cost_usd", "totalCostUsd", "costUsd")
 
 ESTIMATED = "is_estimate"
@@ -40,8 +40,8 @@ def usage_of(fields: Fields) -> Usage | None:
         return None
     if fields.flag(ESTIMATED):
         fields.note_estimate()
-    given = _tokens(fields, *_INPUT)
-    written = _tokens(fields, *_OUTPUT)
+    given = _tokens(fields, *INPUT, *_SHORT_INPUT)
+    written = _tokens(fields, *OUTPUT, *_SHORT_OUTPUT)
     details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")
     cached = _tokens(details, "cached_tokens", "cache_read", "cacheReadTokens")
     if cached is None:
@@ -77,7 +77,7 @@ def usage_of(fields: Fields) -> Usage | None:
     lifetimes.set_aside(_FOR_5_MINUTES)
     details.set_aside("audio_tokens", "text_tokens", "image_tokens", "noCacheTokens")
     fields.set_aside("service_tier", "inference_geo", "prompt_cache_miss_tokens")
-    stated = _tokens(fields, "total_tokens", "totalTokens", "total_token_count", "totalTokenCount")
+    stated = _tokens(fields, "total_tokens", "totalTokens", "total_token_count", "totalTokenCount", "total")
     of_bedrock = "cacheReadInputTokens" in fields or "cacheWriteInputTokens" in fields
     counts = settled(
         fields.stated,
@@ -87,12 +87,6 @@ def usage_of(fields: Fields) -> Usage | None:
     )
     own = usage(*counts, fields.number(*COSTS), cached, within, for_an_hour)
     return total([own, *_compactions(fields)]) if fields.is_list("iterations") else own
-
-
-def usage_of_run(fields: Fields) -> Usage | None:
-    """The tokens and cost of a run that stand in its record, and not in an object of their own."""
-    given, written = (tuple(f"{prefix}{name}" for prefix in ("total_", "") for name in names[:2]) for names in _COUNTS)
-    return usage(fields.whole(*given), fields.whole(*written), fields.amount(*COSTS))
 
 
 def _compactions(fields: Fields) -> list[Usage | None]:

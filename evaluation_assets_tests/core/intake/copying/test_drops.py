@@ -89,6 +89,13 @@ def test_a_name_that_is_none_of_a_drop_is_said(tmp_path: Path) -> None:
             inspect([tmp_path / name])
 
 
+@pytest.mark.parametrize("name", ["runs.zip", "runs.tar.gz"])
+def test_an_archive_is_to_be_unpacked(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(record())
+    with pytest.raises(InvalidDrop, match=f"^{name} is an archive; unpack it, and evaluate the folder$"):
+        inspect([tmp_path / name])
+
+
 @pytest.mark.parametrize("note", [b"", b"broken", b"[]", b"\xff"])
 def test_a_damaged_note_of_where_a_drop_came_from_says_nothing(tmp_path: Path, home: Installation, note: bytes) -> None:
     file = tmp_path / "runs.jsonl"

@@ -48,6 +48,7 @@ def hostile(report: DropReport) -> DropReport:
         is_quotation=True,
         detector="answers",
         is_shown=True,
+        tool=HOSTILE,
     )
     kind = FindingKind(
         kind=HOSTILE,

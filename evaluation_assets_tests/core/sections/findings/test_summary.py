@@ -86,6 +86,13 @@ def test_examples_are_the_gravest_first_those_of_failed_runs_one_of_each_run() -
     assert not hidden.is_shown
 
 
+def test_an_example_names_its_tool_unless_the_evidence_does() -> None:
+    rows = [row("a", "ignored_result", "LOW", evidence='{"city": "Lyon"}'), row("b", "ignored_result", "LOW")]
+    rows += [row("c", "ignored_result", "LOW", evidence="weather gave nothing")]
+    found = summary(*(each | {"tool": None if each["trajectory_id"] == "b" else "weather"} for each in rows))
+    assert {each.trajectory_id: each.tool for each in found.kinds[0].examples} == {"a": "weather", "b": None, "c": None}
+
+
 def test_runs_to_look_at_have_the_most_grave_kinds() -> None:
     rows = [row("a", "loop", "MEDIUM"), row("b", "cut_off", "HIGH"), row("b", "loop", "MEDIUM", 7)]
     rows += [row("c", "repeated_call", "LOW"), row("d", "loop", "MEDIUM", 2)]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from evaluation_assets.core.sections.sessions.session_scores import (
     AGENT_WEIGHTS,
     SESSION_WEIGHTS,
+    Components,
     Detection,
     agent_score,
     capped,
@@ -43,9 +44,9 @@ def test_one_part_is_the_score_and_none_is_no_score() -> None:
 
 
 def test_the_agent_formula_with_all_parts_and_without_handoff_and_reasoning() -> None:
-    whole = agent_score(tool_use=0.95, reasoning=0.90, handoff=0.88, response_quality=0.9)
+    whole = agent_score(Components(tool_use=0.95, reasoning=0.90, handoff=0.88, response_quality=0.9))
     assert whole.value == pytest.approx(0.35 * 0.95 + 0.25 * 0.90 + 0.20 * 0.88 + 0.20 * 0.9)
-    last = agent_score(tool_use=0.92, reasoning=None, handoff=None, response_quality=0.8)
+    last = agent_score(Components(tool_use=0.92, reasoning=None, handoff=None, response_quality=0.8))
     assert last.value == pytest.approx((0.35 * 0.92 + 0.20 * 0.8) / 0.55)
     assert last.parts == ("tool_use", "response_quality")
 

@@ -26,6 +26,16 @@ def loaded(name: str) -> dict[str, Any]:
     return {path.name: orjson.loads(path.read_bytes()) for path in sorted((FIXTURES / name).glob("*.json"))}
 
 
+def records_of(path: Path) -> list[Any]:
+    """The records of a file: its lines, the items of its list, or the document itself."""
+    content = path.read_bytes()
+    try:
+        whole = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return [orjson.loads(line) for line in content.splitlines() if line.strip()]
+    return whole if isinstance(whole, list) else [whole]
+
+
 def files_of(*paths: Path) -> list[DropFile]:
     """Files, and all files in folders, as the files of one drop."""
     return [

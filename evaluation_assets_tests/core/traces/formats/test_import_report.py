@@ -320,3 +320,19 @@ def test_differences_in_several_places_are_summed(tmp_path: Path) -> None:
 
 def answer_with(usage: dict[str, int]) -> dict[str, Any]:
     return {"choices": [{"message": {"role": "assistant", "content": "Hi"}}], "usage": usage}
+
+
+@pytest.mark.parametrize("name", ["few_shot", "few_shot_examples", "fewshot", "demonstrations", "examples"])
+def test_examples_beside_a_chat_are_no_calls_that_were_missed(tmp_path: Path, name: str) -> None:
+    example = [
+        {"role": "user", "content": "Is order 1 paid?"},
+        {"role": "assistant", "tool_calls": [{"id": "e", "function": {"name": "look_up", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "e", "content": "paid"},
+    ]
+    chat = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]
+    for shown in (example, [{"messages": example}]):
+        path = tmp_path / "chat.json"
+        path.write_bytes(orjson.dumps({"messages": chat, name: shown}))
+        files, report = files_of(path), ImportReport()
+        list(report.read(format_of(files), files))
+        assert report.summary.trust == "complete"

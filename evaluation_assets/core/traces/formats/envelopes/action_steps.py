@@ -13,8 +13,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
+from evaluation_assets.core.traces.formats.base import UnusableRecord
+from evaluation_assets.core.traces.formats.endings import is_verdict
+from evaluation_assets.core.traces.formats.envelopes.envelope import PARTS, Chat, Envelope, plain_message, without
+from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
 from evaluation_assets.core.traces.formats.messages.typed_events import EXITS, are_events, messages_of, others_in
+from evaluation_assets.core.traces.formats.run_usage import states_usage
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -77,6 +81,9 @@ _FAILED = ("error", "failed", "failure", "timeout")
 _OUTCOMES = (
     *_ERRORS, *EXITS, "success", "status", "is_error", "isError", "tool_call_id", "id", "usage", *_ATTEMPTS,
 )  # fmt: skip
+_LOGGED = ("level", "levelname", "log_level", "loglevel", "severity")
+_LEVELS = frozenset("trace debug info notice warn warning error critical fatal".split())
+"""What a line of a program's log has: a trace in it is one of functions."""
 _NUMBERS = ("step", "step_number", "step_id", "step_index", "index")
 _OFFERED = ("parameters", "input_schema", "inputSchema")
 _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
@@ -91,10 +98,11 @@ def _list_of(data: JsonObject) -> str | None:
     spoken = (name for name in _EVENTS if are_events(items := list_in(data.get(name))) or _are_exchanges(items))
     if (name := next(spoken, None)) is not None:
         return name
+    is_logged = any(str(data.get(key)).lower() in _LEVELS for key in _LOGGED)
     asked = _asked_in(data)
     results = {
         name: sum(any(map(_has_result, _acts(step))) for step in list_in(data.get(name)))
-        for name in _LISTS
+        for name in (_LISTS[:-1] if is_logged else _LISTS)
         if _are_steps(data.get(name), asked, are_calls="tool" in name)
     }
     name = max(results, key=lambda name: results[name], default=None)
@@ -206,8 +214,13 @@ def _has_result(act: JsonObject) -> bool:
 
 
 def _conversations(data: JsonObject) -> Iterator[Chat]:
+    if PARTS in data:
+        data = run_with_steps(data[PARTS])
+        if not _holds(data):
+            raise UnusableRecord("no_trajectory_text", "the rows of the run are not all steps of an agent")
     name = _list_of(data)
-    asked, answered = _asked_in(data), next((key for key in _ANSWERS if first_text(data, key)), None)
+    answers = {key: text for key in _ANSWERS if (text := first_text(data, key)) and not is_verdict(text)}
+    asked, answered = _asked_in(data), next(iter(answers), None)
     agent = first_text(data, *_AGENTS)
     steps = list(objects_in(data[name or ""]))
     has_events = are_events(steps)
@@ -236,6 +249,8 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         "step": (len(numbers) + missing, len(numbers)),
         "result": (results + (0 if is_spoken else shown), results),
     }
+    if not is_spoken and (counted := sum(map(states_usage, steps))):
+        stated["request"] = (len(steps), counted)
     yield Chat({**record, "final_answer": answer, "messages": messages}, stated=stated)
 
 
@@ -277,7 +292,9 @@ ACTION_STEPS = Envelope(
     name="action_steps",
     description="runs as lists of actions with their arguments and results, such as steps or tools_called",
     detection="a list (steps, trajectory, tools_called, events, ...) of objects that each name an action or tool, or "
-    "their kind (user, tool_call, tool_result, ...)",
+    "their kind (user, tool_call, tool_result, ...); or steps with the ID of their run",
+    by_turn=True,
     holds=_holds,
+    part_of=lambda row: None if _holds(row) else run_of_row(row),
     conversations=_conversations,
 )

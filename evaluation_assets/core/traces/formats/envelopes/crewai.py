@@ -1,4 +1,5 @@
 """Outputs of CrewAI (`CrewOutput.model_dump()`): the tasks of a crew, each with the messages of the agent that did it.
+Logs of a crew (`output_log_file`) have the tasks only.
 
 An agent that has no native calls writes them, and what a tool returned is appended to its message. After each result
 the agent is told how to go on, in messages that no user wrote.
@@ -7,7 +8,7 @@ the agent is told how to go on, in messages that no user wrote.
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, without
+from evaluation_assets.core.traces.formats.envelopes.envelope import PARTS, Chat, Envelope, without
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -20,7 +21,32 @@ def _holds(data: Any) -> bool:
     return _TOKENS in object_in(data) and any("agent" in task for task in objects_in(at(data, _TASKS)))
 
 
+def _logged(data: Any) -> str | None:
+    """The run of an entry of a log, which has one."""
+    is_entry = isinstance(data, dict) and {"timestamp", "task_name", "task", "agent", "status"} <= data.keys()
+    return "" if is_entry else None
+
+
+def _of_log(entries: list[JsonObject]) -> Iterator[Chat]:
+    """The tasks of a log: what was asked for, and what came out of it."""
+    done = [entry for entry in entries if entry.get("status") != "started"]
+    failed = [entry for entry in done if entry.get("status") != "completed"]
+    tasks = [{"agent": entry["agent"], "description": entry["task"], "raw": entry.get("output")} for entry in done]
+    record = {
+        "task": first_text(entries[0], "task"),
+        "started_at": first_text(entries[0], "timestamp"),
+        "final_answer": first_text(done[-1], "output") if done else None,
+        "messages": [message for task in tasks for message in _messages(task)],
+    }
+    begun = sum(entry.get("status") == "started" for entry in entries)
+    failure = first_text(failed[0], "output", "status") if failed else None
+    yield Chat(record, failure, stated={"task": (max(begun, len(done)), len(done))})
+
+
 def _conversations(data: JsonObject) -> Iterator[Chat]:
+    if PARTS in data:
+        yield from _of_log(data[PARTS])
+        return
     tasks = list(objects_in(data[_TASKS]))
     tokens = object_in(data[_TOKENS])
     messages = [message for task in tasks for message in _messages(task)]
@@ -76,5 +102,6 @@ CREWAI = Envelope(
     description="outputs of CrewAI crews, with the messages of their tasks",
     detection="tasks_output with agents, and token_usage",
     holds=_holds,
+    part_of=_logged,
     conversations=_conversations,
 )

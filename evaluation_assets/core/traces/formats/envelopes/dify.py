@@ -85,6 +85,7 @@ DIFY = Envelope(
     name="dify",
     description="messages of Dify's API, with the thoughts and tools of agents",
     detection="a query, an answer and a conversation_id, with agent_thoughts or retriever_resources, also in data",
+    by_turn=True,
     holds=_holds,
     conversations=_conversations,
 )

@@ -10,15 +10,19 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.context import Context
+from evaluation_assets.core.traces.formats.conversation import joined
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.readers.openai_messages import trajectory_of
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import without_none
+from evaluation_assets.core.traces.formats.untyped import object_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import recorded_id, within
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+
+PARTS = "\0parts"
+"""The field of a record that was made of the parts of a run, which no source has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,9 @@ class Chat:
 class Envelope:
     """What tells the records of a program, and the chat conversations in one.
 
-    With `local_ids`, IDs of tasks are only unique within a file.
+    With `local_ids`, IDs of tasks are only unique within a file; with `by_turn`, one message of a turn has its tokens.
+    `part_of` names the run that a record is a part of, such as a step on a line of its own; the parts of a run are one
+    record, which has them in a list. An empty name is that of the part before.
     """
 
     name: str
@@ -51,13 +57,15 @@ class Envelope:
     holds: Callable[[Any], bool]
     conversations: Callable[[JsonObject], Iterable[Chat]]
     local_ids: bool = False
+    by_turn: bool = False
+    part_of: Callable[[Any], str | None] = lambda _: None
 
     def format(self) -> Format:
         """The format of this envelope."""
         return Format(self.name, self.description, self.detection, self._detect, self._read)
 
     def _detect(self, sample: Sample) -> bool:
-        return any(self.holds(record) for record in sample.records)
+        return any(self.holds(record) or self.part_of(record) is not None for record in sample.records)
 
     def _read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         own = list(own_files(files, self._detect, self.name))
@@ -67,11 +75,26 @@ class Envelope:
                 yield file
                 continue
             group = None if is_alone or not self.local_ids else _named(file.source)
-            for record in read_records(file):
+            for record in self._joined(read_records(file)):
                 yield from [record] if isinstance(record, Rejection) else self._opened(record, unmapped, group)
 
+    def _joined(self, records: Iterable[Record | Rejection]) -> Iterator[Record | Rejection]:
+        """The records, with those that are parts of one run as one, after the others."""
+        runs: dict[str, list[Record]] = {}
+        before = ""
+        for record in records:
+            name = self.part_of(record.data) if isinstance(record, Record) else None
+            if name is None or isinstance(record, Rejection):
+                yield record
+            else:
+                before = name or before
+                runs.setdefault(before, []).append(record)
+        for parts in runs.values():
+            whole = joined(parts)
+            yield replace(whole, data={PARTS: whole.data})
+
     def _opened(self, record: Record, unmapped: UnmappedFields, group: str | None) -> Iterator[Trajectory | Rejection]:
-        if not self.holds(record.data):
+        if not self.holds(record.data) and PARTS not in object_in(record.data):
             yield record.rejected(UnusableRecord("not_this_format", f"the record is not in format {self.name}"))
             return
         try:
@@ -96,7 +119,7 @@ class Envelope:
             unmapped.stated.compare(what, stated, read)
         for what, times in chat.rewound.items():
             unmapped.note("rewound", what, times)
-        return replace(trajectory_of(unmapped, [data], known), format=self.name)
+        return replace(trajectory_of(unmapped, [data], known, by_turn=self.by_turn), format=self.name)
 
 
 def _named(source: str) -> str:

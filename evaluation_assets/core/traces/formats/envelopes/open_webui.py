@@ -142,6 +142,7 @@ OPEN_WEBUI = Envelope(
     name="open_webui",
     description="chats exported from Open WebUI, the branch that is shown",
     detection="a chat with a history of messages that have childrenIds",
+    by_turn=True,
     holds=_holds,
     conversations=_conversations,
 )

@@ -34,10 +34,9 @@ def reread_document(path: UPath, source: str, given: int) -> Iterator[Record | R
     yield from islice(_reread_all(source, items), given, None)
 
 
-def reread_items(path: UPath, source: str, prefix: str) -> Iterator[Record | Rejection]:
-    """The items of the list at one path of a lenient document."""
-    values = (_at(whole, prefix) for whole in _all(path, source))
-    return _reread_all(source, [item for items in values if isinstance(items, list) for item in items])
+def reread_items(path: UPath, source: str, place: str) -> Iterator[Record | Rejection]:
+    """The values at one path of a lenient document, such as `data.item`."""
+    return _reread_all(source, [value for _, value in reread_parts(path, source, [place])])
 
 
 def reread_value(path: UPath, source: str, prefix: str) -> Any:

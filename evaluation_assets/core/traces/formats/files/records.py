@@ -50,6 +50,8 @@ def read_records(file: DropFile) -> Iterator[Record | Rejection]:
     Raises:
         UnreadableDrop: the file as a whole is damaged: cut compression, broken parquet.
     """
+    if file.page:
+        return file.watch.over(_at(file.path, file.source, file.page))
     return file.watch.over(_records(file.path, file.source))
 
 
@@ -91,26 +93,33 @@ def read_items(file: DropFile, *prefixes: str) -> Iterator[Record | Rejection]:
 
 def _items_of(path: UPath, source: str, prefixes: Sequence[str]) -> Iterator[Record | Rejection]:
     for prefix in prefixes:
-        number = 0
-        try:
-            with opened(path) as stream:
-                for record in _items(stream, source, f"{prefix}.item"):
-                    number = record.line
-                    yield _within(record, prefix)
-        except (ijson.JSONError, UnicodeDecodeError):
-            for record in islice(reread_items(path, source, prefix), number, None):
-                yield _within(record, prefix)
-            return
-        except (EOFError, OSError, pa.ArrowException) as problem:
-            raise damaged(source, problem) from problem
-        if number:
+        is_there = False
+        for record in _at(path, source, f"{prefix}.item"):
+            is_there = True
+            yield record
+        if is_there:
             return
 
 
-def is_document(path: UPath) -> bool:
-    """Whether a file is a single JSON value, not JSON Lines."""
-    with opened(path) as stream:
-        return _is_document(stream, path)
+def _at(path: UPath, source: str, place: str) -> Iterator[Record | Rejection]:
+    """The values at a path of a document, such as `data.simulations.item`, as records of the list that has them."""
+    number, within = 0, place.partition(".item")[0]
+    try:
+        with opened(path) as stream:
+            for record in _items(stream, source, place):
+                number = record.line
+                yield _within(record, within)
+    except (ijson.JSONError, UnicodeDecodeError):
+        for record in islice(reread_items(path, source, place), number, None):
+            yield _within(record, within)
+    except (EOFError, OSError, pa.ArrowException) as problem:
+        raise damaged(source, problem) from problem
+
+
+def is_document(file: DropFile) -> bool:
+    """Whether a file is a single JSON value, and neither JSON Lines nor a page of records."""
+    with opened(file.path) as stream:
+        return not file.page and _is_document(stream, file.path)
 
 
 def read_parts(path: UPath, source: str, *prefixes: str) -> Iterator[tuple[str, Any]]:

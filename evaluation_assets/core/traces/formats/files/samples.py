@@ -21,6 +21,7 @@ from evaluation_assets.core.traces.formats.files.json_values import (
     starts_with_value,
 )
 from evaluation_assets.core.traces.formats.files.opening import damaged, opened, read_text
+from evaluation_assets.core.traces.formats.files.pages import pages
 from evaluation_assets.core.traces.formats.files.records import parquet_rows
 
 _BEGINNING = 1 << 20
@@ -30,11 +31,16 @@ _HALF_PAIR = re.compile(rb"\\u[dD][89abAB][0-9A-Fa-f]{2}$")
 
 
 def sample_of(file: DropFile) -> Sample:
-    """Read the beginning of a file, at most one megabyte.
+    """Read the beginning of a file, at most one megabyte. The records of a page are those in it.
 
     Raises:
         UnreadableDrop: the file is damaged within that range.
     """
+    whole = _sample_of(file)
+    return next((records for page, records in pages(whole) if page == file.page), whole)
+
+
+def _sample_of(file: DropFile) -> Sample:
     path = file.path
     try:
         with opened(path) as stream:

@@ -6,10 +6,10 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.images import image_text, states_image
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events
+from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import first_text
-from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.failures import told_in
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -35,6 +35,7 @@ _MEDIA = {
 TEXTS = ("content", "value", "text", "message")
 """Fields of a message that hold what it says."""
 
+_LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs")
 _FAILED = ("error", "failed", "failure", "incomplete")
 _CALL_IDS, _TOOLS = ("tool_call_id", "toolCallId"), ("tool_name", "toolName")
 _OWN_IDS = ("id", "call_id", *_CALL_IDS)
@@ -115,7 +116,7 @@ def events_of(
         elif meaning == "tool" or (meaning != "assistant" and _answers_a_call(message)):
             yield result_of(message)
         elif any(map(_is_of_provider, part_kinds([{"content": message.peek("content")}]))):
-            used = usage_of(message.object("usage", "usage_metadata"))
+            used = usage_of_answer(message)
             message.set_aside("index", "status", "finish_reason")
             yield from agent_events(
                 _pieces_of(message), message.text("name") or agent, (usages or {}).get(index) or used
@@ -165,7 +166,7 @@ def said_of(
     content = content_of(message)
     reasoning = _reasoning(message)
     thought, text = split_thought(content)
-    own_usage = usage_of(message.object("usage", "usage_metadata"))
+    own_usage = usage_of_answer(message)
     refusal = message.text("refusal")
     message.set_aside("index", "status")
     said = Said(
@@ -173,11 +174,11 @@ def said_of(
         thought="\n\n".join(piece for piece in (reasoning, thought) if piece and piece.strip()) or None,
         message=text if text.strip() else refusal or message.object("audio").text("transcript"),
         calls=tuple(calls_of(message)),
-        latency_ms=latency_ms,
+        latency_ms=message.amount(*_LATENCIES) if latency_ms is None else latency_ms,
         usage=usage or own_usage,
         stop_reason=message.text("finish_reason") or ("refusal" if refusal else None),
     )
-    return said if said.thought or said.message or said.calls else None
+    return said if said.thought or said.message or said.calls or said.usage else None
 
 
 def calls_of(message: Fields) -> Iterator[Call]:
@@ -254,6 +255,7 @@ def result_of(message: Fields) -> Result:
         call_id=message.recorded_id(*_CALL_IDS, "call_id", "id"),
         tool=message.text("name", *_TOOLS),
         error=stated_error(message, content),
+        latency_ms=message.amount(*_LATENCIES),
     )
 
 

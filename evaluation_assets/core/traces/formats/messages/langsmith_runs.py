@@ -3,7 +3,6 @@
 LLM, tool and retriever runs become steps. Other runs (chains, prompts, parsers) are counted as unmapped.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.base import DropFile, Record
 from evaluation_assets.core.traces.formats.context import Context, reference
 from evaluation_assets.core.traces.formats.conversation import Conversation, joined
+from evaluation_assets.core.traces.formats.endings import LIMIT
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.messages.chat import (
     ROLES,
@@ -37,8 +37,6 @@ QUESTIONS = ("input", "question", "query", "task", "prompt", "text", "user_input
 _TEXTS = ("output", "answer", "result", "text", "response", "content", "final_answer")
 _RUN_TYPES = ("chain", "llm", "chat_model", "tool", "retriever", "embedding", "prompt", "parser")
 _NAMES = ("id", "parent_run_id", "trace_id")
-LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGNORECASE)
-"""What the error of a run says that was stopped at a limit of its framework. Any other error broke the run."""
 _PLUMBING = (
     "serialized", "events", "dotted_order", "parent_run_id", "parent_run_ids", "child_run_ids", "run_type", "status",
     "direct_child_run_ids", "manifest_id", "manifest_s3_id", "inputs_s3_urls", "outputs_s3_urls", "execution_order",

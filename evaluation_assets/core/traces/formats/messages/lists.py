@@ -20,11 +20,13 @@ from evaluation_assets.core.traces.formats.conversation import (
     goes_on,
     joined,
     record_of,
+    run_of,
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
+from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, with_cost
 from evaluation_assets.core.traces.formats.transcript import Event, Said, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at
@@ -46,7 +48,7 @@ class MessageShape:
     says how the run ended, by the record and the events in it, where the record says so in words of its own.
     `unwrapped` gives what a record wraps, `runs` the records of several runs in one. `taken_back` are the messages that
     the user took back, whose tokens count. `continues` says whether the second of two messages on lines of their own
-    belongs to the conversation of the first.
+    belongs to the conversation of the first. `each_counted` says that each answer has its tokens, if any has.
     """
 
     name: str
@@ -68,6 +70,7 @@ class MessageShape:
     runs: Callable[[Any], Sequence[JsonObject]] = lambda _: ()
     taken_back: Callable[[Sequence[Fields]], Sequence[Fields]] = lambda _: ()
     continues: Callable[[Any, Any], bool] = lambda *_: True
+    each_counted: bool = False
 
     def detects(self, sample: Sample) -> bool:
         """Whether a record of a sample is in this shape."""
@@ -85,7 +88,7 @@ class MessageShape:
 
     def read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         """Yield one trajectory or rejection per conversation."""
-        return each_conversation(files, self._belongs, partial(self._trajectory, unmapped), runs_in=self.runs)
+        return each_conversation(files, self._belongs, partial(self._trajectory, unmapped), self._run_of, self.runs)
 
     def read_as_one(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         """Yield the trajectory or rejection of one conversation whose messages are in files of their own."""
@@ -120,8 +123,12 @@ class MessageShape:
             roles = ["assistant" if message.text("role") == "model" else message.text("role") for message in messages]
             confirm_requests(unmapped.stated, roles, usages)
             spoken, left = self._parted(unmapped, spoken)
+            events = tuple(self.events(spoken, usages))
+            counted = total(event.usage for event in events if isinstance(event, Said))
+            if whole is None and not answers:
+                whole = usage_in_record(fields, is_counted=counted is not None)
             conversation = Conversation(
-                events=tuple(self.events(spoken, usages)),
+                events=events,
                 system=self.system(holder, spoken),
                 tools=self.tools(holder),
                 usage=None if usages else whole,
@@ -134,7 +141,10 @@ class MessageShape:
                 Context(model=self.model(fields, spoken), failure=self.failed(spoken[-1])),
                 self.ended(fields, conversation.events),
             )
-            conversation = confirmed(unmapped, conversation)
+            conversation = confirmed(unmapped, conversation, each_counted=self.each_counted and not usages)
+            if not answers and not usages:
+                used = with_cost(conversation.usage or counted, cost_in_record(fields))
+                conversation = replace(conversation, usage=used)
             if left:
                 paid = total(said.usage for said in (*left, *conversation.events) if isinstance(said, Said))
                 conversation = replace(conversation, usage=paid)
@@ -174,6 +184,9 @@ class MessageShape:
     def _usage_in(self, fields: Fields) -> Usage | None:
         holders = ((_object_at(fields, path), path[-1]) for path in self.usage_at)
         return next((self.usage(holder.object(name)) for holder, name in holders if holder.is_object(name)), None)
+
+    def _run_of(self, message: Any) -> str | None:
+        return run_of(message) if self.is_message(message) else None
 
     def _belongs(self, earlier: Any, later: Any) -> bool:
         if self.is_message(earlier):

@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.run_usage import HOLDERS
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.untyped import as_number, at, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
-
-HOLDERS = ("stats", "statistics", "metrics", "summary", "totals", "metadata", "meta", "info")
-"""Objects of a record that may have its counts."""
 
 _DEEPEST, _DIGITS = 2, 16
 _COUNT = re.compile(
@@ -39,6 +37,7 @@ _GIVEN = ("arguments", "args", "input", "tool_input", "action_input")
 _SHOWN = ("result", "output", "observation")
 _EVENTS = "[] ("
 """In the name of a field with the events of a kind that is not known."""
+_TOKENS = ("tokens", "total_tokens", "totalTokens", "tokens_used")
 _USAGES = ("usage", "token_usage", "input_tokens", "prompt_tokens")
 _READ = ("tool_calls", "toolCalls", "messages", "content", "parts")
 
@@ -54,9 +53,11 @@ def confirm_counts(stated: Comparisons, data: JsonObject, messages: Sequence[Any
             _at_least(stated, "failed call", number, sum(step.has_failed for step in steps))
         elif what in _VAGUE:
             _at_least(stated, what, number, max(len(messages), len(steps)))
-        elif what == "token" and read.usage is not None:
-            _confirm_tokens(stated, number, read.usage)
+        elif what == "token":
+            _confirm_tokens(stated, number, read.usage or Usage())
     fields = [field for message in messages for field in object_in(message).items()]
+    if read.usage is None:
+        _at_least(stated, "token", sum(as_number(value) or 0 for key, value in fields if key in _TOKENS), 0)
     below = sum(_acts(list_in(value)) for key, value in fields if _BELOW.search(key))
     _at_least(stated, "call", len(steps) + below + _acts(others), len(steps))
     if read.usage is None:
@@ -80,6 +81,7 @@ def _at_least(stated: Comparisons, what: str, number: float, read: int) -> None:
 
 def _confirm_tokens(stated: Comparisons, number: float, used: Usage) -> None:
     if used.input_tokens is None or used.output_tokens is None:
+        _at_least(stated, "token", number, 0)
         return
     whole, cached = used.input_tokens + used.output_tokens, (used.cached_tokens or 0) + (used.cache_write_tokens or 0)
     if number and number not in (whole - cached, whole - (used.cached_tokens or 0)):  # 0 is unknown

@@ -5,6 +5,7 @@ conversation, as do requests that repeat the conversation so far.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     each_conversation,
     goes_on,
     record_of,
+    run_of,
     trajectory_from,
     usages_by_answer,
 )
@@ -35,7 +37,8 @@ from evaluation_assets.core.traces.formats.messages.own_counts import confirm_co
 from evaluation_assets.core.traces.formats.messages.pieces import user_events
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
-from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, as_text
+from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, usage_of_answer, with_cost
+from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, Said, as_text, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import as_object, at, object_in
 from evaluation_assets.core.traces.formats.usage import usage_of
@@ -91,7 +94,7 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per conversation."""
-    return each_conversation(files, _belongs, partial(trajectory_of, unmapped))
+    return each_conversation(files, _belongs, partial(trajectory_of, unmapped), _conversation_of)
 
 
 def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
@@ -122,17 +125,22 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         logged = (data for data in records if _is_response(data) or not _is_message(data))
         usages = usages_by_answer(unmapped, logged, _used_in, lambda data: _request_in(data).get("messages"))
         confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
+        events = tuple(_events([*messages, *answer], usages))
+        counted = total(event.usage for event in events if isinstance(event, Said))
         conversation = Conversation(
-            events=tuple(_events([*messages, *answer], usages)),
+            events=events,
             system=prompt_in(request, "system", text=part_text),
             tools=tools_of(request, "tools"),
             has_other_tools=has_hosted_tools(request),
-            usage=usage_of(fields.object("usage")) if response is not fields else None,
+            usage=usage_in_record(fields, is_counted=counted is not None) if response is not fields else None,
         )
         request.set_aside("stream", "betas", "anthropic_version", "service_tier", "context_management")
         context = merged(context, ended_by([*messages, *answer][-1].text("stop_reason")))
         context = merged(context, Context(model=model))
-        trajectory = trajectory_from(NAME, confirmed(unmapped, conversation), context)
+        conversation = confirmed(unmapped, conversation, each_counted=not usages)
+        if response is not fields and not usages:
+            conversation = replace(conversation, usage=with_cost(conversation.usage or counted, cost_in_record(fields)))
+        trajectory = trajectory_from(NAME, conversation, context)
         if request is fields and response is None:
             confirm_counts(unmapped.stated, data, data["messages"], trajectory)
         return trajectory
@@ -142,7 +150,7 @@ def _events(messages: Iterable[Fields], usages: dict[int, Usage]) -> Iterator[Ev
     for index, message in enumerate(messages):
         role = message.text("role")
         message.set_aside("type", "id", "model", "stop_reason", "stop_sequence")
-        own = usage_of(message.object("usage"))
+        own = usage_of_answer(message)
         if role == "assistant":
             yield from _answer(message.parts("content"), usages.get(index) or own)
         elif role is not None:
@@ -291,6 +299,11 @@ def _is_role(message: dict[str, Any]) -> bool:
 
 def _is_message(data: Any) -> bool:
     return isinstance(data, dict) and data.get("role") in ("user", "assistant") and "messages" not in data
+
+
+def _conversation_of(message: Any) -> str | None:
+    """The conversation that a message on a line of its own names; `None` for other records."""
+    return run_of(message) if _is_message(message) and not _is_response(message) else None
 
 
 def _belongs(earlier: Any, later: Any) -> bool:

@@ -5,7 +5,7 @@ the results of evaluations.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.context import is_limit, is_refusal
+from evaluation_assets.core.traces.formats.endings import is_limit, is_refusal
 from evaluation_assets.core.traces.formats.messages.adk_evals import sessions_in
 from evaluation_assets.core.traces.formats.messages.gemini_contents import Pairs, merged, pieces_of, usage_of_gemini
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape, first_text_of

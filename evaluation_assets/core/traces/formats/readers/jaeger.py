@@ -5,19 +5,18 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
-from evaluation_assets.core.traces.formats.files.records import is_document, read_items, read_records
-from evaluation_assets.core.traces.formats.files.samples import sample_of
+from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "jaeger"
 DESCRIPTION = "Jaeger JSON exports of OpenTelemetry GenAI or OpenInference traces"
-DETECTION = "objects with traceID and spans, or with a list of such objects in data"
+DETECTION = "objects with traceID and spans"
 
 _OWN_TAGS = frozenset(
     ("otel.scope.version", "otel.status_code", "otel.status_description", "span.kind", "error", "internal.span.format")
@@ -27,19 +26,7 @@ _OWN_TAGS = frozenset(
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace."""
-    return each_trace(each_own_file(files, detect, NAME, _traces), NAME, unmapped, partial(_keep, unmapped))
-
-
-def _traces(file: DropFile) -> Iterator[Record | Rejection]:
-    if is_document(file.path) and not sample_of(file).has("traceID"):
-        yield from read_items(file, "data")
-        return
-    for record in read_records(file):
-        if isinstance(record, Rejection) or not (listed := _listed(record.data)):
-            yield record
-            continue
-        for data in listed:
-            yield Record(record.source, record.line, data, record.raw)
+    return each_trace(each_own_file(files, detect, NAME, read_records), NAME, unmapped, partial(_keep, unmapped))
 
 
 def _keep(unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
@@ -105,12 +92,8 @@ def _services(processes: Any) -> dict[str, str]:
     return {key: str(name) for key, name in names.items() if name}
 
 
-def _listed(data: Any) -> list[Any]:
-    return list_in(at(data, "data"))
-
-
 def _is_trace(data: Any) -> bool:
     return isinstance(data, dict) and isinstance(data.get("traceID"), str) and isinstance(data.get("spans"), list)
 
 
-detect = any_record(lambda record: any(map(_is_trace, (record, *_listed(record)))))
+detect = any_record(_is_trace)

@@ -13,11 +13,13 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.context import Context, context_of, merged
 from evaluation_assets.core.traces.formats.conversation import (
     Conversation,
+    confirmed,
     grouped,
     joined,
     record_of,
     trajectory_from,
 )
+from evaluation_assets.core.traces.formats.endings import LIMIT
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.chat import events_of, system_of
 from evaluation_assets.core.traces.formats.messages.langchain_events import is_event, is_same_run, state_of_run
@@ -31,7 +33,6 @@ from evaluation_assets.core.traces.formats.messages.langgraph_records import (
 )
 from evaluation_assets.core.traces.formats.messages.langsmith_batches import Batches, is_batch
 from evaluation_assets.core.traces.formats.messages.langsmith_runs import (
-    LIMIT,
     QUESTIONS,
     Traces,
     flat_trace,
@@ -130,7 +131,7 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
             return trajectory_from(NAME, *nested_trace(fields, unmapped))
         if "intermediate_steps" in fields:
             return _result(fields)
-        return _conversation(fields)
+        return _conversation(fields, unmapped)
 
 
 # Results of executors
@@ -202,7 +203,7 @@ def _thought_in(log: str) -> str | None:
 # Messages
 
 
-def _conversation(fields: Fields) -> Trajectory:
+def _conversation(fields: Fields, unmapped: UnmappedFields) -> Trajectory:
     values = fields.object("values")
     messages = fields.objects("messages") or values.objects("messages")
     if not messages:
@@ -215,7 +216,7 @@ def _conversation(fields: Fields) -> Trajectory:
     stopped = broken is not None and LIMIT.search(broken) is not None
     ended = Context(cut_off=stopped, failure=None if stopped else broken)
     context = merged(context_of(fields), Context(model=next(filter(None, models), None)), ended)
-    return trajectory_from(NAME, conversation, context)
+    return trajectory_from(NAME, confirmed(unmapped, conversation, each_counted=True), context)
 
 
 def _error_in(fields: Fields) -> str | None:

@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Rejection, any_
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
-from evaluation_assets.core.traces.formats.context import is_limit
+from evaluation_assets.core.traces.formats.endings import is_limit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.chat import content_of, split_thought

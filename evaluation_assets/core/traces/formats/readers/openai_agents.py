@@ -18,12 +18,12 @@ from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.times import seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
-from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, without_none
+from evaluation_assets.core.traces.formats.untyped import without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "openai_agents"
 DESCRIPTION = "Traces of the OpenAI Agents SDK, as its trace processors export them"
-DETECTION = "objects whose object is trace or trace.span, or a list of such objects in data"
+DETECTION = "objects whose object is trace or trace.span"
 
 _KIND = "openinference.span.kind"
 
@@ -35,16 +35,15 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 def _keep(unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
     """Spool the spans of a record, and note the conversations of its traces."""
-    for item in _listed(record.data) or [record.data]:
-        if not _is_item(item):
-            raise UnusableRecord("wrong_type", "expected an object whose object is trace or trace.span")
-        with unmapped.reading(item, "spans[].") as fields:
-            if fields.text("object") == "trace":
-                trace_id, group = fields.name("id"), fields.name("group_id")
-                if trace_id is not None and group is not None:
-                    spool.belongs(trace_id, group)
-            else:
-                spool.add(_span(fields), record.source, record.line)
+    if not _is_item(record.data):
+        raise UnusableRecord("wrong_type", "expected an object whose object is trace or trace.span")
+    with unmapped.reading(record.data, "spans[].") as fields:
+        if fields.text("object") == "trace":
+            trace_id, group = fields.name("id"), fields.name("group_id")
+            if trace_id is not None and group is not None:
+                spool.belongs(trace_id, group)
+        else:
+            spool.add(_span(fields), record.source, record.line)
 
 
 def _span(fields: Fields) -> Span:
@@ -123,11 +122,6 @@ _READERS = {
 """How the data of each kind of span is read."""
 
 
-def _listed(data: Any) -> list[Any]:
-    """The items of a batch, as the SDK uploads it."""
-    return [] if "object" in object_in(data) else list_in(at(data, "data"))
-
-
 def _is_item(data: Any) -> bool:
     if not isinstance(data, dict):
         return False
@@ -136,4 +130,4 @@ def _is_item(data: Any) -> bool:
     return data.get("object") == "trace" and "id" in data and ("workflow_name" in data or "group_id" in data)
 
 
-detect = any_record(lambda record: any(map(_is_item, (record, *_listed(record)))))
+detect = any_record(_is_item)

@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     each_conversation,
     goes_on,
     record_of,
+    run_of,
     trajectory_from,
     usages_by_answer,
 )
@@ -42,7 +43,7 @@ from evaluation_assets.core.traces.formats.messages.message_lists import (
     with_choices,
     with_messages,
 )
-from evaluation_assets.core.traces.formats.messages.own_counts import HOLDERS, confirm_counts
+from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import WrittenMessages, with_written_calls
 from evaluation_assets.core.traces.formats.readers.ag_ui import is_event
@@ -50,10 +51,11 @@ from evaluation_assets.core.traces.formats.readers.anthropic_messages import is_
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.readers.kimi_code import is_mark
 from evaluation_assets.core.traces.formats.readers.openai_responses import is_item
-from evaluation_assets.core.traces.formats.transcript import one_line
+from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, with_cost
+from evaluation_assets.core.traces.formats.transcript import Said, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, object_in
-from evaluation_assets.core.traces.formats.usage import usage, usage_of, usage_of_run
+from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
 NAME = "openai_messages"
@@ -63,14 +65,11 @@ DETECTION = (
     "completion of a rollout"
 )
 
-_CONVERSATIONS = ("conversation_id", "conversationId", "thread_id", "threadId", "session_id", "sessionId", "chat_id")
 _REQUESTS = ("request", "body", "request_body", "proxy_server_request")
 _RESPONSES = ("response", "response_body")
 """Fields of logs of requests, which Portkey wraps once more, as `body`; Helicone names them bodies, the spend logs of
 LiteLLM a request to their proxy."""
 
-_USAGES = ("usage", "usage_metadata")
-_TOTALS = ("total_usage", "totalUsage", "token_usage", "tokenUsage")
 _COSTS = ("response_cost", "spend", "costUSD")
 """What LiteLLM and Helicone computed as the cost of a request in US dollars."""
 
@@ -96,10 +95,12 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
     return each_conversation(files, _belongs, partial(trajectory_of, unmapped), _conversation_of, chats_in)
 
 
-def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Context = NOTHING_KNOWN) -> Trajectory:
+def trajectory_of(
+    unmapped: UnmappedFields, records: Sequence[Any], known: Context = NOTHING_KNOWN, *, by_turn: bool = False
+) -> Trajectory:
     """Build the trajectory of one conversation from single messages, or from requests of which the last is complete.
 
-    `known` is what its reader knows of it.
+    `known` is what its reader knows of it. `by_turn` says that tokens are stated with one message of each turn.
 
     Raises:
         UnusableRecord: there are no messages, or none from an agent.
@@ -141,28 +142,26 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             Context(model=response.text("model")),
         )
         usages = usages_by_answer(unmapped, records, _used_in, _request_messages)
-        logged = usages or [place for place, one in enumerate(messages) if any(one.peek(key) for key in _USAGES)]
-        confirm_requests(unmapped.stated, [message.text("role") for message in messages], logged)
+        confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
+        events = tuple(
+            ag2_events(messages)
+            if not answers and is_ag2(_request_messages(data))
+            else events_of([*messages, *answers], usages=usages)
+        )
+        counted = total(event.usage for event in events if isinstance(event, Said))
         conversation = Conversation(
-            events=tuple(
-                ag2_events(messages)
-                if not answers and is_ag2(_request_messages(data))
-                else events_of([*messages, *answers], usages=usages)
-            ),
+            events=events,
             system=system_of(messages) or request.text("system", "system_prompt"),
             tools=tools_of(request, *_TOOLS) or tools_of(request.object("model_parameters"), *_TOOLS),
-            usage=None if response is fields else usage_of(fields.object("usage", "usage_details", *_TOTALS)),
+            usage=None if response is fields else usage_in_record(fields, is_counted=counted is not None),
         )
-        if conversation.usage is None and not any(getattr(event, "usage", None) for event in conversation.events):
-            holders = (fields, *(Fields(object_in(fields.peek(name))) for name in HOLDERS))
-            tokens = fields.object("tokens", "token_counts")
-            short = usage(tokens.whole("input", "prompt"), tokens.whole("output", "completion"))
-            used = short or next((one for holder in holders if (one := usage_of_run(holder)) is not None), None)
-            conversation = replace(conversation, usage=used)
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
         fields.set_aside(*_COSTS)
         response.set_aside("id", "object", "system_fingerprint", "created", "usage", "service_tier")
-        trajectory = trajectory_from(NAME, confirmed(unmapped, conversation), context)
+        conversation = confirmed(unmapped, conversation, each_counted=not usages and not by_turn)
+        if response is not fields and not usages:
+            conversation = replace(conversation, usage=with_cost(conversation.usage or counted, cost_in_record(fields)))
+        trajectory = trajectory_from(NAME, conversation, context)
         if request is fields:
             confirm_counts(unmapped.stated, data, _request_messages(data), trajectory)
         return trajectory
@@ -196,7 +195,7 @@ def _failure_of(fields: Fields) -> str | None:
     """Why a request failed, in a log of requests or the output of a batch: by its own error, or by its response."""
     response = fields.object(*_RESPONSES)
     for holder in (fields, response, response.object("body")):
-        error = holder.object("error")
+        error = holder.object("error") if holder.is_object("error") else Fields({})
         told = error.text("message", "code")
         error.rest()
         if told is not None:
@@ -212,10 +211,7 @@ def _used_in(fields: Fields) -> Usage | None:
 
 def _conversation_of(message: Any) -> str | None:
     """The conversation that a message on a line of its own names; `None` for other records."""
-    if not _is_message(message):
-        return None
-    names = (message.get(key) for key in _CONVERSATIONS)
-    return next((str(one) for one in names if isinstance(one, str | int) and str(one)), None)
+    return run_of(message) if _is_message(message) else None
 
 
 def _belongs(earlier: Any, later: Any) -> bool:

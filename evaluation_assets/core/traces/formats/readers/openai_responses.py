@@ -18,6 +18,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     each_conversation,
     goes_on,
     record_of,
+    run_of,
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.images import image_text
@@ -69,7 +70,7 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per conversation."""
-    return each_conversation(files, _belongs, partial(trajectory_of, unmapped))
+    return each_conversation(files, _belongs, partial(trajectory_of, unmapped), _conversation_of)
 
 
 def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
@@ -337,6 +338,11 @@ def _response_in(data: Any) -> dict[str, Any]:
         return data
     response = data.get("response")
     return object_in(response.get("body", response) if isinstance(response, dict) else None)
+
+
+def _conversation_of(item: Any) -> str | None:
+    """The conversation that an item on a line of its own names; `None` for other records."""
+    return run_of(item) if _is_line(item) else None
 
 
 def _belongs(earlier: Any, later: Any) -> bool:

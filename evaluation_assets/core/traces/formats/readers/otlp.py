@@ -53,7 +53,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 def _spans_in(unmapped: UnmappedFields, file: DropFile) -> Iterator[Record | Rejection]:
     is_empty = True
-    for item in file.watch.over(_of_document(file)) if is_document(file.path) else _of_lines(file, unmapped):
+    for item in file.watch.over(_of_document(file)) if is_document(file) else _of_lines(file, unmapped):
         is_empty = False
         yield item
     if is_empty:
@@ -63,17 +63,15 @@ def _spans_in(unmapped: UnmappedFields, file: DropFile) -> Iterator[Record | Rej
 def _holds_spans(data: Any) -> bool:
     batches = list_in(at(data, "batches"))
     return (
-        bool(_bare_spans(data))
+        _is_bare(data)
         or any(key in object_in(data) for key in _RESOURCES[:2])
         or any(key in object_in(batch) for batch in batches for key in _SCOPES)
     )
 
 
-def _bare_spans(data: Any) -> list[JsonObject]:
-    """The spans of an answer of Phoenix, which it gives without their resources and libraries."""
-    return [
-        item for item in objects_in(at(data, "data")) if isinstance(item.get("attributes"), list) and "span_id" in item
-    ]
+def _is_bare(data: Any) -> bool:
+    """Whether a record is a span as Phoenix answers, without its resource and library."""
+    return isinstance(at(data, "attributes"), list) and "span_id" in data
 
 
 def _holds_events(data: Any) -> bool:
@@ -126,8 +124,8 @@ def _of_lines(file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rej
             continue
         if _holds_spans(trace := at(record.data, "trace")):
             record = replace(record, data=trace)
-        if spans := _bare_spans(record.data):
-            yield from (replace(record, data=_Given(span, "", "")) for span in spans)
+        if _is_bare(record.data):
+            yield replace(record, data=_Given(record.data, "", ""))
             continue
         if not isinstance(record.data, dict) or not any(key in record.data for key in (*_RESOURCES, *_OTHER_SIGNALS)):
             shape = type_name(record.data) if not isinstance(record.data, dict) else "an object without that field"

@@ -123,5 +123,6 @@ _SHAPE = MessageShape(
     messages_at=(("messages",), ("all_messages",), ("message_history",)),
     stopped=lambda message: message.text("finish_reason"),
     model=lambda _, messages: first_text_of(messages, "model_name"),
+    each_counted=True,
 )
 detect, read = _SHAPE.detects, _SHAPE.read

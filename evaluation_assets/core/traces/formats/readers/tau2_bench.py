@@ -15,8 +15,9 @@ from functools import partial
 from typing import Any, Literal
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.traces.formats.context import Context, is_limit
+from evaluation_assets.core.traces.formats.context import Context
 from evaluation_assets.core.traces.formats.conversation import Conversation, not_a_record, trajectory_from
+from evaluation_assets.core.traces.formats.endings import is_limit
 from evaluation_assets.core.traces.formats.files.records import read_items, read_records, read_value
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import usable

@@ -266,3 +266,47 @@ def test_events_name_their_agents(tmp_path: Path) -> None:
     named = [{**event, "agent": "writer" if event["type"] == "assistant" else "planner"} for event in SAID]
     (run,) = trajectories(written(tmp_path, {"events": named}))
     assert [agent.id for agent in run.agents] == ["planner", "writer"]
+
+
+@pytest.mark.parametrize("about", [{"level": "INFO"}, {"severity": "warn"}, {"levelname": "ERROR"}])
+def test_functions_in_the_log_of_a_program_are_no_run(tmp_path: Path, about: JsonObject) -> None:
+    line = {"request": "GET /orders/7", "trace": [{"function": "load", "args": {"order": 7}, "result": "paid"}]}
+    assert len(trajectories(written(tmp_path, line))) == 1
+    with pytest.raises(UnreadableDrop):
+        read(written(tmp_path, {**about, **line}))
+
+
+ROWS = FIXTURES / "action_steps" / "rows.jsonl"
+
+
+def test_rows_with_the_run_of_each_are_runs() -> None:
+    seven, eight = trajectories(ROWS)
+    assert (seven.id, seven.task, seven.final_answer, seven.success) == ("a", "Is order 7 paid?", "It is.", True)
+    assert calls_of(seven) == [("look_up", {"order": 7}, "open"), ("look_up", {"order": 7}, "paid")]
+    assert "I look once more." in seven.text
+    assert calls_of(eight) == [("look_up", {"order": 8}, "unpaid")]
+    assert summary_of(ROWS).trust == "complete"
+
+
+def test_rows_are_read_by_their_numbers(tmp_path: Path) -> None:
+    row: JsonObject = {"run_id": "a", "task": "Pay.", "tool": "pay", "args": {}, "result": "paid"}
+    numbered = [{**row, "step": step, "args": {"order": step}} for step in (2, 1, 3)]
+    (run,) = trajectories(written(tmp_path, *numbered))
+    assert [arguments for _, arguments, _ in calls_of(run)] == [{"order": 1}, {"order": 2}, {"order": 3}]
+    assert summary_of(written(tmp_path, *numbered[:1], *numbered[2:])).trust == "complete"
+    assert summary_of(written(tmp_path, *numbered[1:])).trust == "partial"
+
+
+@pytest.mark.parametrize("success", [True, False])
+def test_success_of_all_rows_is_of_no_run_and_no_step(tmp_path: Path, success: bool) -> None:
+    row = {"run_id": "a", "tool": "pay", "args": {}, "result": "paid", "success": success}
+    unmapped = UnmappedFields()
+    (run,) = trajectories(written(tmp_path, {**row, "step": 1}, {**row, "step": 2}), unmapped=unmapped)
+    assert run.success is None and not any(step.has_failed for step in run.steps)
+    assert any("success" in path for path, _ in unmapped.table())
+
+
+def test_events_of_users_are_no_runs(tmp_path: Path) -> None:
+    clicks = [{"session_id": "s", "action": "click", "input": {"x": 1}, "page": "/"} for _ in range(3)]
+    with pytest.raises(UnreadableDrop):
+        read(written(tmp_path, *clicks))

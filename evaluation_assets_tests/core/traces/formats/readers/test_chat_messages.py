@@ -111,7 +111,7 @@ def test_logs_of_gateways_are_requests_with_their_responses(
     assert same.usage == Usage(input_tokens=10, output_tokens=2, cost_usd=0.5)
 
 
-@pytest.mark.parametrize(("without", "trust"), [((), "complete"), ((0,), "complete"), ((1,), "partial")])
+@pytest.mark.parametrize(("without", "trust"), [((), "complete"), ((0,), "partial"), ((1,), "partial")])
 def test_answers_without_tokens_among_others_are_missing_requests(
     tmp_path: Path, without: Sequence[int], trust: str
 ) -> None:
@@ -484,3 +484,24 @@ def test_an_error_that_is_json_is_named_by_its_message(tmp_path: Path) -> None:
     ]
     (run,) = trajectories(written(tmp_path, {"messages": messages}))
     assert errors_of(run) == ["no stock"]
+
+
+@pytest.mark.parametrize("name", ["run_id", "runId", "trace_id", "task_id", "episode", "session", "conversation_id"])
+@pytest.mark.parametrize("api", ["openai", "anthropic", "gemini", "responses"])
+def test_lines_that_name_their_run_are_that_run(tmp_path: Path, api: str, name: str) -> None:
+    def message(role: str, text: str) -> dict[str, Any]:
+        if api == "openai":
+            return {"role": role, "content": text}
+        if api == "gemini":
+            return {"role": role if role == "user" else "model", "parts": [{"text": text}]}
+        kind = "text" if api == "anthropic" else "input_text" if role == "user" else "output_text"
+        return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+
+    lines = [{name: run, **message(*said)} for said in (("user", "Hi."), ("assistant", "Hello.")) for run in ("a", "b")]
+    assert len(trajectories(written(tmp_path, *lines))) == 2
+
+
+def test_trials_of_a_task_on_lines_are_runs(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
+    lines = [{"task_id": "a", "trial": trial, **message} for trial in range(3) for message in said]
+    assert len(trajectories(written(tmp_path, *lines))) == 3

@@ -433,7 +433,10 @@ def test_toolbench_answers_are_the_way_that_was_chosen() -> None:
     assert [name for name, _, _ in calls_of(run)] == ["search_for_images", "Finish"]
     assert [tool.name for tool in run.agents[0].tools or ()] == ["search_for_images"]
     summary = summary_of(path)
-    assert (summary.trust, summary.gaps) == ("partial", ("3 requests stated by the source, 2 read",))
+    assert (summary.trust, summary.gaps) == (
+        "partial",
+        ("3 requests stated by the source, 2 read", "90 tokens stated by the source, 0 read"),
+    )
 
 
 CLERK = (

@@ -285,14 +285,14 @@ def test_chunks_of_a_streamed_message_are_one_message(tmp_path: Path) -> None:
         chunk("run-1", [], (None, '{"order":'), (None, " 17}"), input_tokens=0, output_tokens=4),
         {"type": "tool", "content": "paid", "tool_call_id": "c1", "name": "look_up", "id": "t"},
         chunk("run-2", "It is "),
-        chunk("run-2", "paid."),
+        chunk("run-2", "paid.", input_tokens=20, output_tokens=3),
     ]
     (tmp_path / "m.json").write_bytes(orjson.dumps({"messages": messages}))
     (run,) = trajectories(tmp_path / "m.json")
     assert calls_of(run) == [("look_up", {"order": 17}, "paid")]
     assert (run.piece(run.calls[0].message), run.final_answer) == ("I look.", "It is paid.")
     assert summary_of(tmp_path / "m.json").trust == "complete"
-    assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (10, 5)
+    assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (30, 8)
 
 
 def test_pieces_of_thoughts_are_one_thought_of_the_message(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ CHAT: list[dict[str, Any]] = [
         "usage_metadata": {"input_tokens": 10, "output_tokens": 4, "total_tokens": 14},
     },
     {"type": "tool", "content": "paid", "tool_call_id": "c1", "id": "t"},
-    {"type": "ai", "content": "It is paid.", "id": "b"},
+    {"type": "ai", "content": "It is paid.", "id": "b", "usage_metadata": {"input_tokens": 20, "output_tokens": 3}},
 ]
 GROWING = [CHAT[:end] for end in range(1, len(CHAT) + 1)]
 
@@ -360,7 +360,7 @@ def test_states_and_updates_of_a_graph_are_one_run(tmp_path: Path, records: list
     (run,) = trajectories(path)
     assert calls_of(run) == [("look_up", {"order": 17}, "paid")]
     assert (run.task, run.final_answer) == ("Is order 17 paid?", "It is paid.")
-    assert run.usage == Usage(input_tokens=10, output_tokens=4)
+    assert run.usage == Usage(input_tokens=30, output_tokens=7)
     assert summary_of(path).trust == "complete"
 
 

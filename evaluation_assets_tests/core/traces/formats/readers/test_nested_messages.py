@@ -1,5 +1,6 @@
 """Messages of supported formats in records of an own form."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,10 @@ import orjson
 import pytest
 
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
+from evaluation_assets.core.traces.formats.nested_messages import OF_DOCUMENTS
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, records_of, trajectories
 
 RESULTS = FIXTURES / "nested_messages" / "results.json"
 DATA = orjson.loads(RESULTS.read_bytes())
@@ -29,6 +31,42 @@ def test_runs_of_results_have_their_own_formats_outcomes_and_models() -> None:
     assert [run.agents[0].model for run in (seven, eight)] == ["model-a", "model-b"]
     assert seven.source is not None and (seven.source.file, seven.source.line) == ("results.json", 1)
     assert summary_of(RESULTS).trust == "complete"
+
+
+RECORDS = [
+    (path.relative_to(FIXTURES).parts[0], record)
+    for path in sorted(FIXTURES.rglob("*.json*"))
+    for record in records_of(path)
+]
+"""Every record of every fixture, with its format."""
+
+
+def read_alone(folder: Path, record: Any) -> tuple[str, int, int]:
+    """How far the reading of a record can be trusted, and how many calls and results it has."""
+    try:
+        said = summary_of(written(folder, record))
+    except UnreadableDrop:
+        return "refused", 0, 0
+    return said.trust, said.calls, said.results
+
+
+def test_a_record_inside_another_is_read_as_by_itself_or_not_as_complete(tmp_path: Path) -> None:
+    same, others = Counter[str](), []
+    for name, record in RECORDS:
+        if not isinstance(record, dict):
+            continue
+        alone = read_alone(tmp_path, record)
+        if alone[0] == "refused" or name in OF_DOCUMENTS:
+            continue
+        for outer in ({"id": "r1", "run": record}, {"id": "r1", "payload": orjson.dumps(record).decode()}):
+            inside = read_alone(tmp_path, outer)
+            same[name] += inside[1:] == alone[1:]
+            if inside[0] == "complete" and inside[1:] != alone[1:]:
+                others.append((name, alone, inside))
+    assert others == []
+    assert {"mini_swe_agent", "vapi", "langfuse", "mlflow", "atif", "browser_use", "crewai"} <= {
+        name for name, times in same.items() if times
+    }
 
 
 @pytest.mark.parametrize("name", ["history", "turns", "events", "full_trajectory", "result", "raw_messages"])

@@ -112,3 +112,72 @@ def test_tokens_may_have_short_names(tmp_path: Path, tokens: JsonObject) -> None
 def test_a_last_action_without_a_result_may_be_counted_or_not(tmp_path: Path, calls: int, trust: str) -> None:
     steps = [ACT, {"tool": "finish", "args": {"answer": "paid"}}]
     assert summary_of(written(tmp_path, {"task": "Pay.", "steps": steps, "total_tool_calls": calls})).trust == trust
+
+
+@pytest.mark.parametrize("place", [1, 3])
+def test_tokens_of_only_some_answers_are_no_total(tmp_path: Path, place: int) -> None:
+    greeting: JsonObject = {"role": "assistant", "content": "What can I do?"}
+    counted = [{**message, **USED} if message["role"] == "assistant" else message for message in CHAT]
+    some = [counted[n] if n == place else message for n, message in enumerate(CHAT)]
+    assert summary_of(written(tmp_path, {"messages": some})).trust == "partial"
+    assert summary_of(written(tmp_path, {"messages": counted})).trust == "complete"
+    assert summary_of(written(tmp_path, {"messages": [greeting, *counted]})).trust == "complete"
+    blocks = [{**BLOCKS[n], **USED} if n == place else message for n, message in enumerate(BLOCKS)]
+    assert summary_of(written(tmp_path, {"messages": blocks})).trust == "partial"
+
+
+def test_tokens_of_an_answer_that_says_nothing_count(tmp_path: Path) -> None:
+    counted = [{**message, **USED} if message["role"] == "assistant" else message for message in CHAT]
+    (run,) = trajectories(written(tmp_path, {"messages": [*counted, {"role": "assistant", "content": "", **USED}]}))
+    assert run.usage == Usage(input_tokens=90, output_tokens=15)
+    assert run.final_answer == "It is."
+
+
+@pytest.mark.parametrize("messages", [CHAT, BLOCKS, CONTENTS])
+@pytest.mark.parametrize(
+    "about",
+    [{"usages": [USED["usage"], USED["usage"]]}, {"usage": [USED["usage"]] * 2}, {"llm_calls": [USED["usage"]] * 2}],
+)
+def test_usages_of_requests_beside_the_messages_are_added(
+    tmp_path: Path, messages: list[JsonObject], about: JsonObject
+) -> None:
+    (run,) = trajectories(written(tmp_path, {"messages": messages, **about}))
+    assert run.usage == Usage(input_tokens=60, output_tokens=10)
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        {"tokens": {"in": 30, "out": 5}},
+        {"tokens": {"input": 30, "output": 5}},
+        {"token_usage": {"prompt": 30, "completion": 5}},
+        {"input_tokens": 30, "output_tokens": 5},
+        {"tokens_in": 30, "tokens_out": 5},
+    ],
+)
+def test_answers_and_steps_have_tokens_under_short_names(tmp_path: Path, used: JsonObject) -> None:
+    counted = [{**message, **used} if message["role"] == "assistant" else message for message in CHAT]
+    chat, steps = {"messages": counted}, {"task": "Pay.", "steps": [{**ACT, **used}], "final_answer": "It is."}
+    (run,) = trajectories(written(tmp_path, chat))
+    assert run.usage == Usage(input_tokens=60, output_tokens=10)
+    (run,) = trajectories(written(tmp_path, steps))
+    assert run.usage == Usage(input_tokens=30, output_tokens=5)
+    assert summary_of(written(tmp_path, steps)).trust == "complete"
+    assert summary_of(written(tmp_path, {**steps, "steps": [*steps["steps"], ACT]})).trust == "partial"
+
+
+@pytest.mark.parametrize("about", [{"total_tokens": 35}, {"tokens_used": 35}, {"steps": [{**ACT, "tokens": 35}]}])
+def test_tokens_that_are_only_stated_as_a_sum_are_missing(tmp_path: Path, about: JsonObject) -> None:
+    record = {"task": "Pay.", **about} if "steps" in about else {"messages": CHAT, **about}
+    assert summary_of(written(tmp_path, record)).trust == "partial"
+
+
+def test_the_cost_of_a_run_beside_its_tokens_is_read(tmp_path: Path) -> None:
+    counted = [{**message, **USED} if message["role"] == "assistant" else message for message in CHAT]
+    (run,) = trajectories(written(tmp_path, {"messages": counted, "total_cost_usd": 0.5}))
+    assert run.usage == Usage(input_tokens=60, output_tokens=10, cost_usd=0.5)
+
+
+def test_messages_have_latencies(tmp_path: Path) -> None:
+    (run,) = trajectories(written(tmp_path, {"messages": [{**message, "latency_ms": 50} for message in CHAT]}))
+    assert [step.latency_ms for step in run.steps] == [100, 50]

@@ -290,7 +290,6 @@ def test_a_clients_call_in_a_frameworks_call_is_one_call_of_a_model() -> None:
         ({"resourceSpans": []}, "otel"),
         ({"trace_id": "t", "spans": [{"span_attributes": {}}]}, "openinference"),
         ({"context": {"trace_id": "t", "span_id": "s"}}, "openinference"),
-        ({"data": [{"traceID": "t", "spans": []}]}, "jaeger"),
         ({"traceID": "t", "spans": []}, "jaeger"),
         ({"trace_id": "t", "spans": []}, None),
         ({"data": [1]}, None),

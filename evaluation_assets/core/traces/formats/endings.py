@@ -1,0 +1,137 @@
+"""How a run ended, in the words of its record: whether it succeeded, what broke it, what stopped it.
+
+    {"messages": [...], "result": "PASS"}
+    {"messages": [...], "status": "error", "error": {"type": "ReadTimeout", "message": "no reply"}}
+
+`success` and `failed` in a status are no outcome: programs mean by them that a run came to its end, or that its task
+was solved.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluation_assets.core.traces.formats.pauses import error_of_run
+from evaluation_assets.core.traces.formats.transcript import one_line
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.formats.untyped import first_text, list_in, object_in
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGNORECASE)
+"""What the error of a run says that was stopped at a limit of its framework. Any other error broke the run."""
+
+_VERDICTS = ("result", "outcome", "verdict", "test_result", "test_status")
+_STATES = (
+    "status", "run_status", "final_status", "exit_status", "exit_reason", "termination", "end_reason", "stopped_by",
+    "finish_reason",
+)  # fmt: skip
+"""Fields that say what a run came to, and how it stopped."""
+_ERRORS = ("error", "errors", "exception", "error_message", "failure_reason")
+_MESSAGES = ("message", "msg", "detail", "description", "error", "type", "code", "name")
+_TESTED: dict[str, bool] = {
+    "pass": True, "passed": True, "correct": True, "fail": False, "incorrect": False, "wrong": False,
+}  # fmt: skip
+_VERDICT_WORDS: dict[str, bool] = {
+    **_TESTED, "success": True, "succeeded": True, "successful": True, "solved": True, "resolved": True,
+    "failed": False, "failure": False, "unsuccessful": False, "unsolved": False, "unresolved": False,
+}  # fmt: skip
+_BROKEN = frozenset("error errored crash crashed exception aborted".split())
+_MOST_WORDS = 3
+_NO_ERROR = frozenset(("", "none", "null", "false", "no", "n/a", "ok", "no error"))
+
+_LIMITS = frozenset(
+    "length max_tokens max_output_tokens max_steps max_step max_turns max_iterations max_errors step_limit turn_limit "
+    "iteration_limit time_limit timeout timed_out context_length_exceeded context_window_exceeded "
+    "model_context_window_exceeded too_many_errors max_steps_error".split()
+)
+"""Stop reasons that mean a run was cut off by a limit."""
+
+_REFUSALS = frozenset(
+    "refusal content_filter content_filtered content-filter guardrail_intervened safety recitation blocklist "
+    "prohibited_content spii".split()
+)
+"""Stop reasons that mean the model or its provider refused to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What a record says in words of the end of its run. `said` has the words, by field."""
+
+    success: bool | None = None
+    cut_off: bool = False
+    failure: str | None = None
+    said: JsonObject = field(default_factory=dict)
+
+
+def ending_of(fields: Fields, success: bool | None) -> Ending:
+    """How the run of a record ended, whose other fields say whether it was a `success`.
+
+    A run whose outcome is known was not broken, whatever error it had.
+    """
+    said = {key: word for key in _STATES if (word := _word(fields.peek(key)))} | _verdicts_in(fields)
+    fields.set_aside(*said)
+    tested = [_TESTED[word.lower()] for word in said.values() if word.lower() in _TESTED]
+    fields.stated.agree("outcome of a run (its verdict in words)", success, *tested)
+    verdicts = (_VERDICT_WORDS.get(said[key].lower()) for key in _VERDICTS if key in said)
+    success = next((each for each in (success, *tested, *verdicts) if each is not None), None)
+    error = _error_in(fields)
+    broken = error or next((word for word in said.values() if word.lower() in _BROKEN), None)
+    stopped = any(map(is_limit, said.values())) or (broken is not None and LIMIT.search(broken) is not None)
+    failure = broken if success is None and not stopped else None
+    if error is not None and failure is None:
+        said["error"] = error
+    return Ending(success, stopped, failure, said)
+
+
+def verdict_in(fields: Fields) -> bool | None:
+    """Whether a run succeeded, by the verdict of an object that grades it."""
+    said = _verdicts_in(fields)
+    fields.set_aside(*said)
+    return next((verdict for word in said.values() if (verdict := _VERDICT_WORDS.get(word.lower())) is not None), None)
+
+
+def is_verdict(text: str) -> bool:
+    """Whether a text says no more than what a run came to."""
+    word = text.strip().lower()
+    return word in _VERDICT_WORDS or word in _BROKEN
+
+
+def is_limit(reason: Any) -> bool:
+    """Whether this stop reason means that the run was cut off."""
+    return isinstance(reason, str) and reason.strip().lower().replace(" ", "_") in _LIMITS
+
+
+def is_refusal(reason: Any) -> bool:
+    """Whether this stop reason means that the model refused to answer."""
+    return isinstance(reason, str) and reason.strip().lower() in _REFUSALS
+
+
+def _verdicts_in(fields: Fields) -> dict[str, str]:
+    """The words under the names of verdicts that are some; true and false are those of a test."""
+    said = {
+        key: "pass" if value is True else "fail" if value is False else _word(value)
+        for key in _VERDICTS
+        if (value := fields.peek(key)) is not None
+    }
+    return {key: word for key, word in said.items() if word is not None and is_verdict(word)}
+
+
+def _word(value: Any) -> str | None:
+    word = value.strip() if isinstance(value, str) else ""
+    return word if word and len(word.split()) <= _MOST_WORDS else None
+
+
+def _error_in(fields: Fields) -> str | None:
+    """The error of a run: a text, an object that has one, or a list of these."""
+    for key in _ERRORS:
+        value = fields.peek(key)
+        told = [_told(each) for each in (list_in(value) or [value])]
+        if all(told):
+            fields.set_aside(key)
+            return one_line("; ".join(filter(None, told)))
+    return None
+
+
+def _told(error: Any) -> str | None:
+    text = error if isinstance(error, str) else first_text(object_in(error), *_MESSAGES)
+    return error_of_run(None if text is None or text.strip().lower() in _NO_ERROR else text)
