@@ -8,6 +8,7 @@ from functools import cached_property
 import orjson
 
 from evaluation_assets.core.sections.coding_work.test_runs import TestRun
+from evaluation_assets.core.sections.coding_work.tools import edits_files
 from evaluation_assets.core.sections.coding_work.work import coding_work_of
 from evaluation_assets.core.sections.findings.call_forms import NO_FORMS, CallForms
 from evaluation_assets.core.sections.findings.finding import Place
@@ -131,6 +132,11 @@ class Course:
     def calls(self) -> list[PlacedStep]:
         """The steps with a call; their `clip` is their index."""
         return [placed for placed in self.steps if placed.step.call is not None]
+
+    @cached_property
+    def edits_files(self) -> bool:
+        """Whether its agents edit files: these name things as they like, and look wherever they like."""
+        return any(edits_files(made.call.name) for made in self.calls)
 
     @cached_property
     def messages(self) -> list[Message]:

@@ -87,7 +87,7 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 asked = _numbers(event.message)
             case Message() if results.is_any and number not in course.handed_on:
                 given = course.texts.given_to(number, also=("argument",))
-                yield from _of_message(event, given, results, asked)
+                yield from _of_message(event, given, results, asked, has_codes=not course.edits_files)
             case PlacedStep() if event.step.result is not None:
                 results.add(event.result)
             case _:
@@ -142,9 +142,9 @@ class _Results:
 
 
 def _of_message(
-    message: Message, given: Given, results: _Results, asked: Sequence[float]
+    message: Message, given: Given, results: _Results, asked: Sequence[float], *, has_codes: bool
 ) -> Iterator[Detected | Claim]:
-    values = list(values_in(message.text))
+    values = [value for value in values_in(message.text) if has_codes or value.kind != "code"]
     unsupported: Sequence[Value] = [
         value
         for value in values

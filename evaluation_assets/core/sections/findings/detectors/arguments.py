@@ -38,10 +38,14 @@ def _detect(course: Course) -> Iterator[Detected]:
     for number, event in enumerate(course.events):
         if isinstance(event, Asked):
             named = _by_shape(value.forms[0] for value in values_in(event.message) if value.kind == "code")
-        elif isinstance(event, PlacedStep) and event.step.call is not None and not may_do_anything(event.call):
+        elif isinstance(event, PlacedStep) and event.step.call is not None and _is_checked(event, course):
             given = course.texts.given_to(number)
             yield from _of_call(event, given, named)
             yield from _of_figures(event, given, course.texts.given_to(len(course.events)))
+
+
+def _is_checked(made: PlacedStep, course: Course) -> bool:
+    return not may_do_anything(made.call) and (changes_state(made.call.name) or not course.edits_files)
 
 
 def _of_call(made: PlacedStep, given: Given, named: Mapping[str, set[str]]) -> Iterator[Detected]:

@@ -69,7 +69,7 @@ def _detect(course: Course) -> Iterator[Detected]:
             case PlacedStep():
                 add(event.trajectory.piece(event.step.thought))
                 if event.step.call is not None:
-                    if event.step.result is not None:
+                    if event.step.result is not None and (not course.edits_files or changes_state(event.call.name)):
                         given = course.texts.given_to(number, also=("argument", "thought"))
                         yield from _of_call(event, course.calls[: event.clip], given, words)
                     add(event.arguments_text)

@@ -7,16 +7,18 @@ text must say that, or the command be run again soon. That something is mended, 
 another call, takes up nothing. Nor does a text right after a lookup or an outage that says what the result shows. Code
 that failed after it had printed something is taken up by a text that goes on from what it printed. A file that could
 not be edited may be edited by another tool, and what one tool could not find may be asked of another. Tests that fail
-are no failure of the call: `failing_tests` has those of the last run.
+are no failure of the call: `failing_tests` has those of the last run. After a command that failed in
+its own words, to edit a file is to take it up, and a file that is not there is looked for by its name.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from statistics import fmean
 
 from evaluation_assets.core.sections.coding_work.shell import commands_of
-from evaluation_assets.core.sections.coding_work.tools import Looked, Ran, action_of, edits_files
+from evaluation_assets.core.sections.coding_work.tools import Edited, Looked, Ran, action_of, edits_files
 from evaluation_assets.core.sections.coding_work.work import says_no
 from evaluation_assets.core.sections.findings.course import Course, PlacedStep
 from evaluation_assets.core.sections.findings.cues import cues, without
@@ -256,7 +258,11 @@ def _is_outage(made: PlacedStep) -> bool:
 def _is_another_attempt(failed: PlacedStep, again: PlacedStep, *, is_unserved: bool) -> bool:
     if may_do_anything(failed.call):
         is_alike = _is_nearly if is_unserved else _has_words_of
+        if not is_unserved and isinstance(action_of(again.trajectory, again.step), Edited):
+            return True
         return may_do_anything(again.call) and is_alike(failed.arguments_text, again.arguments_text)
+    if isinstance(looked := action_of(failed.trajectory, failed.step), Looked):
+        return any(PurePath(path).stem in again.arguments_text for path, _ in looked.files if PurePath(path).stem)
     if failed.call.name != again.call.name:
         return False
     before, after = (each.trajectory.arguments(each.call) for each in (failed, again))

@@ -85,3 +85,9 @@ def test_a_negative_number_that_was_given_so_is_right() -> None:
 def test_a_date_with_a_digit_too_few_is_no_date() -> None:
     made = call("book_flight", date="024-05-20")
     assert found(DETECTOR, run(asked("Book May 20, 2024.", made))) == [("contradicted_argument", "024-05-20")]
+
+
+def test_who_edits_files_looks_wherever_he_likes() -> None:
+    look, edit = call("read_lines", offset=50550, path="a.py"), call("write", path="a.py", content="lamp")
+    assert found(DETECTOR, run(asked("Mend it.", look))) == [("unsupported_argument", "50550")]
+    assert found(DETECTOR, run(asked("Mend it.", look, edit))) == []

@@ -294,3 +294,15 @@ def test_what_another_tool_was_asked_for_is_resolved() -> None:
 def test_a_refusal_and_a_discrepancy_are_taken_up(said: str) -> None:
     failed = call("replace_text", error="permission denied", path="a.py")
     assert not ignored(run(asked("Change it.", failed, answer=said)))
+
+
+def test_work_on_files_takes_up_what_a_command_or_a_file_that_is_missing_said() -> None:
+    built = call("bash", error="exit code 1\n" + "pin 4 of J2 is missing a trace\n" * 20, command="make board")
+    search = call("grep", "none", pattern="connector")
+    edit = call("write", "written", path="board.tsx", content="<board />")
+    assert ignored(run(asked("Make a board.", built, search, search, answer="It is made.")))
+    assert not ignored(run(asked("Make a board.", built, search, edit, answer="It is made.")))
+    missing = call("read", error="File not found: lib/header.ts", path="lib/header.ts")
+    for pattern, is_ignored in (("header", False), ("lamp", True)):
+        looked = call("grep", "lib/headers.ts", pattern=pattern)
+        assert ignored(run(asked("Make a board.", missing, looked, answer="It is made."))) is is_ignored
