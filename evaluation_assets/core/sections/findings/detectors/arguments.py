@@ -26,6 +26,9 @@ _FEWEST_DIGITS = 5
 
 _FEWEST_DIGITS_OF_ANOTHER = 2
 _DATE_LIKE = re.compile(r"\d{1,5}-\d{1,3}-\d{1,3}")
+_AFTER = 10_000
+"""Characters after a call in which the number that was meant comes again."""
+
 _SHORTEST_MISREAD = 6
 """Shorter codes in a text differ from others by chance."""
 
@@ -134,7 +137,9 @@ def _is_in_place_of_another(made: PlacedStep, written: str, given: Given, said: 
     others = {other for other in misreadings(form) if len(other) == len(form)} | _near(form)
     return any(
         given.holds(Value("number", (other,), 0, 0))
-        and re.compile(rf"(?<![\d.,]){re.escape(other)}(?![\d])").search(made.trajectory.text, made.call.raw[1])
+        and re.compile(rf"(?<![\d.,]){re.escape(other)}(?![\d])").search(
+            made.trajectory.text, made.call.raw[1], made.call.raw[1] + _AFTER
+        )
         for other in sorted(others)
     )
 

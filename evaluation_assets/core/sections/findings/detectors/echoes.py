@@ -41,6 +41,11 @@ _READ = 20_000
 
 _MOST_RECORDS = 50
 _LEAST_FIGURE = 10
+_EARLIER = 50
+"""Calls before an update whose results may have the record as it was."""
+
+_MOST_IDS = 20
+_LONGEST_RECORD = 200_000
 _EXPRESSION = re.compile(r"(?=.*\d\s*[-+*/])[\d.\s()+*/-]{3,200}")
 _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
@@ -71,7 +76,9 @@ def _detect(course: Course) -> Iterator[Detected]:
                 if event.step.call is not None:
                     if event.step.result is not None and (not course.edits_files or changes_state(event.call.name)):
                         given = course.texts.given_to(number, also=("argument", "thought"))
-                        yield from _of_call(event, course.calls[: event.clip], given, words)
+                        yield from _of_call(
+                            event, course.calls[max(0, event.clip - _EARLIER) : event.clip], given, words
+                        )
                     add(event.arguments_text)
                 add(event.result)
 
@@ -127,7 +134,8 @@ def _disputed(
 
     An update may leave a record as it was: what the record had before is no other value.
     """
-    document = _document_of(made.result) if arguments and not may_do_anything(made.call) else None
+    is_read = bool(arguments) and not may_do_anything(made.call) and len(made.result) <= _LONGEST_RECORD
+    document = _document_of(made.result) if is_read else None
     if document is None:
         return
     changes = changes_state(made.call.name)
@@ -141,7 +149,7 @@ def _disputed(
 
     for field in disputed(arguments, document, is_excused) if isinstance(document, dict) else ():
         yield field.name, _written(field.own)
-    ids = list(_ids_of(arguments))
+    ids = list(islice(_ids_of(arguments), _MOST_IDS))
     for name, own in ids:
         shown = nested(document, name)
         others = set(shown) - {value for named, value in ids if named == name and value != own}

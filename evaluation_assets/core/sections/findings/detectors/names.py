@@ -7,6 +7,7 @@ Only what follows a result is read: without tools, an agent speaks from what it 
 
 import re
 from collections.abc import Iterator, Set
+from string import ascii_lowercase
 
 import orjson
 
@@ -38,6 +39,9 @@ _SHORTEST, _SHORTEST_CODE = 6, 5
 """Shorter words differ from others by chance."""
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
+_AFTER = 50_000
+"""Characters after a call in which a word comes again."""
+
 _LONGEST_READ = 2_000_000
 
 
@@ -73,21 +77,17 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                     add(event.result)
 
 
-def _of_call(made: PlacedStep, given: Set[str]) -> Iterator[Detected]:
+def _of_call(made: PlacedStep, given: set[str]) -> Iterator[Detected]:
     """Words that nothing else in the run has, and that spell one otherwise that comes again; of texts only names."""
     values = (value for value in leaves(made.trajectory.arguments(made.call)) if isinstance(value, str))
     for value in values:
         is_text = len(value) > _LONGEST_ARGUMENT or len(value.split()) > _MOST_WORDS
         for word in _WORD.findall(value[:_LONGEST_QUERY]):
             own = word.casefold()
-            if (
-                (is_text and word[0].islower())
-                or own in given
-                or len(own) < (_SHORTEST_CODE if word.isupper() else _SHORTEST)
-                or _is_later(word, made)
-            ):
+            if (is_text and word[0].islower()) or len(own) < (_SHORTEST_CODE if word.isupper() else _SHORTEST):
                 continue
-            if any(other[-1] == own[-1] and _is_later(other, made) for other in _nearly(own, given)):
+            nearly = () if own in given else [other for other in _nearly(own, given) if other[-1] == own[-1]]
+            if nearly and not _is_later(word, made) and any(_is_later(other, made) for other in nearly):
                 start = made.trajectory.text.find(word, *made.call.raw)
                 span = made.arguments_span if start < 0 else (start, start + len(word))
                 yield Detected(
@@ -99,24 +99,20 @@ def _of_call(made: PlacedStep, given: Set[str]) -> Iterator[Detected]:
                 return
 
 
-def _nearly(word: str, given: Set[str]) -> list[str]:
+def _nearly(word: str, given: set[str]) -> list[str]:
     """The given words that a letter more, less or otherwise makes of a word."""
-    less = {other for other in misreadings(word) if other in given}
-    more = {other for other in given if len(other) == len(word) + 1 and word in _shorter(other)}
-    return sorted(less | more)
-
-
-def _shorter(word: str) -> set[str]:
-    return {word[:place] + word[place + 1 :] for place in range(len(word))}
+    more = (word[:at] + letter + word[at:] for at in range(len(word) + 1) for letter in ascii_lowercase)
+    return sorted(given.intersection((*misreadings(word), *more)) - {word})
 
 
 def _is_later(word: str, made: PlacedStep) -> bool:
-    """Whether a word comes after a call."""
+    """Whether a word comes soon after a call."""
     later = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)
-    return later.search(made.trajectory.text, made.call.raw[1]) is not None
+    start = made.call.raw[1]
+    return later.search(made.trajectory.text, start, start + _AFTER) is not None
 
 
-def _of_message(message: Message, given: Set[str], names: Set[str]) -> Iterator[Detected | Claim]:
+def _of_message(message: Message, given: set[str], names: set[str]) -> Iterator[Detected | Claim]:
     text = message.text
     new: dict[Span, Severity | None] = {}
     if (new_name := _first_new_name(text, given)) is not None:
@@ -133,7 +129,7 @@ def _of_message(message: Message, given: Set[str], names: Set[str]) -> Iterator[
         yield Claim(place=place, text=said, verdict="not_found")
 
 
-def _is_misspelled(word: str, given: Set[str], names: Set[str]) -> bool:
+def _is_misspelled(word: str, given: Set[str], names: set[str]) -> bool:
     """Whether a new name is a letter off another one, not at its end."""
     if word in given:
         return False
