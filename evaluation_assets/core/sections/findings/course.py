@@ -5,10 +5,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+import orjson
+
 from evaluation_assets.core.sections.coding_work.test_runs import TestRun
+from evaluation_assets.core.sections.coding_work.tools import edits_files
 from evaluation_assets.core.sections.coding_work.work import coding_work_of
 from evaluation_assets.core.sections.findings.call_forms import NO_FORMS, CallForms
 from evaluation_assets.core.sections.findings.finding import Place
+from evaluation_assets.core.sections.findings.given import Texts
+from evaluation_assets.core.sections.findings.handed_on import HandedOn
 from evaluation_assets.core.traces.trajectories.model import Span, Step, ToolCall, Trajectory
 
 LONGEST_QUOTATION = 300
@@ -129,6 +134,11 @@ class Course:
         return [placed for placed in self.steps if placed.step.call is not None]
 
     @cached_property
+    def edits_files(self) -> bool:
+        """Whether its agents edit files: these name things as they like, and look wherever they like."""
+        return any(edits_files(made.call.name) for made in self.calls)
+
+    @cached_property
     def messages(self) -> list[Message]:
         """What agents said: the messages of steps, or else the response of the interaction."""
         return list(self._messages())
@@ -138,9 +148,55 @@ class Course:
         """The runs of tests; their `position` is the index of the call."""
         return coding_work_of(self.trajectory).test_runs if self.calls else ()
 
-    @property
-    def events(self) -> Iterator[Event]:
+    @cached_property
+    def events(self) -> list[Event]:
         """All that happened, in order. The message of a step comes before its call."""
+        return list(self._events())
+
+    @cached_property
+    def texts(self) -> Texts:
+        """The values in its texts. A thought is known to the call of its step, and other texts to the next event."""
+        texts = Texts()
+        texts.add(self.trajectory.task)
+        texts.add(orjson.dumps(self.trajectory.agents).decode())
+        for number, event in enumerate(self.events):
+            match event:
+                case Asked():
+                    texts.add(event.message, number + 1)
+                    texts.add(event.knowledge, number + 1)
+                case Message():
+                    texts.add(event.text, number + 1)
+                case PlacedStep():
+                    texts.add(event.trajectory.piece(event.step.thought), number, "thought")
+                    if event.step.call is not None:
+                        texts.add(event.arguments_text, number + 1, "argument")
+                    texts.add(event.result, number + 1)
+        return texts
+
+    @cached_property
+    def handed_on(self) -> frozenset[int]:
+        """The events that are messages which only hand on what a tool returned, by their number."""
+        handed_on = HandedOn({made.agent_id for made in self.calls})
+        handed_on.add(self.trajectory.task)
+        has_result = False
+        found: set[int] = set()
+        for number, event in enumerate(self.events):
+            match event:
+                case Asked():
+                    handed_on.add(event.message)
+                    handed_on.add(event.knowledge)
+                case Message():
+                    if has_result and handed_on.is_handed_on(event.agent_id, event.text):
+                        found.add(number)
+                    handed_on.add(event.text)
+                case PlacedStep():
+                    has_result = has_result or event.step.result is not None
+                    if event.step.call is not None:
+                        handed_on.add(event.arguments_text)
+                    handed_on.add(event.result)
+        return frozenset(found)
+
+    def _events(self) -> Iterator[Event]:
         messages, steps = iter(self.messages), iter(self.steps)
         message, step = next(messages, None), next(steps, None)
         for number, turn in enumerate(self.trajectory.turns):

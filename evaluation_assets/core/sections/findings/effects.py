@@ -1,10 +1,14 @@
 """What a call may have done: changed state, run any code, or ended the run."""
 
+import re
+
 from evaluation_assets.core.intake.clips.tool_types import shipped_tool_types
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.model import ToolCall
 
-_ANYTHING = frozenset({"microsandbox", "terminal", "file_editing", "browser_use", "perform_web_task"})
+_UPDATES = re.compile(r"update|modif|change|edit|set|exchange|replace|return|cancel", re.IGNORECASE)
+_PAGES = frozenset({"browser_use", "perform_web_task"})
+_ANYTHING = frozenset({"microsandbox", "terminal", "file_editing"}) | _PAGES
 """Tool types whose calls may do anything, whatever the tool is named."""
 
 
@@ -13,9 +17,19 @@ def may_do_anything(call: ToolCall) -> bool:
     return shipped_tool_types().of(call) in _ANYTHING
 
 
+def acts_on_pages(call: ToolCall) -> bool:
+    """Whether a call acts on pages in a browser."""
+    return shipped_tool_types().of(call) in _PAGES
+
+
 def may_change_state(call: ToolCall) -> bool:
     """Whether a call may have changed something."""
     return changes_state(call.name) or may_do_anything(call)
+
+
+def updates(call: ToolCall) -> bool:
+    """Whether a call changes a record that there was, which may stay as it was in part."""
+    return _UPDATES.search(call.name) is not None
 
 
 def ends_run(call: ToolCall) -> bool:

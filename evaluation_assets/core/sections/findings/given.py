@@ -1,14 +1,13 @@
 """What was given up to a point of a run: the values that messages, instructions and results hold."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
+from itertools import islice
+from typing import Literal, get_args
 
-import orjson
-
-from evaluation_assets.core.sections.findings.values import Value, ValueKind, misreadings, values_in
-from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
 
 _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"[-_]")
@@ -26,105 +25,131 @@ _OFFSETS = (-12 * 3600, 14 * 3600)
 """The earliest and the latest local time, in seconds from UTC."""
 
 
-class Given:
-    """An index of values. Texts are indexed at the next lookup, each once."""
+Writer = Literal["said", "argument", "thought"]
+"""Where a text stands: in what anybody said or a result has, in the arguments of a call, or in a thought."""
+
+_Index = Literal["date", "time", "number", "code", "day", "bare_day", "dated_day", "month"]
+
+_WRITERS: tuple[Writer, ...] = ("said", "argument", "thought")
+
+
+class Texts:
+    """An index of the values in the texts of a run, with the number of the event from which on each is known."""
 
     def __init__(self) -> None:
-        self._unread: list[str] = []
-        self._forms: dict[ValueKind, set[str]] = {"date": set(), "time": set(), "number": set(), "code": set()}
-        self._days: set[str] = set()
-        self._bare_days: set[str] = set()
-        self._months: set[str] = set()
+        self._known: dict[Writer, dict[_Index, dict[str, int]]] = {
+            writer: {index: {} for index in get_args(_Index)} for writer in _WRITERS
+        }
 
-    @classmethod
-    def at_start(cls, trajectory: Trajectory) -> "Given":
-        """What is given before the first turn: the task, and what agents are told and have."""
-        given = cls()
-        given.add(trajectory.task)
-        given.add(orjson.dumps(trajectory.agents).decode())
-        return given
+    def add(self, text: str, known_from: int = 0, writer: Writer = "said") -> None:
+        """Add a text. Texts are added in the order of the run."""
+        known = self._known[writer]
+        for index, forms in _forms_of(text):
+            first = known[index]
+            for form in forms:
+                first.setdefault(form, known_from)
 
-    def add(self, text: str) -> None:
-        """Add a text."""
-        self._unread.append(text)
+    def given_to(self, event: int, *, also: Collection[Writer] = ()) -> "Given":
+        """What was said before an event of the run, by its number, and in other texts if these count too."""
+        return Given([self._known[writer] for writer in ("said", *also)], event)
+
+
+class Given:
+    """The values that were given up to an event."""
+
+    def __init__(self, known: Sequence[Mapping[_Index, Mapping[str, int]]], until: int) -> None:
+        self._known = known
+        self._until = until
 
     def holds(self, value: Value) -> bool:
         """Whether a text has the value, in any notation."""
-        self._read()
         if value.kind == "date":
             return any(self._has_date(form) for form in value.forms)
-        if not self._forms[value.kind].isdisjoint(value.forms):
+        if self._has_any(value.kind, value.forms):
             return True
-        if value.parts and self._forms["number"].issuperset(value.parts):
+        if value.parts and all(self._has("number", part) for part in value.parts):
             return True
-        return value.kind == "code" and any(self._has_parts(form) for form in value.forms)
+        return value.kind == "code" and any(
+            self._has_parts(form) and not self._has_any("code", misreadings(form)) for form in value.forms
+        )
 
     def holds_nearly(self, value: Value) -> bool:
         """Whether a text has what may have been misread as the value: also dates of the month, times of the day."""
-        self._read()
-        known = self._forms[value.kind]
         if value.kind == "date":
-            return any(_month_of(form) in self._months or _YEAR.sub("", form) in self._days for form in value.forms)
+            return any(
+                self._has("month", _month_of(form)) or self._has("day", _YEAR.sub("", form)) for form in value.forms
+            )
         if value.kind == "time":
-            return bool(known)
-        return any(not known.isdisjoint(misreadings(form)) for form in value.forms if len(form) <= _LONGEST_MISREAD)
+            return any(first <= self._until for known in self._known for first in islice(known["time"].values(), 1))
+        return any(
+            self._has_any(value.kind, misreadings(form)) for form in value.forms if len(form) <= _LONGEST_MISREAD
+        )
 
     def holds_day_before(self, value: Value) -> bool:
         """Whether the day before a date was given."""
-        self._read()
-        return value.kind == "date" and any(
-            f"{before.year}-{before.month}-{before.day}" in self._forms["date"]
-            for form in value.forms
-            for before in [*_neighbours(form)][:1]
+        return value.kind == "date" and self._has_any(
+            "date", (_form_of(before) for form in value.forms for before in [*_neighbours(form)][:1])
         )
 
     def holds_neighbour(self, value: Value) -> bool:
         """Whether the day before or after a date was given."""
-        self._read()
-        return value.kind == "date" and any(
-            f"{other.year}-{other.month}-{other.day}" in self._forms["date"]
-            for form in value.forms
-            for other in _neighbours(form)
+        return value.kind == "date" and self._has_any(
+            "date", (_form_of(other) for form in value.forms for other in _neighbours(form))
         )
+
+    def _has(self, index: _Index, form: str) -> bool:
+        return any(form in known[index] and known[index][form] <= self._until for known in self._known)
+
+    def _has_any(self, index: _Index, forms: Iterable[str]) -> bool:
+        return any(self._has(index, form) for form in forms)
 
     def _has_parts(self, code: str) -> bool:
         """Whether each part of a code with a digit was given by itself."""
         parts = [part for part in _PARTS.split(code) if _DIGITS.search(part)]
         return all(
-            part in self._forms["code"] or (part.isdecimal() and _number(part) in self._forms["number"])
-            for part in parts
+            self._has("code", part) or (part.isdecimal() and self._has("number", _number(part))) for part in parts
         )
 
     def _has_date(self, form: str) -> bool:
         day = _YEAR.sub("", form)
-        return form in self._forms["date"] or day in (self._days if day == form else self._bare_days)
+        if day == form:
+            return self._has("day", day)
+        return self._has("date", form) or (self._has("bare_day", day) and not self._has("dated_day", day))
 
-    def _read(self) -> None:
-        for text in self._unread:
-            self._forms["number"].update(_number(amount) for amount in _AMOUNT.findall(text))
-            for value in values_in(text):
-                self._forms[value.kind].update(value.forms)
-                self._forms["number"].update(value.parts)
-                if value.kind == "number":
-                    for form in value.forms:
-                        self._forms["date"].update(_dates(form))
-                elif value.kind == "date":
-                    for form in value.forms:
-                        day = _YEAR.sub("", form)
-                        self._days.add(day)
-                        self._months.update((_month_of(form), _month_of(day)))
-                        if day == form:
-                            self._bare_days.add(day)
-                        else:
-                            self._forms["number"].add(form[:4])
-                elif value.kind == "code":
-                    for form in value.forms:
-                        self._forms["code"].update(_pieces(form))
-                        for digits in _DIGITS.findall(form):
-                            self._forms["number"].add(_number(digits))
-                            if len(digits) > _LAST_DIGITS:
-                                self._forms["number"].add(_number(digits[-_LAST_DIGITS:]))
-        self._unread.clear()
+
+def _forms_of(text: str) -> Iterator[tuple[_Index, Iterable[str]]]:
+    """The forms by which the values of a text are found."""
+    yield "number", map(_number, _AMOUNT.findall(text))
+    for value in values_in(text):
+        yield value.kind, value.forms
+        yield "number", value.parts
+        for form in value.forms:
+            if value.kind == "number":
+                yield "date", _dates(form)
+            elif value.kind == "date":
+                yield from _of_date(form)
+            elif value.kind == "code":
+                yield "code", _pieces(form)
+                yield "number", _numbers(form)
+
+
+def _of_date(form: str) -> Iterator[tuple[_Index, Iterable[str]]]:
+    day = _YEAR.sub("", form)
+    yield "day", (day,)
+    yield "month", (_month_of(form), _month_of(day))
+    if day == form:
+        yield "bare_day", (day,)
+    else:
+        yield "number", (form[:4],)
+        yield "dated_day", (day,)
+
+
+def _numbers(code: str) -> Iterator[str]:
+    """The numbers in a code, and their last digits."""
+    for digits in _DIGITS.findall(code):
+        yield _number(digits)
+        if len(digits) > _LAST_DIGITS:
+            yield _number(digits[-_LAST_DIGITS:])
 
 
 def _dates(number: str) -> Iterator[str]:
@@ -134,7 +159,7 @@ def _dates(number: str) -> Iterator[str]:
     elif _SECONDS.fullmatch(number) is not None:
         for offset in _OFFSETS:
             day = datetime.fromtimestamp(float(number) + offset, UTC)
-            yield f"{day.year}-{day.month}-{day.day}"
+            yield _form_of(day)
 
 
 def _neighbours(form: str) -> Iterator[date]:
@@ -144,6 +169,10 @@ def _neighbours(form: str) -> Iterator[date]:
             day = date(*map(int, form.split("-")))
             yield day - timedelta(days=1)
             yield day + timedelta(days=1)
+
+
+def _form_of(day: date) -> str:
+    return f"{day.year}-{day.month}-{day.day}"
 
 
 def _month_of(form: str) -> str:

@@ -4,8 +4,7 @@ Agents do so whose calls the source did not record. What such an agent says of i
 """
 
 import re
-
-from evaluation_assets.core.sections.findings.course import Course, Message
+from collections.abc import Set
 
 _LEAST = 5
 """Links that nothing had before, and fields of records, in a message that hands on what a tool returned."""
@@ -17,8 +16,8 @@ _FIELD = re.compile(r"[{,]\s*[\"'][\w:.-]{1,60}[\"']\s?:")
 class HandedOn:
     """The links that a run has had so far, and the agents that hand on pages without a recorded call."""
 
-    def __init__(self, course: Course) -> None:
-        self._calling = {made.agent_id for made in course.calls}
+    def __init__(self, calling: Set[str]) -> None:
+        self._calling = calling
         self._links: set[str] = set()
         self._agents: set[str] = set()
 
@@ -26,13 +25,13 @@ class HandedOn:
         """Read a text that is given."""
         self._links.update(_LINK.findall(text))
 
-    def is_handed_on(self, message: Message) -> bool:
+    def is_handed_on(self, agent_id: str, text: str) -> bool:
         """Whether a message hands on a page or a record, or its agent has done so and makes no recorded calls."""
-        if message.agent_id in self._agents:
+        if agent_id in self._agents:
             return True
-        new = set(_LINK.findall(message.text)) - self._links
-        if len(new) + len(_FIELD.findall(message.text)) < _LEAST:
+        new = set(_LINK.findall(text)) - self._links
+        if len(new) + len(_FIELD.findall(text)) < _LEAST:
             return False
-        if message.agent_id not in self._calling:
-            self._agents.add(message.agent_id)
+        if agent_id not in self._calling:
+            self._agents.add(agent_id)
         return True

@@ -16,7 +16,7 @@ from evaluation_assets.core.sections.findings.detectors.registry import DETECTOR
 from evaluation_assets.core.sections.findings.finding import Finding, Severity
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-PROCESS_VERSION = "6"
+PROCESS_VERSION = "7"
 """Increment when the same findings would give another score."""
 
 Criterion = Literal["calls", "errors", "answers", "course", "rules"]
@@ -38,8 +38,8 @@ _READ: Mapping[str, tuple[int, int]] = {
     "unsupported_argument": (0, 2),
     "repeated_call": (9, 9),
     "loop": (2, 2),
-    "ignored_error": (3, 4),
-    "unresolved_error": (3, 3),
+    "ignored_error": (3, 3),
+    "unresolved_error": (4, 4),
     "contradicted_answer": (4, 4),
     "unsupported_answer": (3, 6),
     "cut_off": (3, 3),

@@ -40,6 +40,31 @@ _INSIDE = tuple(
 )
 """Failures reported in fields; the words in front are looked for first, which is 20 times cheaper."""
 
+_BRIEF = 300
+"""Characters of a result that may be nothing but an excuse."""
+
+_EXCUSE = re.compile(
+    r"\A\W*(?:(?:(?:we|i)(?:['’]re|['’]m| are| am) )?(?:very |so )?sorry\b|(?:(?:i|we|my|our) )?apolog\w+|oops\b"
+    r"|(?:(?:we|i)(?:['’]re|['’]m| are| am) )?(?:unable|not able) to\b|(?:i |we )?(?:could|can)(?: ?not|n['’]t)\b"
+    r"|(?:the |your |this )?(?:\w+ )?(?:request|operation|call|tool|action|query|lookup|command|execution|job)"
+    r" (?:(?:could|can|was|has)(?: ?not|n['’]t)\b|(?:was |has (?:been )?)?(?:failed|rejected|aborted|denied|halted)\b)"
+    r"|(?:http(?:/\d(?:\.\d)?)? )?[45]\d\d\W{1,3}(?:bad|unauth|forbidden|not found|method|request|conflict|gone"
+    r"|too many|internal|service|gateway|server|client)|(?:\w+\.)*\w*(?:error|exception)(?:\W*\Z|:)"
+    r"|unauthori[sz]ed\b|no response (?:from|was|received)|(?:your |the )?(?:session|token) (?:has |is )?expired\b)"
+    r"|something went wrong|(?:try|retry)(?: \w+){0,2} (?:again )?later\b|\bdown for maintenance\b|\bbad gateway\b"
+    r"|\b(?:request|call|connection|operation|tool|server|query|it) timed out\b|\b(?:gateway|request) time-?out\b"
+    r"|\b(?:tool|service|server|system|database|backend|api|endpoint|resource|temporarily)"
+    r" (?:is |was )?(?:\w+ )?(?:unavailable|unreachable|offline|not responding)\b|\b(?:unexpected|internal) error\b"
+    r"|\binternal server error\b|\brate limit (?:exceeded|reached)|\btoo many requests\b"
+    r"|\b(?:quota|max retries|memory limit) exceeded\b|\bout of memory\b|\b(?:access|permission)(?: is| was)? denied\b"
+    r"|\bconnection (?:was )?(?:refused|reset|aborted)\b|\bnot (?:authori[sz]ed|authenticated)\b"
+    r"|\binvalid (?:credentials|token|api key|request|arguments?|parameters?)\b|\bexited with (?:code|status) [1-9]"
+    r"|<title>\W*[45]\d\d\b|[\"'](?:status_?code|code|http_?status)[\"']\s*:\s*[\"']?[45]\d\d\b"
+)
+"""What results say that are nothing but a failure, in other words than "error"."""
+
+_EXITED_WELL = re.compile(r"(?:exit|return)[ _-]?(?:code|status)\W{1,4}0\b")
+
 _OF_A_THING = re.compile(r"[\"']status[\"']\s*:\s*[\"']fail")
 """What may be said of a payment or a job, too, that a result tells of."""
 
@@ -51,6 +76,14 @@ _NO_ERRORS = ("", "none", "null", "ok", "no error", "success")
 
 _TOLD = ("error_message", "message", "detail", "description", "reason", "code")
 """Fields beside or within an error that say what it is."""
+
+_TOLD_OF_FAILURES = frozenset(
+    """
+    error errors status statuscode status_code http_status httpstatus success ok title type result output content
+    response text request_id timestamp retry_after
+    """.split()
+).union(_TOLD)
+"""Fields that an object has which is nothing but a failure."""
 
 _TRACEBACK = "traceback (most recent call last)"
 _TAIL = 4000
@@ -80,6 +113,8 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
             if _OF_A_THING.match(match[0]) and _is_well(text[start:end]):
                 continue
             return told_in(text[start:end]) or _line(text, start, end, match.start())
+    if end - start <= _BRIEF and _EXCUSE.search(head) is not None and not _is_fine(text[start:end]):
+        return told_in(text[start:end]) or _line(text, start, end, 0)
     if text.find('"error', start, end) >= 0 or text.find('"ok"', start, end) >= 0:
         return _field_in(text[start:end])
     return None
@@ -105,6 +140,21 @@ def _is_well(text: str) -> bool:
     if isinstance(status, str):
         return not status.lower().startswith(("fail", "error"))
     return True in (result.get("success"), result.get("ok")) or status in _FINE
+
+
+def _is_fine(text: str) -> bool:
+    """Whether a short result only mentions a failure: by a list, more fields, or its exit code 0."""
+    return (
+        text.lstrip().startswith("[")
+        or _EXITED_WELL.search(text.lower()) is not None
+        or (
+            (result := _object_in(text)) is not None
+            and (
+                True in (result.get("success"), result.get("ok"))
+                or not _TOLD_OF_FAILURES.issuperset(map(str.lower, result))
+            )
+        )
+    )
 
 
 def _states_no_error(text: str) -> bool:

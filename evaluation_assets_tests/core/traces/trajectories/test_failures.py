@@ -112,6 +112,48 @@ def test_what_frameworks_tell_a_model_of_a_failed_tool_is_a_failure(text: str) -
 
 @pytest.mark.parametrize(
     "text",
+    [
+        "Sorry, something went wrong on our side.",
+        "I apologise, the lookup did not come back.",
+        "Unable to process your request at this time.",
+        "The request could not be completed.",
+        "HTTP 500 Internal Server Error",
+        "429 Too Many Requests",
+        "<html><head><title>502 Bad Gateway</title></head></html>",
+        "requests.exceptions.ConnectionError: no route to host",
+        "The booking system is temporarily unavailable.",
+        "Your session has expired, log in again.",
+        "Operation aborted.",
+    ],
+)
+def test_a_short_result_that_is_nothing_but_an_excuse_is_a_failure(text: str) -> None:
+    assert failure(text) == text
+
+
+def test_the_message_of_an_object_that_is_nothing_but_an_excuse_is_the_failure() -> None:
+    assert failure('{"code": 503, "message": "the backend is busy"}') == "the backend is busy"
+    assert failure('{"detail": "Not authenticated"}') == "Not authenticated"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "404.0",
+        "484:class Number(AtomicExpr):",
+        "The film was not released before 1994.",
+        "An unauthorized biography was published in 1998.",
+        "<returncode>0</returncode>\n<output>\ncurl: connection refused\n</output>",
+        '[{"name": "Access denied", "year": 2003}]',
+        '{"name": "web", "code": 404, "price": 12}',
+        "All agents are busy. " * 20 + "Please try again later.",
+    ],
+)
+def test_a_result_that_says_more_than_an_excuse_is_none(text: str) -> None:
+    assert failure(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
     ["Failed: 0, passed: 5", "Error handling in Go", "Error rate: 2%", "Failure modes of pumps", "Timeout set to 30 s"],
 )
 def test_results_that_begin_with_such_a_word_may_be_none(text: str) -> None:

@@ -10,13 +10,13 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import cached_property
 
 from evaluation_assets.core.sections.findings.claim import VERDICTS, Claim, ClaimVerdict
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.given import Given
-from evaluation_assets.core.sections.findings.handed_on import HandedOn
 from evaluation_assets.core.sections.findings.totals import totals_in
 from evaluation_assets.core.sections.findings.values import Value, values_in
 from evaluation_assets.core.traces.trajectories.model import Span
@@ -79,56 +79,81 @@ _CLOSE_ENOUGH = 0.006
 
 
 def _detect(course: Course) -> Iterator[Detected | Claim]:
-    given = Given.at_start(course.trajectory)
     asked: list[float] = []
-    results: deque[list[float]] = deque(maxlen=_RESULTS)
-    has_result = has_next_day = False
-    handed_on = HandedOn(course)
-    totals: set[float] = set()
-    last = _last_results(course)
-    for event in course.events:
+    results = _Results(course)
+    for number, event in enumerate(course.events):
         match event:
-            case Asked(message=message, knowledge=knowledge):
-                given.add(message)
-                given.add(knowledge)
-                asked = _numbers(message)
-                handed_on.add(message)
-            case Message():
-                in_result = list(values_in(event.text)) if has_result else []
-                unsupported = [
-                    value
-                    for value in in_result
-                    if _may_be_checked(event.text, value)
-                    and not given.holds(value)
-                    and not _follows(value, event, last)
-                    and not (has_next_day and given.holds_day_before(value))
-                    and not (value.kind == "number" and not totals.isdisjoint(map(float, value.forms)))
-                ]
-                if not (has_result and handed_on.is_handed_on(event)):
-                    yield from _of_message(event, in_result, unsupported, given, asked, results)
-                given.add(event.text)
-                handed_on.add(event.text)
-            case PlacedStep():
-                if event.step.call is not None:
-                    given.add(event.trajectory.piece(event.step.call.raw))
-                if event.step.result is not None:
-                    has_result = True
-                    has_next_day = has_next_day or _NEXT_DAY.search(event.result) is not None
-                    given.add(event.result)
-                    results.appendleft(_numbers(event.result[:_READ]))
-                    handed_on.add(event.result)
-                    totals.update(totals_in(event.result))
+            case Asked():
+                asked = _numbers(event.message)
+            case Message() if results.is_any and number not in course.handed_on:
+                given = course.texts.given_to(number, also=("argument",))
+                yield from _of_message(event, given, results, asked, has_codes=not course.edits_files)
+            case PlacedStep() if event.step.result is not None:
+                results.add(event.result)
+            case _:
+                pass
+
+
+class _Results:
+    """The results up to a message, and the last one of each value. They are read when the first figure is missing."""
+
+    def __init__(self, course: Course) -> None:
+        self.is_any = False
+        self._course = course
+        self._unread: list[str] = []
+        self._close_by: deque[str] = deque(maxlen=_RESULTS)
+        self._totals: set[float] = set()
+        self._has_next_day = False
+
+    def add(self, result: str) -> None:
+        """Add the next result."""
+        self.is_any = True
+        self._unread.append(result)
+        self._close_by.appendleft(result[:_READ])
+
+    def support(self, value: Value, message: Message, given: Given) -> bool:
+        """Whether one after the message has a value, one before comes to it, or says that it is of the next day."""
+        for result in self._unread:
+            self._has_next_day = self._has_next_day or _NEXT_DAY.search(result) is not None
+            self._totals.update(totals_in(result))
+        self._unread.clear()
+        return (
+            any(self._last.get((value.kind, form), -1) >= message.order for form in value.forms)
+            or (self._has_next_day and given.holds_day_before(value))
+            or (value.kind == "number" and not self._totals.isdisjoint(map(float, value.forms)))
+        )
+
+    def numbers(self) -> Iterator[float]:
+        """The numbers in the last ones."""
+        return (each for result in self._close_by for each in _numbers(result))
+
+    @cached_property
+    def _last(self) -> dict[tuple[str, str], int]:
+        """The last result that has a value, by kind and form. Code that prints what it was given has found nothing."""
+        last: dict[tuple[str, str], int] = {}
+        for placed in self._course.calls:
+            written: set[str] = set()
+            if may_do_anything(placed.call):
+                written.update(form for value in values_in(placed.arguments_text) for form in value.forms)
+            for value in values_in(placed.result):
+                if written.isdisjoint(value.forms):
+                    last.update(((value.kind, form), placed.order) for form in value.forms)
+        return last
 
 
 def _of_message(
-    message: Message,
-    values: Sequence[Value],
-    unsupported: Sequence[Value],
-    given: Given,
-    asked: Sequence[float],
-    results: Sequence[Sequence[float]],
+    message: Message, given: Given, results: _Results, asked: Sequence[float], *, has_codes: bool
 ) -> Iterator[Detected | Claim]:
-    unsupported = _not_computed(message.text, values, unsupported, (*asked, *(each for own in results for each in own)))
+    values = [value for value in values_in(message.text) if has_codes or value.kind != "code"]
+    unsupported: Sequence[Value] = [
+        value
+        for value in values
+        if _may_be_checked(message.text, value)
+        and not given.holds(value)
+        and not results.support(value, message, given)
+    ]
+    if unsupported:
+        unsupported = _not_computed(message.text, values, unsupported, (*asked, *results.numbers()))
     wrong = {value.start for value in unsupported}
     proposed: set[tuple[str, ...]] = set()
     said: set[tuple[str, ...]] = set()
@@ -158,8 +183,6 @@ def _not_computed(
     text: str, values: Sequence[Value], unsupported: Sequence[Value], others: Sequence[float]
 ) -> Sequence[Value]:
     """The values that are no results of figures close by. What is not supported supports nothing."""
-    if not unsupported:
-        return unsupported
     in_lines = _sums_of_lines(text, values) | _products_of_lines(text, values) | _sums_of_items(text, values)
     for _ in range(_STEPS):
         wrong = {value.forms for value in unsupported}
@@ -178,26 +201,6 @@ def _not_computed(
         if not computed:
             break
     return unsupported
-
-
-def _last_results(course: Course) -> dict[tuple[str, str], int]:
-    """The last result that has a value, by kind and form. Code that prints what it was given has found nothing."""
-    last: dict[tuple[str, str], int] = {}
-    for placed in course.calls:
-        written: set[str] = set()
-        if may_do_anything(placed.call):
-            written.update(
-                form for value in values_in(course.trajectory.piece(placed.call.raw)) for form in value.forms
-            )
-        for value in values_in(placed.result):
-            if written.isdisjoint(value.forms):
-                last.update(((value.kind, form), placed.order) for form in value.forms)
-    return last
-
-
-def _follows(value: Value, message: Message, last: Mapping[tuple[str, str], int]) -> bool:
-    """Whether a result after a message has a value of it: the agent computed it, and it came out so."""
-    return any(last.get((value.kind, form), -1) >= message.order for form in value.forms)
 
 
 def _may_be_checked(text: str, value: Value) -> bool:
@@ -329,4 +332,4 @@ def _numbers(text: str) -> list[float]:
     return [float(form) for value in numbers for form in (value.forms[0], *value.parts)]
 
 
-DETECTOR = Detector(name="answers", version="4", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)
+DETECTOR = Detector(name="answers", version="5", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

@@ -5,12 +5,13 @@ Lookups may be of the day before or after a given one.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 
-from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep
+from evaluation_assets.core.sections.findings.course import Asked, Course, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.given import Given
-from evaluation_assets.core.sections.findings.values import Value, values_in
+from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.calls import leaves
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
@@ -23,6 +24,11 @@ _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _FEWEST_DIGITS = 5
 """Plain numbers with fewer digits may be amounts and counts, which are computed."""
 
+_FEWEST_DIGITS_OF_ANOTHER = 2
+_DATE_LIKE = re.compile(r"\d{1,5}-\d{1,3}-\d{1,3}")
+_AFTER = 10_000
+"""Characters after a call in which the number that was meant comes again."""
+
 _SHORTEST_MISREAD = 6
 """Shorter codes in a text differ from others by chance."""
 
@@ -31,20 +37,18 @@ _MOST_MISSES = 20
 
 
 def _detect(course: Course) -> Iterator[Detected]:
-    given = Given.at_start(course.trajectory)
     named: dict[str, set[str]] = {}
-    for event in course.events:
-        match event:
-            case Asked(message=message, knowledge=knowledge):
-                given.add(message)
-                given.add(knowledge)
-                named = _by_shape(value.forms[0] for value in values_in(message) if value.kind == "code")
-            case Message():
-                given.add(event.text)
-            case PlacedStep():
-                if event.step.call is not None and not may_do_anything(event.call):
-                    yield from _of_call(event, given, named)
-                given.add(event.result)
+    for number, event in enumerate(course.events):
+        if isinstance(event, Asked):
+            named = _by_shape(value.forms[0] for value in values_in(event.message) if value.kind == "code")
+        elif isinstance(event, PlacedStep) and event.step.call is not None and _is_checked(event, course):
+            given = course.texts.given_to(number)
+            yield from _of_call(event, given, named)
+            yield from _of_figures(event, given, course.texts.given_to(len(course.events)))
+
+
+def _is_checked(made: PlacedStep, course: Course) -> bool:
+    return not may_do_anything(made.call) and (changes_state(made.call.name) or not course.edits_files)
 
 
 def _of_call(made: PlacedStep, given: Given, named: Mapping[str, set[str]]) -> Iterator[Detected]:
@@ -87,6 +91,64 @@ def _checked(text: str, given: Given) -> Iterator[tuple[Value, str]]:
         for value in values_in(text):
             if value.kind != "number" or value.end - value.start >= _FEWEST_DIGITS:
                 yield value, text
+
+
+def _of_figures(made: PlacedStep, given: Given, said: Given) -> Iterator[Detected]:
+    """Numbers with a sign that nobody gave, dates with a digit too few, and numbers in the place of another one.
+
+    Such a number is in no text of the run, while one that is nearly the same was given before and is said again later.
+    """
+    arguments = made.trajectory.arguments(made.call) if made.step.has_succeeded else None
+    for value in leaves(arguments):
+        written = str(value).strip()
+        if isinstance(value, bool):
+            continue
+        if isinstance(value, int | float) and value < 0:
+            is_wrong = _has_other_sign(made, written, given)
+        elif isinstance(value, str):
+            is_wrong = _DATE_LIKE.fullmatch(written) is not None and _is_misread_date(written, given)
+        else:
+            is_wrong = isinstance(value, int | float) and _is_in_place_of_another(made, written, given, said)
+        if is_wrong:
+            span = _Searched(made).span_of(written)
+            yield Detected(kind="contradicted_argument", place=made.place(span), evidence=made.trajectory.piece(span))
+            return
+
+
+def _has_other_sign(made: PlacedStep, written: str, given: Given) -> bool:
+    numbers = [value for value in values_in(written[1:]) if value.kind == "number"]
+    return bool(numbers) and given.holds(numbers[0]) and written not in made.trajectory.text[: made.call.raw[0]]
+
+
+def _is_misread_date(written: str, given: Given) -> bool:
+    if any(value.kind == "date" for value in values_in(written)):
+        return False
+    dates = (value for other in misreadings(written) for value in values_in(other) if value.kind == "date")
+    return any(given.holds(value) for value in dates)
+
+
+def _is_in_place_of_another(made: PlacedStep, written: str, given: Given, said: Given) -> bool:
+    values = list(values_in(written))
+    if not changes_state(made.call.name) or len(values) != 1 or len(written) < _FEWEST_DIGITS_OF_ANOTHER:
+        return False
+    if values[0].kind != "number" or said.holds(values[0]):
+        return False
+    form = values[0].forms[0]
+    others = {other for other in misreadings(form) if len(other) == len(form)} | _near(form)
+    return any(
+        given.holds(Value("number", (other,), 0, 0))
+        and re.compile(rf"(?<![\d.,]){re.escape(other)}(?![\d])").search(
+            made.trajectory.text, made.call.raw[1], made.call.raw[1] + _AFTER
+        )
+        for other in sorted(others)
+    )
+
+
+def _near(form: str) -> set[str]:
+    """One more or less, and multiples by powers of ten."""
+    number = Decimal(form)
+    others = (number + 1, number - 1, *(number.scaleb(power) for power in (-3, -2, -1, 1, 2, 3)))
+    return {form for other in others for value in values_in(f"{abs(other):f}") for form in value.forms}
 
 
 class _Searched:
@@ -133,5 +195,5 @@ def _texts(arguments: JsonObject | None) -> Iterator[str]:
 
 
 DETECTOR = Detector(
-    name="arguments", version="4", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
+    name="arguments", version="5", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
 )

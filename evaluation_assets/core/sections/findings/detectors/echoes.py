@@ -14,10 +14,11 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep
+from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, bounded
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import may_do_anything
-from evaluation_assets.core.sections.findings.given import Given
+from evaluation_assets.core.sections.findings.echoed import Field, disputed, is_batch_of_more, nested
+from evaluation_assets.core.sections.findings.effects import may_do_anything, updates
+from evaluation_assets.core.sections.findings.given import Given, Texts
 from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
@@ -25,6 +26,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
 _CODE = re.compile(r"(?=[^\W_]*[A-Z\d])[A-Z\d][\w./-]{1,39}")
 """Codes, dates and numbers: words in lower case are options, which tools name in their own way."""
 
+_ID = re.compile(r"(?=\D*\d)[\w.#/-]{4,40}")
 _WORD = re.compile(r"\w[\w./-]*\w")
 _DIGIT, _NO_DIGITS = re.compile(r"\d"), re.compile(r"\D")
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?")
@@ -38,6 +40,12 @@ _READ = 20_000
 """Characters of arguments and results that are read."""
 
 _MOST_RECORDS = 50
+_LEAST_FIGURE = 10
+_EARLIER = 50
+"""Calls before an update whose results may have the record as it was."""
+
+_MOST_IDS = 20
+_LONGEST_RECORD = 200_000
 _EXPRESSION = re.compile(r"(?=.*\d\s*[-+*/])[\d.\s()+*/-]{3,200}")
 _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
@@ -50,15 +58,13 @@ _ROUNDED = 0.01
 
 
 def _detect(course: Course) -> Iterator[Detected]:
-    given = Given.at_start(course.trajectory)
     words: set[str] = set()
 
     def add(text: str) -> None:
-        given.add(text)
         words.update(word.casefold() for word in _WORD.findall(text[:_READ]))
 
     add(course.trajectory.task)
-    for event in course.events:
+    for number, event in enumerate(course.events):
         match event:
             case Asked(message=message, knowledge=knowledge):
                 add(message)
@@ -68,22 +74,30 @@ def _detect(course: Course) -> Iterator[Detected]:
             case PlacedStep():
                 add(event.trajectory.piece(event.step.thought))
                 if event.step.call is not None:
-                    if event.step.result is not None:
-                        yield from _of_call(event, given, words)
+                    if event.step.result is not None and (not course.edits_files or changes_state(event.call.name)):
+                        given = course.texts.given_to(number, also=("argument", "thought"))
+                        yield from _of_call(
+                            event, course.calls[max(0, event.clip - _EARLIER) : event.clip], given, words
+                        )
                     add(event.arguments_text)
                 add(event.result)
 
 
-def _of_call(made: PlacedStep, given: Given, words: set[str]) -> Iterator[Detected]:
+def _of_call(made: PlacedStep, earlier: Sequence[PlacedStep], given: Given, words: set[str]) -> Iterator[Detected]:
     arguments = (made.trajectory.arguments(made.call) or {}) if made.step.has_succeeded else {}
     result = made.result[:_READ]
-    wrong = [
-        *(value for value, other in _repeated_otherwise(arguments, result) if other.casefold() in words),
-        *_miscalculated(arguments, result),
-    ]
     text = made.arguments_text[:_READ]
-    spans = [(start, start + len(value)) for value in wrong if (start := text.find(value)) >= 0]
-    for start, end in sorted({*spans, *_misspelled(text, result, given)})[:1]:
+    spans = {
+        *(_span_of(text, name, value) for name, value in _disputed(made, arguments, earlier, words)),
+        *(
+            _span_of(text, "", value)
+            for value, other in _repeated_otherwise(arguments, result)
+            if other.casefold() in words
+        ),
+        *(_span_of(text, "", value) for value in _miscalculated(arguments, result)),
+        *_misspelled(text, result, given),
+    }
+    for start, end in sorted(spans)[:1]:
         span = made.call.raw[0] + start, made.call.raw[0] + end
         yield Detected(
             kind="contradicted_argument",
@@ -102,6 +116,86 @@ def _repeated_otherwise(arguments: JsonObject, result: str) -> Iterator[tuple[st
             yield from _other(str(value), others)
         elif isinstance(value, list) and len(documents) == 1:
             yield from _in_parts(value, documents[0].get(name))
+
+
+def _span_of(text: str, name: str, value: str) -> Span:
+    """Where arguments have a value, after the name of its field if they have it there; else all of them."""
+    field = re.search(rf"{re.escape(name)}\W{{1,5}}({re.escape(value)})(?!\w)", text) if name and value else None
+    if field is not None:
+        return field.span(1)
+    start = text.find(value) if value else -1
+    return bounded((0, len(text))) if start < 0 else (start, start + len(value))
+
+
+def _disputed(
+    made: PlacedStep, arguments: JsonObject, earlier: Sequence[PlacedStep], words: set[str]
+) -> Iterator[tuple[str, str]]:
+    """Fields and their values that the record of the call has otherwise; of lookups only where what it has was given.
+
+    An update may leave a record as it was: what the record had before is no other value.
+    """
+    is_read = bool(arguments) and not may_do_anything(made.call) and len(made.result) <= _LONGEST_RECORD
+    document = _document_of(made.result) if is_read else None
+    if document is None:
+        return
+    changes = changes_state(made.call.name)
+    records = earlier if updates(made.call) else ()
+
+    def is_excused(field: Field) -> bool:
+        if isinstance(field.own, list):
+            return not changes
+        is_known = changes or (isinstance(field.other, str) and field.other.casefold() in words)
+        return not is_known or _was_before(field.name, field.other, records)
+
+    for field in disputed(arguments, document, is_excused) if isinstance(document, dict) else ():
+        yield field.name, _written(field.own)
+    ids = list(islice(_ids_of(arguments), _MOST_IDS))
+    for name, own in ids:
+        shown = nested(document, name)
+        others = set(shown) - {value for named, value in ids if named == name and value != own}
+        if any(_is_same(own, other) for other in others) or not (changes or len(others) == 1 < len(shown)):
+            continue
+        alike = (other for other in others if _are_alike(own, other) or (changes and _is_id(own) and _is_id(other)))
+        if any(other.casefold() in words and not _was_before(name, other, records) for other in alike):
+            yield name, own
+    if is_batch_of_more(arguments, document):
+        yield "", ""
+
+
+def _was_before(name: str, value: Any, earlier: Sequence[PlacedStep]) -> bool:
+    """Whether an earlier result has a field with this value."""
+    field = re.compile(rf"{re.escape(name)}\W{{1,5}}{re.escape(_written(value))}(?!\w)", re.IGNORECASE)
+    return any(field.search(made.result[:_READ]) is not None for made in earlier)
+
+
+def _written(value: Any) -> str:
+    """How arguments have a value; those of a list are not told apart."""
+    if isinstance(value, list):
+        return ""
+    return orjson.dumps(value).decode() if isinstance(value, bool) else str(value)
+
+
+def _ids_of(arguments: JsonObject) -> Iterator[tuple[str, str]]:
+    """The names and values of IDs and dates, in the records of lists too."""
+    for name, value in islice(arguments.items(), _MOST_VALUES):
+        if _is_id(value) or _is_figure(value):
+            yield name, str(value)
+        elif isinstance(value, list):
+            yield from (pair for part in value[:_MOST_RECORDS] if isinstance(part, dict) for pair in _ids_of(part))
+
+
+def _is_same(own: str, other: str) -> bool:
+    if _NUMBER.fullmatch(own) is not None and _NUMBER.fullmatch(other) is not None:
+        return float(own) == float(other)
+    return own.casefold() == other.casefold()
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) and _ID.fullmatch(value) is not None and not value.isdecimal()
+
+
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) >= _LEAST_FIGURE
 
 
 def _in_parts(parts: list[Any], others: Any) -> Iterator[tuple[str, str]]:
@@ -132,14 +226,19 @@ def _are_alike(own: str, other: str) -> bool:
 
 def _records_of(result: str) -> list[JsonObject]:
     """The record that a result is, or those in its list."""
-    if result.lstrip()[:1] not in ("[", "{"):
-        return []
-    try:
-        document = orjson.loads(result)
-    except orjson.JSONDecodeError:
-        return []
+    document = _document_of(result)
     listed = document[:_MOST_RECORDS] if isinstance(document, list) else [document]
     return [record for record in listed if isinstance(record, dict)]
+
+
+def _document_of(result: str) -> Any:
+    """A result that is JSON, else `None`."""
+    if result.lstrip()[:1] not in ("[", "{"):
+        return None
+    try:
+        return orjson.loads(result)
+    except orjson.JSONDecodeError:
+        return None
 
 
 def _fields(records: Sequence[JsonObject], name: str) -> list[str]:
@@ -159,8 +258,9 @@ def _misspelled(text: str, result: str, given: Given) -> Iterator[Span]:
     ]
     if not new:
         return
-    answered = Given()
-    answered.add(result)
+    texts = Texts()
+    texts.add(result)
+    answered = texts.given_to(0)
     answered_forms = {form for value in values_in(result) for form in value.forms}
     for value in new:
         others = (other for other in _misread(value.forms[0]) if other in answered_forms)
@@ -209,4 +309,4 @@ def _value_of(node: ast.expr) -> float:
             raise ValueError(f"no sum or product: {ast.dump(node)}")
 
 
-DETECTOR = Detector(name="echoes", version="4", kinds=("contradicted_argument",), detect=_detect)
+DETECTOR = Detector(name="echoes", version="5", kinds=("contradicted_argument",), detect=_detect)

@@ -6,29 +6,36 @@ asks says nothing of a failed lookup. Work on code speaks of errors all the time
 text must say that, or the command be run again soon. That something is mended, right after it failed and without
 another call, takes up nothing. Nor does a text right after a lookup or an outage that says what the result shows. Code
 that failed after it had printed something is taken up by a text that goes on from what it printed. A file that could
-not be edited may be edited by another tool. Tests that fail are no failure of the call: `failing_tests` has those of
-the last run.
+not be edited may be edited by another tool, and what one tool could not find may be asked of another. Tests that fail
+are no failure of the call: `failing_tests` has those of the last run. After a command that failed in
+its own words, to edit a file is to take it up, and a file that is not there is looked for by its name.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from statistics import fmean
 
 from evaluation_assets.core.sections.coding_work.shell import commands_of
-from evaluation_assets.core.sections.coding_work.tools import Looked, Ran, action_of, edits_files
+from evaluation_assets.core.sections.coding_work.tools import Edited, Looked, Ran, action_of, edits_files
 from evaluation_assets.core.sections.coding_work.work import says_no
 from evaluation_assets.core.sections.findings.course import Course, PlacedStep
 from evaluation_assets.core.sections.findings.cues import cues, without
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import ends_run, may_change_state, may_do_anything
+from evaluation_assets.core.sections.findings.effects import acts_on_pages, ends_run, may_change_state, may_do_anything
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.suites.calls import CUT_OFF
+from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.calls import call_key, leaves
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.traces.trajectories.words import takes_from, words
 
 _AFTER = 3
 """Calls after a failure among which it is made again."""
+
+_SOON = 6
+"""Calls after a failure among which another tool is asked."""
 
 _READ = 2_000
 _ALIKE = 0.2
@@ -57,7 +64,15 @@ _BRIEF = 300
 """Characters of results that have nothing but a failure, and of what says first that it was noticed."""
 
 
+_BEGINNING = 6
+"""Characters by which the results of a tool are told from what is said in their place."""
+
+_FEWEST_ALIKE = 3
+_MOST_OTHERS = 2
+
+
 def _detect(course: Course) -> Iterator[Detected]:
+    beginnings = _beginnings(course)
     written = _written(course)
     following = _texts_after(written)
     failing = {run.position for run in course.test_runs if run.result == "failing"}
@@ -65,14 +80,16 @@ def _detect(course: Course) -> Iterator[Detected]:
     last = {key: index for index, key in enumerate(keys)}
     unresolved = _unresolved(course)
     for index, made in enumerate(course.calls):
-        if made.step.result is None or made.step.result.error is None or index in failing or _is_an_answer(made):
+        if made.step.result is None or made.step.result.error is None or index in failing:
             continue
         later = course.calls[index + 1 : index + 1 + _AFTER]
-        is_without_result = _is_outage(made) or not may_do_anything(made.call)
-        is_taken_up = not (is_without_result and _reports(written[made.order + 1])) and (
-            _takes_up(following[made.order], made, is_last=not later)
-            or (last[keys[index]] > index and not _is_unserved(made))
-            or any(_is_another_attempt(made, again) for again in later)
+        is_unserved = _is_unserved(made, beginnings)
+        if not is_unserved and _is_an_answer(made):
+            continue
+        is_taken_up = not _is_reported(made, written[made.order + 1]) and (
+            _takes_up(following[made.order], made, is_unserved=is_unserved, is_last=not later)
+            or (last[keys[index]] > index and not is_unserved)
+            or any(_is_another_attempt(made, again, is_unserved=is_unserved) for again in later)
             or (not following[made.order] and not later and _ends_with(made.trajectory, made))
         )
         if not is_taken_up:
@@ -82,6 +99,7 @@ def _detect(course: Course) -> Iterator[Detected]:
             unresolved.get(made.call.name) == index
             and not ends_run(made.call)
             and not _is_edited_otherwise(made, course.calls[index + 1 :])
+            and not _is_asked_of_another_tool(made, course.calls[index + 1 :])
         ):
             yield _found("unresolved_error", made)
 
@@ -100,7 +118,9 @@ def _ends_with(trajectory: Trajectory, failed: PlacedStep) -> bool:
     """Whether the last call of a run ends it, as a limit does, or the answer that only the run has takes it up."""
     answer = trajectory.final_answer or ""
     is_stopped = not answer and not CUT_OFF.isdisjoint(trajectory.flags)
-    return is_stopped or ends_run(failed.call) or (bool(answer) and _takes_up(_read(answer), failed, is_last=True))
+    if is_stopped or ends_run(failed.call):
+        return True
+    return bool(answer) and _takes_up(_read(answer), failed, is_unserved=_is_unserved(failed, {}), is_last=True)
 
 
 def _found(kind: str, failed: PlacedStep, severity: Severity | None = None) -> Detected:
@@ -138,28 +158,57 @@ def _read(text: str) -> str:
     return text if len(text) <= 2 * _READ else f"{text[:_READ]}\n{text[-_READ:]}"
 
 
-def _takes_up(text: str, made: PlacedStep, *, is_last: bool) -> bool:
+def _takes_up(text: str, made: PlacedStep, *, is_unserved: bool, is_last: bool) -> bool:
     """Whether a text is about a failure. After a lookup, that the agent cannot do what it was asked is not."""
     if may_do_anything(made.call) and takes_from(text, made.arguments_text, made.result):
         return True
     if is_last:
         text = without("mended", text)
-    if _is_unserved(made):
+    if is_unserved:
         return cues("setback").matches(text[:_BRIEF])
     if cues("trouble").matches(text):
         return may_change_state(made.call) or cues("trouble").matches(without("refusal", text))
     return False
 
 
-def _reports(text: str) -> bool:
-    """Whether a text begins with what a result says, and not with a setback."""
-    return cues("reports_result").matches(text[:_BRIEF]) and not cues("setback").matches(text[:_BRIEF])
+def _is_reported(failed: PlacedStep, text: str) -> bool:
+    """Whether a text begins with what a result says that was none, and not with a setback.
+
+    Pages may have shown something before they failed, unless the failure is all that was said. A failure of code is
+    something to report itself, but no success.
+    """
+    beginning = text[:_BRIEF]
+    if not cues("reports_result").matches(beginning) or cues("setback").matches(beginning):
+        return False
+    return (
+        _is_outage(failed)
+        or not may_do_anything(failed.call)
+        or (
+            len(failed.result) <= _BRIEF
+            and not cues("trouble").matches(beginning)
+            and (acts_on_pages(failed.call) or cues("success").matches(beginning))
+        )
+    )
+
+
+def _beginnings(course: Course) -> dict[str, str]:
+    """How the results of a tool begin, by its name, if all but one or two begin alike."""
+    counts: dict[str, Counter[str]] = {}
+    for made in course.calls:
+        if made.step.result is not None:
+            counts.setdefault(made.call.name, Counter())[made.result[:_BEGINNING]] += 1
+    return {
+        name: beginning
+        for name, own in counts.items()
+        for beginning, count in own.most_common(1)
+        if len(beginning) == _BEGINNING and count >= _FEWEST_ALIKE and own.total() - count <= _MOST_OTHERS
+    }
 
 
 def _is_an_answer(made: PlacedStep) -> bool:
     """Whether a command fails to say no, as searches without a match do, that a file is not there, or that it runs."""
     action = action_of(made.trajectory, made.step)
-    if not isinstance(action, Ran) or _is_unserved(made):
+    if not isinstance(action, Ran):
         return False
     names = [command.words[0] for command in commands_of(action.command)]
     return (says_no(action.command) or _STILL_RUNS.search(made.result) is not None) or (
@@ -179,9 +228,26 @@ def _is_edited_otherwise(failed: PlacedStep, later: Sequence[PlacedStep]) -> boo
     )
 
 
-def _is_unserved(made: PlacedStep) -> bool:
-    """Whether a command or a piece of code did nothing at all: only another attempt makes up for that."""
-    return may_do_anything(made.call) and len(made.result) <= _BRIEF and _is_outage(made)
+def _is_asked_of_another_tool(failed: PlacedStep, later: Sequence[PlacedStep]) -> bool:
+    """Whether one of the next calls asks another tool for the same and succeeds. To read is not to change."""
+    changes = changes_state(failed.call.name) or edits_files(failed.call.name)
+    own = set() if changes else words(failed.arguments_text[:_READ])
+    return any(
+        made.step.has_succeeded
+        and made.call.name != failed.call.name
+        and len(own & words(made.arguments_text[:_READ])) >= _SAME * len(own)
+        for made in (later[:_SOON] if own else ())
+    )
+
+
+def _is_unserved(made: PlacedStep, beginnings: Mapping[str, str]) -> bool:
+    """Whether a command or a piece of code did nothing at all: only another attempt makes up for that.
+
+    So it is where something is said that does not even begin like a result of the tool.
+    """
+    if not may_do_anything(made.call) or len(made.result) > _BRIEF:
+        return False
+    return _is_outage(made) or not made.result.startswith(beginnings.get(made.call.name, ""))
 
 
 def _is_outage(made: PlacedStep) -> bool:
@@ -189,10 +255,14 @@ def _is_outage(made: PlacedStep) -> bool:
     return bool(error) and cues("outage").matches(error)
 
 
-def _is_another_attempt(failed: PlacedStep, again: PlacedStep) -> bool:
+def _is_another_attempt(failed: PlacedStep, again: PlacedStep, *, is_unserved: bool) -> bool:
     if may_do_anything(failed.call):
-        is_alike = _is_nearly if _is_unserved(failed) else _has_words_of
+        is_alike = _is_nearly if is_unserved else _has_words_of
+        if not is_unserved and isinstance(action_of(again.trajectory, again.step), Edited):
+            return True
         return may_do_anything(again.call) and is_alike(failed.arguments_text, again.arguments_text)
+    if isinstance(looked := action_of(failed.trajectory, failed.step), Looked):
+        return any(PurePath(path).stem in again.arguments_text for path, _ in looked.files if PurePath(path).stem)
     if failed.call.name != again.call.name:
         return False
     before, after = (each.trajectory.arguments(each.call) for each in (failed, again))
@@ -226,4 +296,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="11", kinds=("ignored_error", "unresolved_error"), detect=_detect)
+DETECTOR = Detector(name="errors", version="12", kinds=("ignored_error", "unresolved_error"), detect=_detect)

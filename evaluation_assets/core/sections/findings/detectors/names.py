@@ -1,26 +1,30 @@
 """[names] Names in what agents say, of two words or more, none of which is in anything before.
 
 So are codes of letters alone, `reservation ID: HATHAT`, and names of one word that spell a name of the run otherwise.
+Names and options in arguments that nothing else has are misspelled if they nearly are a word that comes again.
 Only what follows a result is read: without tools, an agent speaks from what it knows.
 """
 
 import re
 from collections.abc import Iterator, Set
+from string import ascii_lowercase
 
 import orjson
 
 from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.effects import acts_on_pages, may_do_anything
 from evaluation_assets.core.sections.findings.finding import Severity
-from evaluation_assets.core.sections.findings.handed_on import HandedOn
 from evaluation_assets.core.sections.findings.values import misreadings
+from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.traces.trajectories.calls import leaves
 from evaluation_assets.core.traces.trajectories.model import Span
 
 _NAME = re.compile(
     r"(?<=[a-zà-ÿа-яё,] )[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,}(?: (?:of |de |von |и )?[A-ZÀ-ÖА-ЯЁ][a-zà-ÿа-яё]{3,})+"
 )
-_ONE_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{5,30}(?![\w'’])")
+_ONE_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{4,30}(?![\w'’])")
 _ENDING = 2
 """Letters at the end of a word that are others in another case or number."""
 
@@ -28,18 +32,25 @@ _CODE = re.compile(
     r"(?:\b(?:ID|[Cc]ode|[Nn]umber|[Rr]eference|PNR|[Nn]ummer|[Nn]uméro|[Nn]úmero|[Nn]umero|[Нн]омер)\b|[号號]|番号|번호)"
     r"\W{1,8}(?:is\W{1,5})?(?P<code>[A-Z]{5,12})(?![\w-])"
 )
+_LONGEST_ARGUMENT = 60
+_LONGEST_QUERY = 500
+_MOST_WORDS = 3
+_SHORTEST, _SHORTEST_CODE = 6, 5
+"""Shorter words differ from others by chance."""
+
 _WORD = re.compile(r"[^\W\d_]{4,}")
+_AFTER = 50_000
+"""Characters after a call in which a word comes again."""
+
 _LONGEST_READ = 2_000_000
 
 
 def _detect(course: Course) -> Iterator[Detected | Claim]:
     given: set[str] = set()
     names: set[str] = set()
-    handed_on = HandedOn(course)
     has_result = False
 
     def add(text: str) -> None:
-        handed_on.add(text)
         for word in _WORD.findall(text[:_LONGEST_READ]):
             given.add(word.casefold())
             if word[0].isupper():
@@ -47,25 +58,61 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
 
     add(course.trajectory.task)
     add(orjson.dumps(course.trajectory.agents).decode())
-    for event in course.events:
+    for number, event in enumerate(course.events):
         match event:
             case Asked(message=message, knowledge=knowledge):
                 add(message)
                 add(knowledge)
             case Message(text=text):
-                is_claim = has_result and not handed_on.is_handed_on(event)
-                if is_claim:
+                if has_result and number not in course.handed_on:
                     yield from _of_message(event, given, names)
                 add(text)
             case PlacedStep():
                 if event.step.call is not None:
-                    add(event.trajectory.piece(event.step.call.raw))
+                    if acts_on_pages(event.call) or not may_do_anything(event.call):
+                        yield from _of_call(event, given)
+                    add(event.arguments_text)
                 if event.step.result is not None:
                     has_result = True
                     add(event.result)
 
 
-def _of_message(message: Message, given: Set[str], names: Set[str]) -> Iterator[Detected | Claim]:
+def _of_call(made: PlacedStep, given: set[str]) -> Iterator[Detected]:
+    """Words that nothing else in the run has, and that spell one otherwise that comes again; of texts only names."""
+    values = (value for value in leaves(made.trajectory.arguments(made.call)) if isinstance(value, str))
+    for value in values:
+        is_text = len(value) > _LONGEST_ARGUMENT or len(value.split()) > _MOST_WORDS
+        for word in _WORD.findall(value[:_LONGEST_QUERY]):
+            own = word.casefold()
+            if (is_text and word[0].islower()) or len(own) < (_SHORTEST_CODE if word.isupper() else _SHORTEST):
+                continue
+            nearly = () if own in given else [other for other in _nearly(own, given) if other[-1] == own[-1]]
+            if nearly and not _is_later(word, made) and any(_is_later(other, made) for other in nearly):
+                start = made.trajectory.text.find(word, *made.call.raw)
+                span = made.arguments_span if start < 0 else (start, start + len(word))
+                yield Detected(
+                    kind="contradicted_argument",
+                    place=made.place(span),
+                    evidence=made.trajectory.piece(span),
+                    severity=None if changes_state(made.call.name) else "LOW",
+                )
+                return
+
+
+def _nearly(word: str, given: set[str]) -> list[str]:
+    """The given words that a letter more, less or otherwise makes of a word."""
+    more = (word[:at] + letter + word[at:] for at in range(len(word) + 1) for letter in ascii_lowercase)
+    return sorted(given.intersection((*misreadings(word), *more)) - {word})
+
+
+def _is_later(word: str, made: PlacedStep) -> bool:
+    """Whether a word comes soon after a call."""
+    later = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)
+    start = made.call.raw[1]
+    return later.search(made.trajectory.text, start, start + _AFTER) is not None
+
+
+def _of_message(message: Message, given: set[str], names: set[str]) -> Iterator[Detected | Claim]:
     text = message.text
     new: dict[Span, Severity | None] = {}
     if (new_name := _first_new_name(text, given)) is not None:
@@ -82,11 +129,16 @@ def _of_message(message: Message, given: Set[str], names: Set[str]) -> Iterator[
         yield Claim(place=place, text=said, verdict="not_found")
 
 
-def _is_misspelled(word: str, given: Set[str], names: Set[str]) -> bool:
+def _is_misspelled(word: str, given: Set[str], names: set[str]) -> bool:
     """Whether a new name is a letter off another one, not at its end."""
-    return word not in given and any(
-        other[-_ENDING:] == word[-_ENDING:] and other in names for other in misreadings(word)
-    )
+    if word in given:
+        return False
+    return any(_stem(word, other) != _stem(other, word) for other in _nearly(word, names))
+
+
+def _stem(word: str, other: str) -> str:
+    """The beginning that both have when they only end otherwise."""
+    return word[: max(len(word), len(other)) - _ENDING]
 
 
 def _first_new_name(text: str, given: Set[str]) -> tuple[int, int] | None:
@@ -99,4 +151,4 @@ def _first_new_name(text: str, given: Set[str]) -> tuple[int, int] | None:
     return None
 
 
-DETECTOR = Detector(name="names", version="3", kinds=("unsupported_answer",), detect=_detect)
+DETECTOR = Detector(name="names", version="4", kinds=("unsupported_answer", "contradicted_argument"), detect=_detect)

@@ -24,32 +24,27 @@ _FEWEST_DIGITS = 2
 def _detect(course: Course) -> Iterator[Detected]:
     trajectory = course.trajectory
     wording = Wording()
-    given = Given.at_start(trajectory)
     has_result = False
     for text in (trajectory.task, *(agent.description or "" for agent in trajectory.agents)):
         wording.add(text)
-    for event in course.events:
+    for number, event in enumerate(course.events):
         match event:
             case Asked(message=message, knowledge=knowledge):
-                for text in (message, knowledge):
-                    wording.add(text)
-                    given.add(text)
+                wording.add(message)
+                wording.add(knowledge)
             case Message(text=text):
                 if has_result:
-                    yield from _of_message(event, wording, given)
+                    yield from _of_message(event, wording, course.texts.given_to(number, also=("argument",)))
                 wording.add(text)
-                given.add(text)
             case PlacedStep():
                 wording.add(trajectory.piece(event.step.thought))
                 if event.step.call is not None:
                     if event.call.name != _THINKS and not may_do_anything(event.call):
                         yield from _of_call(event, wording)
-                    given.add(event.arguments_text)
                     for text in _texts(event):
                         wording.add(text)
                 has_result = has_result or event.step.result is not None
                 wording.add(event.result, ("figure",))
-                given.add(event.result)
 
 
 def _of_call(made: PlacedStep, wording: Wording) -> Iterator[Detected]:
@@ -92,4 +87,4 @@ def _texts(made: PlacedStep) -> list[str]:
     return [value for value in leaves(made.trajectory.arguments(made.call)) if isinstance(value, str)]
 
 
-DETECTOR = Detector(name="phrases", version="1", kinds=("unsupported_argument", "contradicted_answer"), detect=_detect)
+DETECTOR = Detector(name="phrases", version="2", kinds=("unsupported_argument", "contradicted_answer"), detect=_detect)

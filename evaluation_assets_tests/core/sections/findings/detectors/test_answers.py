@@ -194,3 +194,10 @@ def test_a_total_of_the_items_of_a_list_is_supported() -> None:
     assert said(f"{items}\nTotal savings: $9,375", result) == []
     assert said(f"{items}\nTotal savings: $9,735", result) == ["unsupported_answer"]
     assert said("- First: $3,538\n- Second: $4,390\n- Third: $3,024\n\nTogether: $10,952", result) == []
+
+
+def test_who_edits_files_names_parts_as_he_likes() -> None:
+    read, edit = call("read_file", "a board", path="board.tsx"), call("write", path="board.tsx", content="<board />")
+    said = "It has an RP2040."
+    assert found(DETECTOR, run(asked("Make a board.", read, answer=said))) == [("unsupported_answer", said)]
+    assert found(DETECTOR, run(asked("Make a board.", read, edit, answer=said))) == []

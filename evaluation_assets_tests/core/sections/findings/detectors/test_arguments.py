@@ -60,3 +60,34 @@ def test_a_code_that_begins_with_a_digit_is_one() -> None:
         ("unsupported_argument", "9FRNFB")
     ]
     assert found(DETECTOR, run(asked("Hello.", call("search", within="24hours")))) == []
+
+
+def test_a_part_of_a_code_is_no_support_for_one_that_is_nearly_the_same() -> None:
+    assert found(DETECTOR, run(asked("I am mia_li_3668.", call("get_user", user="mih_li_3668"))))
+    assert found(DETECTOR, run(asked("The card is 4421486.", call("pay", card="credit_card_4421486")))) == []
+
+
+@pytest.mark.parametrize(
+    ("amount", "is_wrong"), [(55, False), (56, True), (550, True), (-55, True), (72, False), (305, False)]
+)
+def test_a_number_that_nobody_says_in_the_place_of_another_contradicts_it(amount: int, *, is_wrong: bool) -> None:
+    made = call("pay_order", "done, 72 points", amount=amount)
+    said = "The rest of 55 is paid: 305 less 250."
+    expected = [("contradicted_argument", str(amount))] if is_wrong else []
+    assert found(DETECTOR, run(asked("Pay the rest, 55, of 305.", made, answer=said))) == expected
+
+
+def test_a_negative_number_that_was_given_so_is_right() -> None:
+    made = call("get_weather", "fine", longitude=-74, latitude=40)
+    assert found(DETECTOR, run(asked("The weather at 40, -74?", made))) == []
+
+
+def test_a_date_with_a_digit_too_few_is_no_date() -> None:
+    made = call("book_flight", date="024-05-20")
+    assert found(DETECTOR, run(asked("Book May 20, 2024.", made))) == [("contradicted_argument", "024-05-20")]
+
+
+def test_who_edits_files_looks_wherever_he_likes() -> None:
+    look, edit = call("read_lines", offset=50550, path="a.py"), call("write", path="a.py", content="lamp")
+    assert found(DETECTOR, run(asked("Mend it.", look))) == [("unsupported_argument", "50550")]
+    assert found(DETECTOR, run(asked("Mend it.", look, edit))) == []

@@ -133,3 +133,56 @@ def test_parts_are_compared_in_their_order() -> None:
 def test_a_part_of_a_code_is_no_spelling_of_it() -> None:
     made = call("python", error="line 6: not a number", code="open(path, encoding='utf-8')")
     assert found(DETECTOR, run(asked("Read 6 rows.", made))) == []
+
+
+BOOKED = {
+    "user": "ann_lee_17",
+    "cabin": "economy",
+    "bags": 2,
+    "insured": True,
+    "legs": [{"code": "XK1"}, {"code": "XK2"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("wrong_field", "quoted"),
+    [
+        ({"cabin": "business"}, "business"),
+        ({"bags": 3}, "3"),
+        ({"insured": False}, "false"),
+        ({"legs": [{"code": "XK1"}]}, None),
+    ],
+)
+def test_a_record_that_is_as_in_the_call_but_for_a_field_contradicts_it(
+    wrong_field: dict[str, object], quoted: str | None
+) -> None:
+    made = call("book_trip", orjson.dumps({"id": "R1", **BOOKED}).decode(), **(BOOKED | wrong_field))
+    trajectory = run(asked("Book it for ann_lee_17, XK1 and XK2, in economy or business.", made))
+    ((kind, evidence),) = found(DETECTOR, trajectory)
+    assert kind == "contradicted_argument"
+    assert quoted is None or evidence == quoted
+
+
+def test_a_record_that_has_little_in_common_with_its_call_says_nothing() -> None:
+    other = {**BOOKED, "cabin": "business", "bags": 4, "insured": False}
+    made = call("book_trip", orjson.dumps(other).decode(), **BOOKED)
+    assert found(DETECTOR, run(asked("Book it for ann_lee_17 with XK1 and XK2.", made))) == []
+
+
+def test_an_update_may_leave_a_record_as_it_was() -> None:
+    read = call("get_trip", orjson.dumps({**BOOKED, "cabin": "business"}).decode(), user="ann_lee_17")
+    for before, is_wrong in (((read,), False), ((), True)):
+        made = call("update_trip", orjson.dumps({**BOOKED, "cabin": "business"}).decode(), **BOOKED)
+        trajectory = run(asked("Both for ann_lee_17, XK1, XK2: business, economy.", *before, made))
+        assert bool(found(DETECTOR, trajectory)) is is_wrong
+
+
+def test_an_id_in_a_list_of_the_call_is_another_one_in_the_record() -> None:
+    made = call("book_trip", '{"payments": [{"card": "visa_4421"}]}', paid=[{"card": "visa_1955"}])
+    assert found(DETECTOR, run(asked("Book it with visa_4421, not with visa_1955.", made))) == wrong("visa_1955")
+
+
+def test_more_lists_of_results_than_were_asked_for() -> None:
+    answer = orjson.dumps({"result": [[{"title": "Lamps"}], [{"title": "Chairs"}]]}).decode()
+    for queries, is_wrong in ((["lamps"], True), (["lamps", "chairs"], False)):
+        assert bool(found(DETECTOR, run(asked("Find them.", call("search", answer, queries=queries))))) is is_wrong

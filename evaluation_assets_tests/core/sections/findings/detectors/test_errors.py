@@ -258,3 +258,51 @@ def test_a_command_that_failed_says_something() -> None:
     again = call("bash", "ok", command="make lamp") | {"thought": "The output shows where."}
     steps = [call("bash", error="lamp.c:2: mistake", command="make lamp"), again]
     assert found(DETECTOR, run(asked("Build it.", *steps))) == []
+
+
+def test_a_result_that_is_reported_and_was_none_is_ignored_whatever_the_tool() -> None:
+    page = call("browser_search", error="Error: invalid input", query="director of Lamps")
+    reported = call("browser_search", "a page", query="Ada Berg director nationality")
+    for said, is_ignored in (
+        ('The research for "Lamps" indicates that its director is Ada Berg.', True),
+        ("I have successfully navigated to the page of Lamps.", True),
+        ("The search results show an error, so I will search for the director.", False),
+    ):
+        assert ignored(run(asked("Whose film?", page, reported | {"thought": said}, answer="Hers."))) is is_ignored
+
+
+def test_what_does_not_begin_like_the_results_of_a_tool_was_not_run() -> None:
+    seen = [call("bash", f"<code>0</code>\n{number}", command=f"cat {number}.py") for number in range(4)]
+    failed = call("bash", error="Error: database locked", command="grep -n lamp items.py")
+    own = call("bash", error="<code>2</code>\nError: database locked", command="grep -n lamp items.py")
+    after = call("bash", "<code>0</code>\nok", command="cat items.py") | {"thought": "I fix the issue on line 28."}
+    assert ignored(run(asked("Mend it.", *seen, failed, after, answer="Done.")))
+    assert not ignored(run(asked("Mend it.", *seen, own, after, answer="Done.")))
+
+
+def test_what_another_tool_was_asked_for_is_resolved() -> None:
+    failed = call("quick_search", error="status 500", question="nationality of Ada Berg")
+    sorry = {"thought": "The quick search failed; I ask the other one."}
+    for question, is_resolved in (("Ada Berg's nationality", True), ("lamps of the north", False)):
+        other = call("web_search", "She is Dutch.", query=question) | sorry
+        assert (found(DETECTOR, run(asked("Where is she from?", failed, other, answer="The Netherlands."))) == []) is (
+            is_resolved
+        )
+
+
+@pytest.mark.parametrize("said", ["I may not write.", "There is a discrepancy of 45: I add the fee."])
+def test_a_refusal_and_a_discrepancy_are_taken_up(said: str) -> None:
+    failed = call("replace_text", error="permission denied", path="a.py")
+    assert not ignored(run(asked("Change it.", failed, answer=said)))
+
+
+def test_work_on_files_takes_up_what_a_command_or_a_file_that_is_missing_said() -> None:
+    built = call("bash", error="exit code 1\n" + "pin 4 of J2 is missing a trace\n" * 20, command="make board")
+    search = call("grep", "none", pattern="connector")
+    edit = call("write", "written", path="board.tsx", content="<board />")
+    assert ignored(run(asked("Make a board.", built, search, search, answer="It is made.")))
+    assert not ignored(run(asked("Make a board.", built, search, edit, answer="It is made.")))
+    missing = call("read", error="File not found: lib/header.ts", path="lib/header.ts")
+    for pattern, is_ignored in (("header", False), ("lamp", True)):
+        looked = call("grep", "lib/headers.ts", pattern=pattern)
+        assert ignored(run(asked("Make a board.", missing, looked, answer="It is made."))) is is_ignored

@@ -37,6 +37,8 @@ def test_an_agent_without_results_speaks_from_what_it_knows() -> None:
     [
         ("Lindqvist", False),
         ("Lindkvist", True),
+        ("Lindvist", True),
+        ("Lindqivst", True),
         ("Lindqvistin", False),
         ("Lindqvisty", False),
         ("Berglund", False),
@@ -63,3 +65,31 @@ def test_a_code_of_letters_that_nothing_has_is_unsupported(said: str) -> None:
     assert found(DETECTOR, run(asked("Book it.", READ, answer=said))) == expected
     booked = call("book", '{"ids": ["HATHAT", "XKJQZR", "ABCDEF"]}')
     assert found(DETECTOR, run(asked("Book it.", booked, answer=said))) == []
+
+
+@pytest.mark.parametrize(
+    ("cabin", "is_misspelled"),
+    [
+        ("economy", False),
+        ("ecnoomy", True),
+        ("ecoomy", True),
+        ("ecoonomy", True),
+        ("business", False),
+        ("econom", False),
+    ],
+)
+def test_an_option_that_nothing_else_has_and_nearly_is_one_is_misspelled(cabin: str, *, is_misspelled: bool) -> None:
+    made = call("book_flight", "booked in economy", cabin=cabin)
+    expected = [("contradicted_argument", cabin)] if is_misspelled else []
+    assert found(DETECTOR, run(asked("In economy, please.", made))) == expected
+
+
+def test_of_searches_only_names_are_misspelled() -> None:
+    for query, is_misspelled in (
+        ("the famous tower of Anna Lindkvist", True),
+        ("who builds the tower of Lindqvist", False),
+        ("the famous tover of Anna Lindqvist", False),
+    ):
+        made = call("search", "The tower was built by Anna Lindqvist.", query=query)
+        trajectory = run(asked("Which famous tower did Anna Lindqvist build?", made))
+        assert bool(found(DETECTOR, trajectory)) is is_misspelled, query
