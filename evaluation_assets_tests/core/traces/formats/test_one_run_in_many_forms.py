@@ -199,7 +199,7 @@ def told(folder: Path, record: JsonObject) -> tuple[Any, ...]:
     path = written(folder, {"task_id": "loan", "success": False, **record})
     (run,) = trajectories(path)
     said = [turn.user_message for turn in run.turns]
-    found = [(each.kind, each.severity, each.tool) for each in detected(run)]
+    found = [(each.kind, each.severity, each.evidence) for each in detected(run)]
     return summary_of(path).trust, calls_of(run), calls_and_errors(run), said, answers(run), run.success, found
 
 
