@@ -1,5 +1,7 @@
 """Results that have a value of their call otherwise."""
 
+from typing import Any
+
 import orjson
 import pytest
 
@@ -135,7 +137,7 @@ def test_a_part_of_a_code_is_no_spelling_of_it() -> None:
     assert found(DETECTOR, run(asked("Read 6 rows.", made))) == []
 
 
-BOOKED = {
+BOOKED: dict[str, Any] = {
     "user": "ann_lee_17",
     "cabin": "economy",
     "bags": 2,
@@ -154,7 +156,7 @@ BOOKED = {
     ],
 )
 def test_a_record_that_is_as_in_the_call_but_for_a_field_contradicts_it(
-    wrong_field: dict[str, object], quoted: str | None
+    wrong_field: dict[str, Any], quoted: str | None
 ) -> None:
     made = call("book_trip", orjson.dumps({"id": "R1", **BOOKED}).decode(), **(BOOKED | wrong_field))
     trajectory = run(asked("Book it for ann_lee_17, XK1 and XK2, in economy or business.", made))
