@@ -43,25 +43,40 @@ _INSIDE = tuple(
 _BRIEF = 300
 """Characters of a result that may be nothing but an excuse."""
 
+_BRIEFEST, _EARLY = 120, 40
+"""Characters of a result that names a trouble without more, and before it."""
+
 _EXCUSE = re.compile(
-    r"\A\W*(?:(?:(?:we|i)(?:['’]re|['’]m| are| am) )?(?:very |so )?sorry\b|(?:(?:i|we|my|our) )?apolog\w+|oops\b"
-    r"|(?:(?:we|i)(?:['’]re|['’]m| are| am) )?(?:unable|not able) to\b|(?:i |we )?(?:could|can)(?: ?not|n['’]t)\b"
-    r"|(?:the |your |this )?(?:\w+ )?(?:request|operation|call|tool|action|query|lookup|command|execution|job)"
-    r" (?:(?:could|can|was|has)(?: ?not|n['’]t)\b|(?:was |has (?:been )?)?(?:failed|rejected|aborted|denied|halted)\b)"
-    r"|(?:http(?:/\d(?:\.\d)?)? )?[45]\d\d\W{1,3}(?:bad|unauth|forbidden|not found|method|request|conflict|gone"
-    r"|too many|internal|service|gateway|server|client)|(?:\w+\.)*\w*(?:error|exception)(?:\W*\Z|:)"
-    r"|unauthori[sz]ed\b|no response (?:from|was|received)|(?:your |the )?(?:session|token) (?:has |is )?expired\b)"
-    r"|something went wrong|(?:try|retry)(?: \w+){0,2} (?:again )?later\b|\bdown for maintenance\b|\bbad gateway\b"
-    r"|\b(?:request|call|connection|operation|tool|server|query|it) timed out\b|\b(?:gateway|request) time-?out\b"
-    r"|\b(?:tool|service|server|system|database|backend|api|endpoint|resource|temporarily)"
-    r" (?:is |was )?(?:\w+ )?(?:unavailable|unreachable|offline|not responding)\b|\b(?:unexpected|internal) error\b"
-    r"|\binternal server error\b|\brate limit (?:exceeded|reached)|\btoo many requests\b"
-    r"|\b(?:quota|max retries|memory limit) exceeded\b|\bout of memory\b|\b(?:access|permission)(?: is| was)? denied\b"
-    r"|\bconnection (?:was )?(?:refused|reset|aborted)\b|\bnot (?:authori[sz]ed|authenticated)\b"
-    r"|\binvalid (?:credentials|token|api key|request|arguments?|parameters?)\b|\bexited with (?:code|status) [1-9]"
+    r"\A\W*(?:(?:(?:(?:we|i)(?:['’]re|['’]m| are| am) )?(?:very |so )?sorry\b|(?:(?:i|we|my|our) )?apolog\w+)"
+    r"(?=[\s\S]{0,200}\b(?:wrong|again|later|unable|(?:could|can|did|do|does)(?: ?not|n['’]t)|fail\w*|errors?"
+    r"|unavailable|problems?|issues?|at this time|right now)\b)|oops\b"
+    r"|(?:(?:we|i)(?:['’]re|['’]m| are| am) )?(?:unable|not able) to\b(?![^.\n]{0,40}\?)"
+    r"|(?:i |we )?(?:could|can)(?: ?not|n['’]t)\b"
+    r"(?! be (?!process|complet|reach|found|load|open|read|execut|perform|handl|retriev|connect))"
+    r"|(?:the |your |this )?(?:\w+ )?(?:(?:request|job|operation|call|tool|action|query|lookup|command|execution)"
+    r" (?:(?:could|can|was|has)(?: ?not|n['’]t)\b|(?:was |has (?:been )?)?(?:failed|aborted)\b)"
+    r"|(?:operation|call|tool|action|query|lookup|command|execution) (?:was |has been )?(?:rejected|denied|halted)\b)"
+    r"|(?:http(?:/\d(?:\.\d)?)? )?[45]\d\d\W{1,3}(?:bad|unauth|forbidden|not found|method|request (?:time|entity|uri)"
+    r"|conflict|gone|too many|internal|service|gateway|server|client)|(?:\w+\.)*\w*(?:error|exception)(?:\W*\Z|:)"
+    r"|unauthori[sz]ed\b|no response (?:from|was|received)"
+    r"|(?:your |the )?(?:session|token) (?:has |is )?expired(?=\W*\Z|[.,;:]))"
     r"|<title>\W*[45]\d\d\b|[\"'](?:status_?code|code|http_?status)[\"']\s*:\s*[\"']?[45]\d\d\b"
 )
-"""What results say that are nothing but a failure, in other words than "error"."""
+"""How results begin that are nothing but a failure, in other words than "error"; pages and codes that are one."""
+
+_TROUBLE = re.compile(
+    r"(?<![\"'‘“])\b(?:something went wrong|(?:try|retry)(?: \w+){0,2} (?:again )?later|bad gateway"
+    r"|down for maintenance|(?:gateway|request) time-?out"
+    r"|(?:request|call|connection|operation|tool|server|query|it) timed out"
+    r"|(?:tool|service|server|system|database|backend|api|endpoint|resource|temporarily)"
+    r" (?:is |was )?(?:\w+ )?(?:unavailable|unreachable|offline|not responding)|(?:unexpected|internal) error"
+    r"|internal server error|rate limit (?:exceeded|reached)|too many requests"
+    r"|(?:quota|max retries|memory limit) exceeded|out of memory|(?:access|permission)(?: is| was)? denied"
+    r"|connection (?:was )?(?:refused|reset|aborted)|not (?:authori[sz]ed|authenticated)"
+    r"|invalid (?:credentials|token|api key|request|arguments?|parameters?)|exited with (?:code|status) [1-9]\d*)"
+    r"(?=\W*\Z|[.,;:!()-]| (?:while|when|after|for|at|on|to|from|in|due|because|with|and|please|of|during)\b)"
+)
+"""What short results name that went wrong, without a quotation mark before it and a verb after it."""
 
 _EXITED_WELL = re.compile(r"(?:exit|return)[ _-]?(?:code|status)\W{1,4}0\b")
 
@@ -113,7 +128,7 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
             if _OF_A_THING.match(match[0]) and _is_well(text[start:end]):
                 continue
             return told_in(text[start:end]) or _line(text, start, end, match.start())
-    if end - start <= _BRIEF and _EXCUSE.search(head) is not None and not _is_fine(text[start:end]):
+    if end - start <= _BRIEF and _is_excuse(text[start:end]):
         return told_in(text[start:end]) or _line(text, start, end, 0)
     if text.find('"error', start, end) >= 0 or text.find('"ok"', start, end) >= 0:
         return _field_in(text[start:end])
@@ -140,6 +155,15 @@ def _is_well(text: str) -> bool:
     if isinstance(status, str):
         return not status.lower().startswith(("fail", "error"))
     return True in (result.get("success"), result.get("ok")) or status in _FINE
+
+
+def _is_excuse(text: str) -> bool:
+    """Whether a short result is nothing but a failure."""
+    said = (told_in(text) or text).strip().lower()
+    is_trouble = (
+        len(said) <= _BRIEFEST and "\n" not in said and (match := _TROUBLE.search(said)) and match.start() <= _EARLY
+    )
+    return bool(is_trouble or _EXCUSE.search(text.lower())) and not _is_fine(text)
 
 
 def _is_fine(text: str) -> bool:

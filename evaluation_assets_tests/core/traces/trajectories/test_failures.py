@@ -124,6 +124,9 @@ def test_what_frameworks_tell_a_model_of_a_failed_tool_is_a_failure(text: str) -
         "The booking system is temporarily unavailable.",
         "Your session has expired, log in again.",
         "Operation aborted.",
+        "Cannot cancel the order: it has been sent.",
+        "Search service unavailable",
+        "Connection refused while calling the warehouse.",
     ],
 )
 def test_a_short_result_that_is_nothing_but_an_excuse_is_a_failure(text: str) -> None:
@@ -146,6 +149,17 @@ def test_the_message_of_an_object_that_is_nothing_but_an_excuse_is_the_failure()
         '[{"name": "Access denied", "year": 2003}]',
         '{"name": "web", "code": 404, "price": 12}',
         "All agents are busy. " * 20 + "Please try again later.",
+        "Sorry, no rooms are free on that date.",
+        "If you see 'Access denied', ask an administrator to add you to the group.",
+        "The database was offline between 3 and 4 am.",
+        "How to fix 'connection refused': start the service, then the client.",
+        "Cannot be returned: opened items are final sale.",
+        "503 requests were served",
+        "The job was halted by the user, as wanted.",
+        "Try again later this week for better prices.",
+        "Your session expired 3 days ago; a new one was made.",
+        "Three users report an internal server error that nobody could repeat.",
+        "- rate limit exceeded: 12\n- fine: 300",
     ],
 )
 def test_a_result_that_says_more_than_an_excuse_is_none(text: str) -> None:
