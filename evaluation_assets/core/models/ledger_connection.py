@@ -14,7 +14,12 @@ from typing import Any, Protocol, TypeVar
 import sqlalchemy as sa
 from sqlalchemy import event
 
+from evaluation_assets.core.system.write_ahead import keep_log_ahead
+
 T = TypeVar("T")
+
+_PATIENCE_S = 60
+"""How long another process is waited for."""
 
 
 class Cursor(Protocol):
@@ -62,9 +67,7 @@ def connection_of(engine: sa.Engine) -> LedgerConnection:
 
 
 def tuned(engine: sa.Engine) -> sa.Engine:
-    """The engine with connections that wait for locks. WAL: readers never wait, and a commit survives the death of the
-    process.
-    """
+    """The engine with connections that wait for locks."""
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _tune_sqlite)
     return engine
@@ -128,5 +131,4 @@ def _text(statement: str) -> sa.TextClause:
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:
-    for pragma in ("busy_timeout = 60000", "journal_mode = WAL", "synchronous = NORMAL"):
-        connection.execute(f"PRAGMA {pragma}")
+    keep_log_ahead(connection, _PATIENCE_S)

@@ -18,6 +18,7 @@ from pathlib import Path
 from evaluation_assets.core.intake.sources.otlp.parts import Part
 from evaluation_assets.core.intake.sources.otlp.records import record_of, trace_id_of
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.system.write_ahead import keep_log_ahead
 from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -28,7 +29,7 @@ long tool call sends nothing meanwhile."""
 LARGEST_TRACE = 64 << 20
 """Bytes of a trace. Readers refuse records of more than twice that."""
 
-_LOCKED_MS = 30_000
+_PATIENCE_S = 30
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS parts (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -226,9 +227,8 @@ def _trace(connection: sqlite3.Connection, trace: str, end: _End) -> Trace:
 
 def _connected(path: Path) -> sqlite3.Connection:
     """A connection that waits for other processes; each commit reaches the disk before it returns."""
-    connection = sqlite3.connect(path, timeout=_LOCKED_MS / 1000, isolation_level=None, check_same_thread=False)
-    for pragma in (f"busy_timeout = {_LOCKED_MS}", "journal_mode = WAL", "synchronous = FULL"):
-        connection.execute(f"PRAGMA {pragma}")
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    keep_log_ahead(connection, _PATIENCE_S, "FULL")
     return connection
 
 
