@@ -58,7 +58,7 @@ def test_a_number_that_nothing_can_hold_is_refused(tmp_path: Path, arguments: tu
     ("name", "meant"),
     [
         ("tau-bench", "did you mean 'tau_bench'?"),
-        ("openai", " or 'openai_responses'"),
+        ("openai", " or 'openai_messages'"),
         ("", " a format; `evaluation-assets"),
     ],
 )

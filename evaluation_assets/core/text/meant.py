@@ -11,9 +11,9 @@ _LEAST_ALIKE = 0.65
 
 
 def near_names(name: str, known: Iterable[str]) -> list[str]:
-    """The first of the names that hold `name`; if none does, the one that is spelled most alike, if any is alike."""
+    """The shortest of the names that hold `name`; if none does, the one that is spelled most alike, if any is alike."""
     names = list(known)
-    holding = [each for each in names if len(name) > 1 and name.lower() in each.lower()]
+    holding = sorted((each for each in names if len(name) > 1 and name.lower() in each.lower()), key=len)
     return holding[:_MOST] or get_close_matches(name, names, n=1, cutoff=_LEAST_ALIKE)
 
 

@@ -10,7 +10,7 @@ from evaluation_assets.core.text.meant import did_you_mean
     [
         ("airlin/v2", ["airline/v2", "chat"], "did you mean 'airline/v2'?"),
         ("v1", ["airline/v1", "chat"], "did you mean 'airline/v1'?"),
-        ("v1", ["airline/v1", "shop/V1"], "did you mean 'airline/v1' or 'shop/V1'?"),
+        ("v1", ["airline/v1", "shop/V1"], "did you mean 'shop/V1' or 'airline/v1'?"),
         ("drop", ["drop1", "drop2", "drop3", "drop4"], "did you mean 'drop1' or 'drop2' or 'drop3'?"),
         ("cost", ["success"], "choose one of: success"),
         ("temprature", ["structured"], "choose one of: success"),
