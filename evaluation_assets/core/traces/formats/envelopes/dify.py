@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
+from evaluation_assets.core.traces.formats.envelopes.envelope import PARTS, Chat, Envelope, plain_message, without
 from evaluation_assets.core.traces.formats.envelopes.turn import Turn
 from evaluation_assets.core.traces.formats.untyped import (
     as_number,
@@ -23,35 +23,25 @@ _READ = (
 )  # fmt: skip
 
 
-def _holds(data: Any) -> bool:
-    return any(map(_is_message, _messages_in(data)))
-
-
-def _messages_in(data: Any) -> list[JsonObject]:
-    """The messages of a page, or the record as one."""
-    return list(objects_in(at(data, "data"))) or [object_in(data)]
-
-
-def _is_message(message: JsonObject) -> bool:
+def _conversation_of(data: Any) -> str | None:
+    """The conversation that a message belongs to; `None` for another record."""
+    message = object_in(data)
     is_of_agent = _THOUGHTS in message or "retriever_resources" in message
-    return is_of_agent and isinstance(message.get("conversation_id"), str) and {"query", "answer"} <= message.keys()
+    return first_text(message, "conversation_id") if is_of_agent and {"query", "answer"} <= message.keys() else None
 
 
-def _conversations(data: JsonObject) -> Iterator[Chat]:
-    chats: dict[str, list[JsonObject]] = {}
-    for message in filter(_is_message, _messages_in(data)):
-        chats.setdefault(message["conversation_id"], []).append(message)
-    for name, messages in chats.items():
-        ordered = sorted(messages, key=lambda message: as_number(message.get("created_at")) or 0)
-        ratings = [rating for message in ordered if (rating := first_text(message.get("feedback"), "rating"))]
-        record = {
-            **without(ordered[-1], *_READ),
-            "id": name,
-            "conversation_id": name,
-            "feedback": ratings or None,
-            "messages": [each for message in ordered for each in _turn(message)],
-        }
-        yield Chat(record)
+def _conversation(data: JsonObject) -> Iterator[Chat]:
+    messages = sorted(data[PARTS], key=lambda message: as_number(message.get("created_at")) or 0)
+    ratings = [rating for message in messages if (rating := first_text(message.get("feedback"), "rating"))]
+    name = messages[0]["conversation_id"]
+    record = {
+        **without(messages[-1], *_READ),
+        "id": name,
+        "conversation_id": name,
+        "feedback": ratings or None,
+        "messages": [each for message in messages for each in _turn(message)],
+    }
+    yield Chat(record)
 
 
 def _turn(message: JsonObject) -> Iterator[JsonObject]:
@@ -84,8 +74,9 @@ def _of(values: Any, tool: str, tools: list[str]) -> Any:
 DIFY = Envelope(
     name="dify",
     description="messages of Dify's API, with the thoughts and tools of agents",
-    detection="a query, an answer and a conversation_id, with agent_thoughts or retriever_resources, also in data",
+    detection="a query, an answer and a conversation_id, with agent_thoughts or retriever_resources",
     by_turn=True,
-    holds=_holds,
-    conversations=_conversations,
+    holds=lambda _: False,
+    part_of=_conversation_of,
+    conversations=_conversation,
 )

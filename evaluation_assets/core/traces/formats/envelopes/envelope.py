@@ -108,9 +108,10 @@ class Envelope:
         except UnusableRecord as problem:
             yield record.rejected(problem)
             return
+        parts = object_in(record.data).get(PARTS, ())
         for chat in chats:
             read = partial(self._trajectory, chat, unmapped, group)
-            yield usable(record, lambda _, read=read: read(), is_whole=len(chats) == 1)
+            yield usable(record, lambda _, read=read: read(), is_whole=len(chats) == 1 and len(parts) < 2)
 
     def _trajectory(self, chat: Chat, unmapped: UnmappedFields, group: str | None) -> Trajectory:
         if chat.failure is not None and not chat.record["messages"]:

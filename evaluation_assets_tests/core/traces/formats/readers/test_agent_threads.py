@@ -45,6 +45,17 @@ def test_messages_of_dify_are_turns_in_order_with_the_tools_of_each_thought() ->
     assert (run.id, run.labels["feedback"], run.text.count("It is paid.")) == ("conv-1", ["like"], 1)
 
 
+def test_conversations_of_dify_are_kept_apart_and_say_where_they_begin(tmp_path: Path) -> None:
+    page = data_of(MESSAGES)
+    others = [{**message, "conversation_id": "conv-2"} for message in page["data"]]
+    path = tmp_path / "page.json"
+    path.write_bytes(orjson.dumps({**page, "data": [page["data"][0], *others, page["data"][1]]}))
+    runs = trajectories(path)
+    assert [run.source and (run.source.line, run.source.is_whole) for run in runs] == [(1, False), (2, False)]
+    assert [len(run.turns) for run in runs] == [2, 2]
+    assert calls_of(runs[0]) == calls_of(runs[1])
+
+
 def test_a_message_of_dify_may_stand_alone_with_its_tokens(tmp_path: Path) -> None:
     (run,) = trajectories(written(tmp_path, data_of(MESSAGES)["data"][1]))
     assert run.usage == Usage(input_tokens=50, output_tokens=9, cost_usd=0.002)
