@@ -94,7 +94,8 @@ def test_the_display_moves_while_judges_work_and_ctrl_c_stops_all(tmp_path: Path
     assert status == 130
     assert "Traceback" not in written and "ERROR" not in written
     assert re.search(
-        r"stopped by SIGINT\. \d+ new repl(?:y|ies) kept in the ledger.*To resume: evaluation-assets", written
+        r"stopped by SIGINT\. \d+ new repl(?:y|ies) kept in the\s+ledger[\s\S]*To\s+resume:\s+evaluation-assets",
+        written,
     )
     assert len(asked) < 40 * CLIPS
     assert not any("of the second drop" in json.dumps(each.body) for each in asked)
