@@ -66,6 +66,11 @@ class PlacedStep:
         """Where the beginning of its arguments is."""
         return bounded(self.call.raw)
 
+    def span_of(self, words: str) -> Span:
+        """Where its arguments have these words; the beginning of all, if they are written otherwise."""
+        start = self.trajectory.text.find(words, *self.call.raw)
+        return self.arguments_span if start < 0 else (start, start + len(words))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:

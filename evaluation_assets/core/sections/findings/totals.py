@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-import orjson
+from evaluation_assets.core.traces.trajectories.model import json_document
 
 _LONGEST_READ = 200_000
 _DEEPEST = 12
@@ -13,13 +13,8 @@ _MOST_RECORDS = 200
 
 def totals_in(result: str) -> Iterator[float]:
     """The sums of the lists of records in a result that is JSON."""
-    if len(result) > _LONGEST_READ or result.lstrip()[:1] not in ("[", "{"):
-        return
-    try:
-        document = orjson.loads(result)
-    except orjson.JSONDecodeError:
-        return
-    yield from _in_value(document, _DEEPEST)
+    if len(result) <= _LONGEST_READ:
+        yield from _in_value(json_document(result), _DEEPEST)
 
 
 def _in_value(value: Any, depth: int) -> Iterator[float]:

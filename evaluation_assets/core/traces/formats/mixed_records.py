@@ -26,7 +26,7 @@ CONVERSATIONS = frozenset(
 )
 """Formats in which a record may be a conversation of its own, so that a file can have records of several of them."""
 
-OF_DOCUMENTS = frozenset(("inspect_ai", "tau2_bench"))
+WHOLE_DOCUMENTS = frozenset(("inspect_ai", "tau2_bench"))
 """Formats whose readers look for runs at paths of a document, so that it cannot stand inside another."""
 
 
@@ -64,7 +64,7 @@ class MixedRecords:
 
     def __init__(self, chosen: Format, formats: Mapping[str, Format]) -> None:
         self._chosen = chosen
-        self._others = [known for name, known in formats.items() if name not in (chosen.name, *OF_DOCUMENTS)]
+        self._others = [known for name, known in formats.items() if name not in (chosen.name, *WHOLE_DOCUMENTS)]
         self._applies = chosen.name in CONVERSATIONS
         self._folder: TemporaryDirectory[str] | None = None
         self._aside: dict[str, Aside] = {}

@@ -35,7 +35,7 @@ from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_runs
 from evaluation_assets.core.traces.formats.messages.typed_events import are_events
-from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, OF_DOCUMENTS, Aside
+from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, WHOLE_DOCUMENTS, Aside
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
@@ -97,7 +97,8 @@ class NestedMessages:
         self._conversations = {name: known for name, known in formats.items() if name in CONVERSATIONS}
         self._steps = steps
         self._runs = {name: known for name, known in formats.items() if name not in CONVERSATIONS}
-        self._formats = {**self._runs, **self._conversations, steps.name: steps.format()}
+        self._records = {**self._runs, **self._conversations}
+        self._formats = {**self._records, steps.name: steps.format()}
 
     def format(self) -> Format:
         """This format."""
@@ -151,7 +152,7 @@ class NestedMessages:
             kind = self._kind_of_record(value)
             if kind is None:
                 return self._of_object(value, name, depth)
-            return _Found() if kind in OF_DOCUMENTS else _Found([(kind, value)])
+            return _Found() if kind in WHOLE_DOCUMENTS else _Found([(kind, value)])
         messages = _unwrapped(list_in(value))
         if (kind := self._kind_of(messages)) is not None:
             return _Found([(kind, {_FIELDS.get(kind, "messages"): messages})])
@@ -187,7 +188,7 @@ class NestedMessages:
 
     def _kind_of_record(self, data: JsonObject) -> str | None:
         """The format of which an object is a record by itself. A message is none, although it may be a line."""
-        sample, formats = Sample((data,)), self._runs if role_of(data) else {**self._runs, **self._conversations}
+        sample, formats = Sample((data,)), self._runs if role_of(data) else self._records
         return next((name for name, known in formats.items() if known.detect(sample)), None)
 
     def _kind_of(self, messages: list[Any]) -> str | None:

@@ -1,6 +1,6 @@
 """Registry of supported formats, and the choice of one by content or by name."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -43,11 +43,11 @@ from evaluation_assets.core.traces.formats.envelopes.trials import TRIALS
 from evaluation_assets.core.traces.formats.envelopes.vapi import VAPI
 from evaluation_assets.core.traces.formats.envelopes.vscode_chat import VSCODE_CHAT
 from evaluation_assets.core.traces.formats.envelopes.zed import ZED
-from evaluation_assets.core.traces.formats.files.pages import confirm_pages, pages
+from evaluation_assets.core.traces.formats.files.pages import confirm_pages, page_in
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
-from evaluation_assets.core.traces.formats.mixed_records import OF_DOCUMENTS, MixedRecords
+from evaluation_assets.core.traces.formats.mixed_records import WHOLE_DOCUMENTS, MixedRecords
 from evaluation_assets.core.traces.formats.nested_messages import NestedMessages
 from evaluation_assets.core.traces.formats.readers import (
     ag_ui,
@@ -113,7 +113,7 @@ from evaluation_assets.core.traces.formats.unrecognised import WHOLE, why_unreco
 from evaluation_assets.core.traces.trajectories.identity import TrialCounter
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-_NOT_IN_PAGES = OF_DOCUMENTS | {"nested_messages", "action_steps", "react", "dialogue"}
+_NOT_IN_PAGES = WHOLE_DOCUMENTS | {"nested_messages", "action_steps", "react", "dialogue"}
 """Formats of documents, and those of an own form, which may say something of their runs above them."""
 
 _LOOKED_AT = 20
@@ -226,14 +226,19 @@ def _else(known: Format) -> Format:
 
 def _is_specific(sample: Sample) -> bool:
     """Whether another format recognises a file; a text with a conversation in it may look like a record."""
-    return dialogue.detect(sample) or any(known.detect(sample) or _page_in(sample, known) for known in _SPECIFIC)
+    return dialogue.detect(sample) or _first_of(_SPECIFIC, sample) is not None
 
 
-def _page_in(sample: Sample, known: Format) -> str | None:
-    """The path of the records of a page that a format recognises."""
-    if known.name in _NOT_IN_PAGES:
-        return None
-    return next((page for page, records in pages(sample) if known.detect(records)), None)
+def _first_of(formats: Collection[Format], sample: Sample) -> Format | None:
+    """The first format that recognises a file, or else the records of the page that it is."""
+    whole = next((each for each in formats if each.detect(sample)), None)
+    page = page_in(sample) if whole is None else None
+    return whole if page is None else next((each for each in formats if _is_of_records(each, page[1])), None)
+
+
+def _is_of_records(known: Format, records: Sample) -> bool:
+    """Whether a format recognises the records of a page."""
+    return known.name not in _NOT_IN_PAGES and known.detect(records)
 
 
 _SHIPPED |= {
@@ -281,15 +286,15 @@ def _page_of(file: DropFile, chosen: Format) -> str:
         sample = sample_of(file)
     except UnreadableDrop:
         return ""
-    return "" if chosen.detect(sample) else _page_in(sample, chosen) or ""
+    page = None if chosen.detect(sample) else page_in(sample)
+    return "" if page is None or not _is_of_records(chosen, page[1]) else page[0]
 
 
 def looks_like(chosen: Format, files: Sequence[DropFile]) -> bool:
     """Whether a file of a drop is recognised by a format; a format can be given by name."""
     for file in files:
         try:
-            sample = sample_of(file)
-            if chosen.detect(sample) or _page_in(sample, chosen):
+            if _first_of([chosen], sample_of(file)) is not None:
                 return True
         except UnreadableDrop:
             continue
@@ -315,8 +320,7 @@ def _recognised(
         except UnreadableDrop as problem:
             damaged.append(problem)
             continue
-        first = next((known for known in FORMATS.values() if known.detect(sample)), None)
-        first = first or next((known for known in FORMATS.values() if _page_in(sample, known)), None)
+        first = _first_of(FORMATS.values(), sample)
         if first is not None:
             yield first
         elif len(strange) < _LOOKED_AT:

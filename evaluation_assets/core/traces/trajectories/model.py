@@ -256,13 +256,18 @@ class Trajectory:
 
 def json_object(text: str) -> JsonObject | None:
     """The JSON object that a text is, else `None`."""
-    if not text.lstrip().startswith("{"):
+    data = json_document(text) if text.lstrip().startswith("{") else None
+    return data if isinstance(data, dict) else None
+
+
+def json_document(text: str) -> JsonObject | list[Any] | None:
+    """The JSON object or list that a text is, else `None`."""
+    if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        data = orjson.loads(text)
+        return orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
-    return data if isinstance(data, dict) else None
 
 
 def arguments_in(text: str) -> JsonObject | None:

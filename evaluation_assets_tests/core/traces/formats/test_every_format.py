@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection, UnreadableDrop
-from evaluation_assets.core.traces.formats.files.pages import pages
+from evaluation_assets.core.traces.formats.files.pages import page_in
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.registry import FORMATS, format_of, read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -56,7 +56,7 @@ def test_a_fixture_is_recognised_as_its_own_format_and_as_no_other(name: str) ->
     files = files_of(FIXTURES / name)
     assert format_of(files).name == name
     samples = [sample_of(file) for file in files]
-    samples += [records for sample in samples for _, records in pages(sample)]
+    samples += [page[1] for sample in samples if (page := page_in(sample)) is not None]
     assert [known for known, format_ in FORMATS.items() if any(map(format_.detect, samples))] == [name]
 
 

@@ -21,7 +21,7 @@ from evaluation_assets.core.sections.findings.effects import may_do_anything, up
 from evaluation_assets.core.sections.findings.given import Given, Texts
 from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
-from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Span, json_document
 
 _CODE = re.compile(r"(?=[^\W_]*[A-Z\d])[A-Z\d][\w./-]{1,39}")
 """Codes, dates and numbers: words in lower case are options, which tools name in their own way."""
@@ -135,7 +135,7 @@ def _disputed(
     An update may leave a record as it was: what the record had before is no other value.
     """
     is_read = bool(arguments) and not may_do_anything(made.call) and len(made.result) <= _LONGEST_RECORD
-    document = _document_of(made.result) if is_read else None
+    document = json_document(made.result) if is_read else None
     if document is None:
         return
     changes = changes_state(made.call.name)
@@ -226,19 +226,9 @@ def _are_alike(own: str, other: str) -> bool:
 
 def _records_of(result: str) -> list[JsonObject]:
     """The record that a result is, or those in its list."""
-    document = _document_of(result)
+    document = json_document(result)
     listed = document[:_MOST_RECORDS] if isinstance(document, list) else [document]
     return [record for record in listed if isinstance(record, dict)]
-
-
-def _document_of(result: str) -> Any:
-    """A result that is JSON, else `None`."""
-    if result.lstrip()[:1] not in ("[", "{"):
-        return None
-    try:
-        return orjson.loads(result)
-    except orjson.JSONDecodeError:
-        return None
 
 
 def _fields(records: Sequence[JsonObject], name: str) -> list[str]:

@@ -88,8 +88,7 @@ def _of_call(made: PlacedStep, given: set[str]) -> Iterator[Detected]:
                 continue
             nearly = () if own in given else [other for other in _nearly(own, given) if other[-1] == own[-1]]
             if nearly and not _is_later(word, made) and any(_is_later(other, made) for other in nearly):
-                start = made.trajectory.text.find(word, *made.call.raw)
-                span = made.arguments_span if start < 0 else (start, start + len(word))
+                span = made.span_of(word)
                 yield Detected(
                     kind="contradicted_argument",
                     place=made.place(span),

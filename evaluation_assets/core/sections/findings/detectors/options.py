@@ -8,13 +8,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.suites.effects import changes_state
-from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
+from evaluation_assets.core.traces.trajectories.model import Span, json_document
 
 _OPTION = re.compile(r"[a-z]{3,20}(?:[_ -][a-z]{2,20}){0,3}")
 _NO_OPTIONS = frozenset({"yes", "true", "false", "none", "null", "other"})
@@ -37,8 +35,8 @@ def _detect(course: Course) -> Iterator[Detected]:
     vocabulary: dict[str, set[str]] = {}
     for made in course.calls:
         _read(made.trajectory.arguments(made.call), vocabulary, _DEEPEST)
-        if made.result.lstrip()[:1] in ("{", "["):
-            _read(_document_of(made.result), vocabulary, _DEEPEST)
+        if len(made.result) <= _LONGEST_READ:
+            _read(json_document(made.result), vocabulary, _DEEPEST)
     around = _said_around(course)
     for made in changing:
         if made.step.has_succeeded and (span := _other_option(made, vocabulary, around[made.clip])) is not None:
@@ -102,13 +100,6 @@ def _read(document: Any, vocabulary: dict[str, set[str]], depth: int) -> None:
     elif isinstance(document, list) and depth:
         for item in document:
             _read(item, vocabulary, depth - 1)
-
-
-def _document_of(result: str) -> JsonObject | list[Any] | None:
-    try:
-        return orjson.loads(result) if len(result) <= _LONGEST_READ else None
-    except orjson.JSONDecodeError:
-        return None
 
 
 def _names(text: str, option: str) -> bool:

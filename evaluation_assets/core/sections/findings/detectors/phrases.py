@@ -50,9 +50,7 @@ def _detect(course: Course) -> Iterator[Detected]:
 def _of_call(made: PlacedStep, wording: Wording) -> Iterator[Detected]:
     for text in _texts(made):
         for other in wording.new_in(text):
-            own = text[other.start : other.end]
-            start = made.trajectory.text.find(own, *made.call.raw)
-            span = made.arguments_span if start < 0 else (start, start + len(own))
+            span = made.span_of(text[other.start : other.end])
             yield Detected(
                 kind="unsupported_argument",
                 place=made.place(span),

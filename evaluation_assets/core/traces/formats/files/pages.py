@@ -52,17 +52,18 @@ _WELL = ("ok", "OK", "success", 0, 200)
 _DEEPEST = 3
 
 
-def pages(sample: Sample) -> Iterator[tuple[str, Sample]]:
+def page_in(sample: Sample) -> tuple[str, Sample] | None:
     """The path at which the records of a file stand, with a sample of them, if the file is a page."""
     first = sample.records[0] if sample.records else None
     if not isinstance(first, dict) or (place := _items_in(first, _DEEPEST)) is None:
-        return
+        return None
     path, items = place
     names = {key for item in items for key in item if key not in _OF_A_RECORD}
     if len(names) == 1 and any(item.keys() & _OF_A_RECORD for item in items) and "." not in (name := names.pop()):
         path, items = f"{path}.{name}", [item[name] for item in items if isinstance(item.get(name), dict)]
-    if items and not any("role" in item for item in items):  # messages of one conversation
-        yield path, replace(sample, records=tuple(items), text="")
+    if not items or any("role" in item for item in items):  # messages of one conversation
+        return None
+    return path, replace(sample, records=tuple(items), text="")
 
 
 def confirm_pages(stated: Comparisons, files: Sequence[DropFile], read: int) -> None:

@@ -21,7 +21,7 @@ from evaluation_assets.core.traces.formats.files.json_values import (
     starts_with_value,
 )
 from evaluation_assets.core.traces.formats.files.opening import damaged, opened, read_text
-from evaluation_assets.core.traces.formats.files.pages import pages
+from evaluation_assets.core.traces.formats.files.pages import page_in
 from evaluation_assets.core.traces.formats.files.records import parquet_rows
 
 _BEGINNING = 1 << 20
@@ -37,7 +37,8 @@ def sample_of(file: DropFile) -> Sample:
         UnreadableDrop: the file is damaged within that range.
     """
     whole = _sample_of(file)
-    return next((records for page, records in pages(whole) if page == file.page), whole)
+    page = page_in(whole) if file.page else None
+    return whole if page is None else page[1]
 
 
 def _sample_of(file: DropFile) -> Sample:

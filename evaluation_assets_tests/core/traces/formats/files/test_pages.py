@@ -9,7 +9,7 @@ import pytest
 
 from evaluation_assets.core.report.provenance.sources import item_range
 from evaluation_assets.core.traces.formats.base import Rejection, Sample
-from evaluation_assets.core.traces.formats.files.pages import pages
+from evaluation_assets.core.traces.formats.files.pages import page_in
 from evaluation_assets.core.traces.formats.import_report import ImportReport
 from evaluation_assets.core.traces.formats.registry import _NOT_IN_PAGES, format_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory
@@ -89,7 +89,7 @@ def test_records_of_every_format_are_read_the_same_in_a_page(tmp_path: Path, pat
     records = records_of(path)
     if not all(isinstance(record, dict) and "role" not in record for record in records):
         pytest.skip("messages are one conversation, not records of a page")
-    if any(pages(Sample(tuple(records)))):
+    if page_in(Sample(tuple(records))) is not None:
         pytest.skip("a page of its own")
     named = tmp_path / path.name
     named.write_bytes(path.read_bytes())
@@ -139,7 +139,7 @@ def test_pages_may_stand_on_lines_of_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_what_says_more_is_no_page(record: Any) -> None:
-    assert list(pages(Sample((record,)))) == []
+    assert page_in(Sample((record,))) is None
 
 
 def test_a_run_of_a_page_has_its_place_in_the_file(tmp_path: Path) -> None:

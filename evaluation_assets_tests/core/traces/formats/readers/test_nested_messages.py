@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
-from evaluation_assets.core.traces.formats.mixed_records import OF_DOCUMENTS
+from evaluation_assets.core.traces.formats.mixed_records import WHOLE_DOCUMENTS
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, records_of, trajectories
@@ -56,7 +56,7 @@ def test_a_record_inside_another_is_read_as_by_itself_or_not_as_complete(tmp_pat
         if not isinstance(record, dict):
             continue
         alone = read_alone(tmp_path, record)
-        if alone[0] == "refused" or name in OF_DOCUMENTS:
+        if alone[0] == "refused" or name in WHOLE_DOCUMENTS:
             continue
         for outer in ({"id": "r1", "run": record}, {"id": "r1", "payload": orjson.dumps(record).decode()}):
             inside = read_alone(tmp_path, outer)
