@@ -12,6 +12,7 @@ from evaluation_assets.core.intake.triggers import batches as batching
 from evaluation_assets.core.judging.panel import Panel, load_panel
 from evaluation_assets.definitions import build_definitions, current_key
 from evaluation_assets.defs import sensors
+from evaluation_assets.defs.deleted_drops import forget
 from evaluation_assets.defs.schedules import nightly_schedule
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace, record
@@ -131,6 +132,16 @@ def test_a_removed_drop_that_comes_back_changed_is_run(installation: Workspace, 
     path.unlink()
     assert ticker.settle() == []
     installation.drop("a", record("1"))
+    assert ticker.settle() == ["a"]
+
+
+def test_a_deleted_drop_that_comes_back_as_it_was_is_run(installation: Workspace, ticker: Ticker) -> None:
+    path = installation.drop("a", record())
+    assert ticker.settle() == ["a"] and installation.run("a").success
+    path.unlink()
+    forget(installation.instance, "a")
+    assert ticker.settle() == [] and not installation.instance.has_dynamic_partition("drops", "a")
+    installation.drop("a", record())
     assert ticker.settle() == ["a"]
 
 
