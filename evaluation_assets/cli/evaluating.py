@@ -147,10 +147,8 @@ def _place_of(home: Installation, given: Path) -> Path:
         return given
     try:
         drop = find(home.drops, str(given))
-    except InvalidDrop:
-        raise click.UsageError(
-            f"Path {str(given)!r} does not exist, and no drop of {home.root} has this name."
-        ) from None
+    except InvalidDrop as problem:
+        raise click.UsageError(f"Path {str(given)!r} does not exist; {problem}") from None
     place = Path(drop.files[0].path)
     return place if place.name.startswith(drop.name) and len(drop.files) == 1 else Path(home.drops.path) / drop.key
 

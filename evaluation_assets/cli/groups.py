@@ -66,7 +66,8 @@ def show_group(group: str, home: Installation, panel: Panel) -> None:
     for drop in row["by_drop"][-_TREND:]:
         echo(f"  {drop['n_affected']:>5} of {drop['n_runs']:<6} {plain(drop['drop'])}")
     members = [each for each in home.whole_table("grouped_findings").rows() if each["group_id"] == row["group_id"]]
-    for each in members[:_EXAMPLES]:
+    by_run = {(each["drop"], each["trajectory_id"]): each for each in reversed(members)}
+    for each in [*reversed(by_run.values())][:_EXAMPLES]:
         echo(f"  {plain(each['drop'])}, {plain(each['trajectory_id'])}: {plain(each['evidence'])}")
 
 
@@ -157,11 +158,11 @@ def _make_groups(home: Installation, panel: Panel) -> None:
 
 
 def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:
-    """The row of a group; exits with status 2 if there is none."""
-    matching = [row for row in rows if row["group_id"] == group]
-    if not matching:
-        known = ", ".join(row["group_id"] for row in rows) or "none"
-        refuse(f"there is no failure group {group!r}; groups: {known}")
+    """The row of the group whose ID begins so; exits with status 2 if there is none, or more than one."""
+    matching = [row for row in rows if row["group_id"].startswith(group)] if group else []
+    if len(matching) != 1:
+        known = ", ".join(row["group_id"] for row in matching or rows) or "none"
+        refuse(f"there is {'more than one' if matching else 'no'} failure group {group!r}; groups: {known}")
     return matching[0]
 
 

@@ -225,7 +225,7 @@ def test_another_file_is_evaluated_beside_a_hostile_sidecar(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["evaluate", "missing.jsonl"], "does not exist"),
+        (["evaluate", "missing.jsonl"], "Path 'missing.jsonl' does not exist; no drop 'missing.jsonl' in "),
         (["evaluate", "."], "holds no file that is read"),
         (["evaluate", SAMPLE, "--provider", "nobody"], "choose one of: rules"),
         (["evaluate", SAMPLE, "--select", "no_such_asset"], "no_such_asset"),

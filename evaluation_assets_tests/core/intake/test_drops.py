@@ -127,8 +127,11 @@ def test_the_same_name_in_two_folders_is_no_collision(root: UPath) -> None:
 
 
 def test_a_drop_that_is_not_there_is_told(root: UPath) -> None:
-    with pytest.raises(InvalidDrop, match="nope"):
+    put(root, "suite/weather.jsonl")
+    with pytest.raises(InvalidDrop, match=r"no drop 'nope' in \S+\."):
         find(root, "nope")
+    with pytest.raises(InvalidDrop, match=r"no drop 'weather' in \S+; did you mean 'suite/weather'\?"):
+        find(root, "weather")
 
 
 # Sidecars
