@@ -21,7 +21,7 @@ from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
-OUTCOMES_VERSION = "3"
+OUTCOMES_VERSION = "4"
 """Increment when the same runs would give other predictions."""
 
 MOST_RUNS = 2000
