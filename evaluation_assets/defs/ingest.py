@@ -27,7 +27,7 @@ from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
-READER_VERSION = "27"
+READER_VERSION = "28"
 """Raise it when the same bytes are read into other trajectories."""
 
 PREPROCESSING_VERSION = "2"
