@@ -245,8 +245,8 @@ def test_a_drop_is_stale_when_it_would_be_judged_differently(installation: Works
     installation.drop("a", record())
     assert installation.run("a").success
     drop = find(installation.home.drops, "a")
-    assert list(stale(installation.instance, [drop], current_key(installation.home, Panel()))) == []
-    assert list(stale(installation.instance, [drop], "another key")) == [drop]
+    assert list(stale(installation.instance, installation.home, [drop], current_key(installation.home, Panel()))) == []
+    assert list(stale(installation.instance, installation.home, [drop], "another key")) == [drop]
 
 
 def test_a_new_judge_is_asked_by_the_nightly_schedule_and_by_no_automation_condition(kept: Workspace) -> None:

@@ -14,7 +14,6 @@ from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.suites.tool_use_rows import case_without_run, failure_pattern_row, tool_use_row
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.nullable import mean_of
-from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.trajectory_rows import Row, trajectory_of
 
 _NAMED = 20
@@ -81,7 +80,7 @@ class MeasuredRuns:
         suite = self._loaded.suite
         return SuiteFacts(
             suite=self._name,
-            suite_version=digest(suite.model_dump_json(by_alias=True)),
+            suite_version=self._loaded.version,
             min_pass_rate=self._min_pass_rate,
             weights={part: weight for part, weight in suite.weights.items()},  # noqa: C416  (names of parts as texts)
             incomplete=tuple(f"{task.place}, {task.task}: {task.reason}" for task in self._loaded.incomplete),
@@ -94,6 +93,7 @@ class MeasuredRuns:
         figures = {"pass_rate": sum(passed) / len(passed) if passed else None, "mean_score": mean_of(self._scores)}
         return {
             "suite": self._name,
+            "suite_version": self._loaded.version,
             "suite_format": self._loaded.format,
             "cases": len(self._loaded.suite.cases),
             "runs": len(passed),

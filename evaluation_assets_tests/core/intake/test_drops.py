@@ -192,9 +192,9 @@ def test_a_field_of_a_sidecar_that_cannot_be_used_is_told_in_plain_words(
 HOSTILE: dict[str, bytes] = {
     "no such day": b"labels: {day: 2024-99-99}",
     "digits": b"labels: {n: " + b"9" * 5000 + b"}",
-    "hexadecimal digits": b"labels: {n: 0x" + b"9" * 5000 + b"}",
-    "sexagesimal": b"labels: {n: " + b"1:" * 20_000 + b"1}",
-    "sexagesimal fraction": b"labels: {n: " + b"1:" * 20_000 + b"1.5}",
+    "hexadecimal digits": b"labels: {n: !!int 0x" + b"9" * 5000 + b"}",
+    "sexagesimal": b"labels: {n: !!int " + b"1:" * 20_000 + b"1}",
+    "sexagesimal fraction": b"labels: {n: !!float " + b"1:" * 20_000 + b"1.5}",
     "nesting in flow": b"labels: " + b"[" * 30_000,
     "nesting of blocks": b"- " * 30_000,
     "a key twice": b"suite: a\nsuite: b\n",
