@@ -4,7 +4,7 @@ import dagster as dg
 
 from evaluation_assets.core.gating.metadata import damaged_tables
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures, states_of_groups
 from evaluation_assets.core.pipeline.failure_groups import (
@@ -74,13 +74,13 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
     members, counted = tables.GROUPED_FINDINGS, tables.FAILURE_GROUPS
     yield dg.MaterializeResult(
         asset_key=[*home.key_prefix, members.name],
-        value=Stream(members, batched(member_rows(all_runs), members), lambda: damaged_tables(damaged)),
+        value=Stream.of(members, member_rows(all_runs), lambda: damaged_tables(damaged)),
     )
     yield dg.MaterializeResult(
         asset_key=[*home.key_prefix, counted.name],
-        value=Stream(
+        value=Stream.of(
             counted,
-            batched(rows, counted),
+            rows,
             lambda: {
                 "gravest": dg.MetadataValue.md(group_table(rows)),
                 **group_figures(rows),

@@ -7,7 +7,6 @@ import dagster as dg
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.spool import Spool
-from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.checks.findings import quotations_hold
 from evaluation_assets.core.pipeline.findings import drop_findings
 from evaluation_assets.core.sections.findings.process_score import PROCESS_VERSION
@@ -72,8 +71,7 @@ def findings(judges: Sequence[Judge]) -> Stage:
             rows = drop_findings(drop.key, *sources, scores=scores, claims=claims, judged=judged)
             yield dg.MaterializeResult(asset_key=key, value=rows)
             for set_aside in (scores, claims):
-                table = set_aside.table
-                yield dg.MaterializeResult(asset_key=table.name, value=Stream(table, set_aside.batches()))
+                yield dg.MaterializeResult(asset_key=set_aside.table.name, value=set_aside.stream())
         yield check_result(
             quotations_hold(home.home.table(drop.key, tables.FINDINGS.name), sources[0]), QUOTATIONS, key
         )

@@ -12,7 +12,7 @@ from evaluation_assets.core.intake.facts import PreprocessingFacts
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.spool import Spool
-from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.checks import records
 from evaluation_assets.core.pipeline.preprocessing import PreprocessedDrop
 from evaluation_assets.core.pipeline.reading import ReadDrop
@@ -72,19 +72,17 @@ def read_drop(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Resu
 
         yield dg.MaterializeResult(
             asset_key="raw_trajectories",
-            value=Stream(
+            value=Stream.of(
                 tables.RAW_TRAJECTORIES,
-                batched(read.trajectories(), tables.RAW_TRAJECTORIES),
+                read.trajectories(),
                 lambda: {**read.metadata(), "unmapped": dg.MetadataValue.md(read.unmapped_table())},
                 lambda: read.facts.footer(),  # `facts` before the rows have passed would be those of an unread drop
             ),
             data_version=version,
         )
         for set_aside in (images, unreadable):
-            table = set_aside.table
-            yield dg.MaterializeResult(
-                asset_key=table.name, value=Stream(table, set_aside.batches()), data_version=version
-            )
+            name = set_aside.table.name
+            yield dg.MaterializeResult(asset_key=name, value=set_aside.stream(), data_version=version)
         yield check_result(records.well_read(read.reading), WELL_READ, dg.AssetKey("raw_trajectories"))
 
 
@@ -142,7 +140,7 @@ def preprocess(drop: DropRun, config: DropConfig, home: HomeResource) -> Iterato
                 PreprocessingFacts(settings=chosen).footer,
             ),
         )
-        yield dg.MaterializeResult(asset_key=key, value=Stream(tables.REJECTED_RECORDS, rejected.batches()))
+        yield dg.MaterializeResult(asset_key=key, value=rejected.stream())
     yield check_result(records.records_add_up(raw, unreadable, preprocessed, removed), RECORDS_ADD_UP, key)
     yield check_result(records.reject_rate(preprocessed, removed), REJECT_RATE, key)
 
@@ -167,6 +165,6 @@ def clips(tool_types: UPath) -> Stage:
         segmentation = Segmentation(drop.key, load_tool_types(home.home.tool_types))
         (preprocessed,) = home.tables(drop.key, "preprocessed_trajectories")
         rows = segmentation.clips(preprocessed)
-        return dg.MaterializeResult(value=Stream(tables.CLIPS, batched(rows, tables.CLIPS), segmentation.metadata))
+        return dg.MaterializeResult(value=Stream.of(tables.CLIPS, rows, segmentation.metadata))
 
     return clips

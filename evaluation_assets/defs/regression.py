@@ -17,7 +17,7 @@ from evaluation_assets.core.intake.facts import HistoryFacts
 from evaluation_assets.core.judging.canary_judges import canary_judges
 from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.checks.gating import no_drift
 from evaluation_assets.core.pipeline.checks.gating import regression_gate as regression_gate_finding
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
@@ -95,10 +95,8 @@ def task_metrics(scorers: Scorers, settings: Settings) -> Stage:
         disqualified = disqualified_judges(home.home, settings.review)
         of_drop = MeasuredTables.of(home.home, drop.key, judges)
         measured = MeasuredDrop(drop.key, of_drop, scorers, disqualified)
-        table = tables.TASK_METRICS
-        return dg.MaterializeResult(
-            value=Stream(table, batched(measured.rows(), table), measured.metadata, lambda: measured.facts().footer())
-        )
+        rows, facts = measured.rows(), lambda: measured.facts().footer()
+        return dg.MaterializeResult(value=Stream.of(tables.TASK_METRICS, rows, measured.metadata, facts))
 
     return metrics
 
@@ -121,10 +119,8 @@ def score_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.Materi
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     rows = list(history_rows(read_metrics(drop.key, task_metrics), now))
     every = with_earlier(home.home.table(drop.key, "score_history").rows(), rows)
-    table = tables.SCORE_HISTORY
-    return dg.MaterializeResult(
-        value=Stream(table, batched(every, table), lambda: means(rows), HistoryFacts(evaluated_at=now).footer)
-    )
+    facts = HistoryFacts(evaluated_at=now)
+    return dg.MaterializeResult(value=Stream.of(tables.SCORE_HISTORY, every, lambda: means(rows), facts.footer))
 
 
 @dg.asset(
@@ -195,12 +191,10 @@ def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
         description="Error rates of the gate on each suite's own runs, and the smallest decrease it detects.",
     )
     def gate_calibration(home: HomeResource) -> dg.MaterializeResult[Stream]:
-        table = tables.GATE_CALIBRATION
         damaged: list[str] = []
         rows = list(evaluated_drops.calibration_rows(home.home, settings, damaged.append))
-        return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table), lambda: {**false_alarms(rows), **damaged_tables(damaged)})
-        )
+        summary = {**false_alarms(rows), **damaged_tables(damaged)}
+        return dg.MaterializeResult(value=Stream.of(tables.GATE_CALIBRATION, rows, lambda: summary))
 
     return gate_calibration
 
@@ -223,11 +217,10 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
         description="Sequential drift tests (e-process and CUSUM) over the drops since each suite's baseline.",
     )
     def drift(home: HomeResource):  # Dagster refuses an annotation beside check_specs
-        table = tables.DRIFT
         damaged: list[str] = []
         rows = list(evaluated_drops.drift_rows(home.home, settings, damaged.append))
         return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table), lambda: damaged_tables(damaged)),
+            value=Stream.of(tables.DRIFT, rows, lambda: damaged_tables(damaged)),
             check_results=[check_result(no_drift(rows), NO_DRIFT)],
         )
 
@@ -244,7 +237,6 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
 )
 def leaderboard(home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Best first, with the paired difference to the best."""
-    table = tables.LEADERBOARD
     damaged: list[str] = []
-    rows = batched(evaluated_drops.leaderboard_rows(home.home, damaged.append), table)
-    return dg.MaterializeResult(value=Stream(table, rows, lambda: damaged_tables(damaged)))
+    rows = evaluated_drops.leaderboard_rows(home.home, damaged.append)
+    return dg.MaterializeResult(value=Stream.of(tables.LEADERBOARD, rows, lambda: damaged_tables(damaged)))

@@ -8,7 +8,7 @@ import dagster as dg
 
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stored, Stream, batched
+from evaluation_assets.core.lake.stored import Stored, Stream
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.checks.human_review import may_gate, readable
 from evaluation_assets.core.report.covered_tables import covered_trajectories
@@ -96,11 +96,8 @@ def review_queue(
                 reasons[row["reason"]] += 1
                 ordered.add(row)
             path = write_queue(home.home.reports(drop.key), ordered, home.home.report_address(drop.key))
-            yield dg.MaterializeResult(
-                value=Stream(
-                    ordered.table, batched(ordered.rows(), ordered.table), lambda: {"path": str(path), **reasons}
-                )
-            )
+            summary = {"path": str(path), **reasons}
+            yield dg.MaterializeResult(value=Stream.of(ordered.table, ordered.rows(), lambda: summary))
 
     return queue
 
@@ -124,12 +121,10 @@ def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
     def labels(home: HomeResource):  # Dagster refuses an annotation beside check_specs
         """Read the files in `labels/`; lines that are none are reported and skipped."""
         read = list(read_labels(home.home.labels))
-        table = tables.LABELS
         rows = [asdict(each) for each in read if isinstance(each, Label)]
         runs = judged_labels.runs_of(home.home, sorted({row["drop"] for row in rows}))
-        return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table)), check_results=[check_result(readable(read, runs), READABLE)]
-        )
+        checked = check_result(readable(read, runs), READABLE)
+        return dg.MaterializeResult(value=Stream.of(tables.LABELS, rows), check_results=[checked])
 
     return labels
 
@@ -151,11 +146,10 @@ def _judge_cards(judges: Sequence[Judge], settings: ReviewSettings) -> dg.Assets
         description="Each judge compared with human labels. Judges below the minimum kappa are excluded from gates.",
     )
     def judge_cards(home: HomeResource, labels: Stored):  # see labels
-        table = tables.JUDGE_CARDS
         rows = list(judged_labels.card_rows(home.home, judges, labels.rows(), settings))
         excluded = ", ".join(sorted(kept_out(rows, settings))) or "no judge"
         return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table)),
+            value=Stream.of(tables.JUDGE_CARDS, rows),
             data_version=dg.DataVersion(f"{excluded} excluded"),  # all that drops read; most labels exclude nobody
             check_results=[check_result(may_gate(rows, settings.min_kappa), MAY_GATE)],
         )
@@ -173,8 +167,7 @@ def _pass_rates(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDef
         description="The pass rate of each drop according to the judges, and the label-corrected pass rate.",
     )
     def pass_rates(home: HomeResource, labels: Stored) -> dg.MaterializeResult[Stream]:
-        table = tables.PASS_RATES
         rows = judged_labels.pass_rate_rows(home.home, judges, labels.rows(), settings)
-        return dg.MaterializeResult(value=Stream(table, batched(rows, table)))
+        return dg.MaterializeResult(value=Stream.of(tables.PASS_RATES, rows))
 
     return pass_rates

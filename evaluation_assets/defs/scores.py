@@ -10,7 +10,7 @@ from evaluation_assets.core.judging.rubrics.model import Ties
 from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.judging.selection import selections_of
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stored, Stream, batched
+from evaluation_assets.core.lake.stored import Stored, Stream
 from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.pipeline.checks.judging import MIN_ALPHA, panel_agreement
@@ -73,9 +73,9 @@ def scores_assets(scorers: Scorers) -> list[Stage]:
                 majorities,
             )
             yield dg.MaterializeResult(
-                value=Stream(
+                value=Stream.of(
                     table,
-                    batched(summary.over(rows), table),
+                    summary.over(rows),
                     lambda: {
                         "scores": dg.MetadataValue.md(summary.markdown()),
                         "dagster/column_lineage": _columns_of(
@@ -169,8 +169,7 @@ def _panel_reliability(judges: Sequence[Judge]) -> Stage:
     )
     def panel_reliability(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
         verdicts = {level: by_judge(home.home, drop.key, table, judges) for level, table in levels.items()}
-        table = tables.PANEL_RELIABILITY
         rows = list(reliability_rows(drop.key, verdicts))
-        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: largest_retest_std(rows)))
+        return dg.MaterializeResult(value=Stream.of(tables.PANEL_RELIABILITY, rows, lambda: largest_retest_std(rows)))
 
     return panel_reliability

@@ -12,7 +12,7 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.judging.selection import selections_of
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.checks import sessions
 from evaluation_assets.core.scoring import analysed_sessions
 from evaluation_assets.core.scoring.session_summary import SessionSummary
@@ -79,7 +79,7 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
                     selections,
                 )
 
-        yield dg.MaterializeResult(value=Stream(table, batched(summary.over(rows()), table), summary.metadata))
+        yield dg.MaterializeResult(value=Stream.of(table, summary.over(rows()), summary.metadata))
         for name, (_, found_in) in CHECKS.items():
             yield check_result(found_in(home.home.table(drop.key, table.name)), name)
         yield check_result(sessions.sessions_judged(home.home.table(drop.key, table.name), asked), SESSIONS_JUDGED)
@@ -99,12 +99,11 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
 )
 def session_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
     """An evaluation with other judges, rubrics or settings leaves the analyses of the earlier ones."""
-    table = tables.SESSION_HISTORY
     analyses, metrics, history = home.tables(drop.key, "session_analyses", "task_metrics", "score_history")
     evaluated_at = HistoryFacts.of(history).evaluated_at or ""
     rows = session_history_rows(analyses, without_tasks(drop.key, metrics), evaluated_at)
-    every = with_earlier(home.home.table(drop.key, table.name).rows(), rows)
-    return dg.MaterializeResult(value=Stream(table, batched(every, table)))
+    every = with_earlier(home.home.table(drop.key, tables.SESSION_HISTORY.name).rows(), rows)
+    return dg.MaterializeResult(value=Stream.of(tables.SESSION_HISTORY, every))
 
 
 @stage(
@@ -119,10 +118,9 @@ def session_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.Mate
 )
 def session_agents(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Scores with their intervals, issues, latency and cost of every agent that acted."""
-    table = tables.SESSION_AGENTS
     analyses, metrics = home.tables(drop.key, "session_analyses", "task_metrics")
     rows = agents_in_sessions.session_agents(analyses, without_tasks(drop.key, metrics))
-    return dg.MaterializeResult(value=Stream(table, batched(rows, table)))
+    return dg.MaterializeResult(value=Stream.of(tables.SESSION_AGENTS, rows))
 
 
 @dg.asset(
@@ -135,5 +133,4 @@ def session_agents(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.Mater
 )
 def session_agent_ranks(home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Every agent against itself: in which drop of the suite it did best."""
-    table = tables.SESSION_AGENT_RANKS
-    return dg.MaterializeResult(value=Stream(table, batched(agents_in_sessions.rank_rows(home.home), table)))
+    return dg.MaterializeResult(value=Stream.of(tables.SESSION_AGENT_RANKS, agents_in_sessions.rank_rows(home.home)))

@@ -6,7 +6,7 @@ import dagster as dg
 
 from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.report.drop_report import drop_report
 from evaluation_assets.core.report.drop_tables import DropTables
@@ -73,9 +73,8 @@ def _deliveries(name: str, sink: SinkSettings, scorers: Scorers, settings: Setti
             )
 
         consignment = Consignment(home.home, drop.key, name, sink, [judge.name for judge in scorers.judges], outcome)
-        table = tables.DELIVERIES
-        rows = batched(consignment.deliver(tally), table)
-        yield dg.MaterializeResult(value=Stream(table, rows, lambda: {"deliveries": str(tally)}))
+        rows = consignment.deliver(tally)
+        yield dg.MaterializeResult(value=Stream.of(tables.DELIVERIES, rows, lambda: {"deliveries": str(tally)}))
         yield check_result(delivered(tally), DELIVERED)
 
     return deliveries

@@ -19,7 +19,7 @@ from evaluation_assets.core.judging.stored_chains import category_chains, clip_c
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
+from evaluation_assets.core.lake.stored import Stored, Stream, write
 from evaluation_assets.core.lake.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS, Table
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.system.installation import Installation
@@ -193,7 +193,7 @@ def overlap(home: Installation, there: Installation, drops: Iterable[str], score
 
 
 def _write(stored: Stored, rows: Iterable[Row]) -> None:
-    write(stored.path, Stream(stored.table, batched(rows, stored.table)))
+    write(stored.path, Stream.of(stored.table, rows))
 
 
 def all_differences(change: Change, silent: frozenset[str]) -> dict[str, Difference]:
