@@ -10,13 +10,11 @@ from evaluation_assets.core.sections.constraints import stream
 from evaluation_assets.core.sections.constraints.settings import Checks
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import CONSTRAINT_WARNINGS
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
 
 CONSTRAINTS_VERSION = "1"
 """Increment when the same trajectories and constraints would give other results."""
@@ -46,10 +44,9 @@ def constraint_results(checks: Checks) -> Stage:
         if has_warnings
         else [],
     )
-    def results(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
-        (raw,) = home.tables(drop.key, "raw_trajectories")
-        yield dg.MaterializeResult(value=stream.constraint_results(drop.key, raw, checks))
+    def results(drop: DropRun) -> Iterator[Result]:
+        yield stream.constraint_results(drop.key, drop.table("raw_trajectories"), checks)
         if has_warnings:
-            yield check_result(constraints_hold(home.home.table(drop.key, table.name), "warn"), CONSTRAINT_WARNINGS)
+            yield check_result(constraints_hold(drop.table(table.name), "warn"), CONSTRAINT_WARNINGS)
 
     return results

@@ -12,14 +12,12 @@ from evaluation_assets.core.pipeline.findings import drop_findings
 from evaluation_assets.core.sections.findings.process_score import PROCESS_VERSION
 from evaluation_assets.core.sections.findings.versions import DETECTOR_VERSIONS, versions_with
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import QUOTATIONS
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
 
 _SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constraint_results", "coding_work")
 
@@ -62,18 +60,16 @@ def findings(judges: Sequence[Judge]) -> Stage:
             )
         ],
     )
-    def what_went_wrong(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
+    def what_went_wrong(drop: DropRun) -> Iterator[Result]:
         """Detect findings, gather those of other tables, list claims, and score each run by what was found."""
-        sources = home.tables(drop.key, *_SOURCES)
-        judged = by_judge(home.home, drop.key, tables.TRAJECTORY_VERDICTS, checking)
+        sources = drop.tables(*_SOURCES)
+        judged = by_judge(drop, tables.TRAJECTORY_VERDICTS, checking)
         key = dg.AssetKey(tables.FINDINGS.name)
         with Spool(tables.PROCESS_SCORES) as scores, Spool(tables.CLAIMS) as claims:
             rows = drop_findings(drop.key, *sources, scores=scores, claims=claims, judged=judged)
-            yield dg.MaterializeResult(asset_key=key, value=rows)
-            for set_aside in (scores, claims):
-                yield dg.MaterializeResult(asset_key=set_aside.table.name, value=set_aside.stream())
-        yield check_result(
-            quotations_hold(home.home.table(drop.key, tables.FINDINGS.name), sources[0]), QUOTATIONS, key
-        )
+            yield rows
+            yield scores.stream()
+            yield claims.stream()
+        yield check_result(quotations_hold(drop.table(tables.FINDINGS.name), sources[0]), QUOTATIONS, key)
 
     return what_went_wrong

@@ -19,13 +19,11 @@ from evaluation_assets.core.pipeline.reading import ReadDrop
 from evaluation_assets.core.pipeline.segmentation import Segmentation
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import RECORDS_ADD_UP, REJECT_RATE, WELL_READ
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
 
 READER_VERSION = "27"
 """Raise it when the same bytes are read into other trajectories."""
@@ -64,10 +62,10 @@ PREPROCESSING_VERSION = "2"
         )
     ],
 )
-def read_drop(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
+def read_drop(drop: DropRun) -> Iterator[Result]:
     """Read the drop's files with the reader of their format."""
     with Spool(tables.UNREADABLE_RECORDS) as unreadable, Spool(tables.IMAGES) as images:
-        read = ReadDrop(find(home.home.drops, drop.key), unreadable, images)
+        read = ReadDrop(find(drop.home.drops, drop.key), unreadable, images)
         version = dg.DataVersion(read.content)
 
         yield dg.MaterializeResult(
@@ -116,31 +114,23 @@ def read_drop(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Resu
         ),
     ],
 )
-def preprocess(drop: DropRun, config: DropConfig, home: HomeResource) -> Iterator[Result]:
+def preprocess(drop: DropRun) -> Iterator[Result]:
     """Apply the rules and repairs; every record is kept or rejected with a reason."""
     key = dg.AssetKey("rejected_records")
-    raw, unreadable, preprocessed, removed = home.tables(
-        drop.key,
-        "raw_trajectories",
-        "unreadable_records",
-        "preprocessed_trajectories",
-        "rejected_records",
-    )
-    settings = Settings(beta_threshold=config.beta_threshold, on_violation=config.on_violation)
+    raw, unreadable = drop.tables("raw_trajectories", "unreadable_records")
+    preprocessed, removed = drop.tables("preprocessed_trajectories", "rejected_records")
+    settings = Settings(beta_threshold=drop.config.beta_threshold, on_violation=drop.config.on_violation)
     chosen = asdict(settings)
     with Spool(tables.REJECTED_RECORDS) as rejected:
         made = PreprocessedDrop(drop.key, settings, rejected)
         made.add_unreadable(unreadable)
-        yield dg.MaterializeResult(
-            asset_key="preprocessed_trajectories",
-            value=Stream(
-                tables.PREPROCESSED_TRAJECTORIES,
-                made.batches(raw),
-                lambda: {"settings": chosen, **made.metadata()},
-                PreprocessingFacts(settings=chosen).footer,
-            ),
+        yield Stream(
+            tables.PREPROCESSED_TRAJECTORIES,
+            made.batches(raw),
+            lambda: {"settings": chosen, **made.metadata()},
+            PreprocessingFacts(settings=chosen).footer,
         )
-        yield dg.MaterializeResult(asset_key=key, value=rejected.stream())
+        yield rejected.stream()
     yield check_result(records.records_add_up(raw, unreadable, preprocessed, removed), RECORDS_ADD_UP, key)
     yield check_result(records.reject_rate(preprocessed, removed), REJECT_RATE, key)
 
@@ -161,10 +151,9 @@ def clips(tool_types: UPath) -> Stage:
             ),
         )
     )
-    def clips(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        segmentation = Segmentation(drop.key, load_tool_types(home.home.tool_types))
-        (preprocessed,) = home.tables(drop.key, "preprocessed_trajectories")
-        rows = segmentation.clips(preprocessed)
-        return dg.MaterializeResult(value=Stream.of(tables.CLIPS, rows, segmentation.metadata))
+    def clips(drop: DropRun) -> Stream:
+        segmentation = Segmentation(drop.key, load_tool_types(drop.home.tool_types))
+        preprocessed = drop.table("preprocessed_trajectories")
+        return Stream.of(tables.CLIPS, segmentation.clips(preprocessed), segmentation.metadata)
 
     return clips

@@ -23,12 +23,10 @@ from evaluation_assets.core.lake.tables import (
 from evaluation_assets.core.pipeline.checks.judging import MIN_COVERAGE, MIN_TEXT_SEEN, coverage, text_seen
 from evaluation_assets.core.pipeline.verdicts import PanelRun
 from evaluation_assets.defs.cascading import Cascading
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import COVERAGE, TEXT_SEEN
 from evaluation_assets.defs.per_judge import chosen_judges, judges_stage, results_of
 from evaluation_assets.defs.stage import Result, Stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
 
 CHECKS = {
     COVERAGE: f"The judge scored, or abstained with a reason on, at least {MIN_COVERAGE:.0%} of the subjects.",
@@ -78,21 +76,21 @@ def _level(
         description=lambda judge: f"Each row is {table.row}: {judge.name} ({judge.provider}, {judge.model}).",
         checks=CHECKS,
     )
-    async def judge_level(drop: DropRun, config: DropConfig, home: HomeResource) -> AsyncIterator[Result]:
+    async def judge_level(drop: DropRun) -> AsyncIterator[Result]:
 
         def chains(judge: Judge) -> Iterator[Chain]:
-            below = [home.home.table(drop.key, each.name, judge.name) for each in own]
-            every = chains_of(*home.tables(drop.key, *ingested), *below, rubrics)
+            below = [drop.table(each.name, judge.name) for each in own]
+            every = chains_of(*drop.tables(*ingested), *below, rubrics)
             if judge.selection.sees_images:
-                every = illustrated(every, home.home.table(drop.key, IMAGES.name))
+                every = illustrated(every, drop.table(IMAGES.name))
             return judge.selection.chains(every)
 
         chosen = chosen_judges(drop, table, judges)
         if drop.parts is not None:
             done = drop.parts.judged(table, chosen)
         else:
-            gates = cascading.gates(home.home, drop.key, table, chosen, drop.log.warning)
-            run = PanelRun(table, drop.key, drop.run_id, config.budget(), drop.log.info, gates)
+            gates = cascading.gates(drop.home, drop.key, table, chosen, drop.log.warning)
+            run = PanelRun(table, drop.key, drop.run_id, drop.config.budget(), drop.log.info, gates)
             done = run.judge(chosen, chains)
         async for result in results_of(
             done, table, drop.run_id, lambda each: {COVERAGE: coverage(each.tally), TEXT_SEEN: text_seen(each.tally)}

@@ -6,10 +6,8 @@ from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline import outcomes
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.stage import stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
 
 
 @stage(
@@ -25,6 +23,6 @@ from evaluation_assets.resources.installation import HomeResource
         ),
     )
 )
-def predicted_outcomes(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
+def predicted_outcomes(drop: DropRun) -> Stream:
     """Fit a model to runs with a recorded outcome, and predict the others of the drop."""
-    return dg.MaterializeResult(value=outcomes.predicted_outcomes(home.home, drop.key))
+    return outcomes.predicted_outcomes(drop.home, drop.key)

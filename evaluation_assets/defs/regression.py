@@ -25,13 +25,12 @@ from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.review.judge_cards import disqualified_judges
 from evaluation_assets.core.system.user import user_name
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import NO_DRIFT
 from evaluation_assets.defs.partitions import DROPS, check_of_drops
 from evaluation_assets.defs.per_judge import judge_keys
 from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.defs.stage import Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
@@ -91,12 +90,12 @@ def task_metrics(scorers: Scorers, settings: Settings) -> Stage:
             ),
         )
     )
-    def metrics(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        disqualified = disqualified_judges(home.home, settings.review)
-        of_drop = MeasuredTables.of(home.home, drop.key, judges)
+    def metrics(drop: DropRun) -> Stream:
+        disqualified = disqualified_judges(drop.home, settings.review)
+        of_drop = MeasuredTables.of(drop.home, drop.key, judges)
         measured = MeasuredDrop(drop.key, of_drop, scorers, disqualified)
         rows, facts = measured.rows(), lambda: measured.facts().footer()
-        return dg.MaterializeResult(value=Stream.of(tables.TASK_METRICS, rows, measured.metadata, facts))
+        return Stream.of(tables.TASK_METRICS, rows, measured.metadata, facts)
 
     return metrics
 
@@ -113,14 +112,13 @@ def task_metrics(scorers: Scorers, settings: Settings) -> Stage:
         ),
     )
 )
-def score_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
+def score_history(drop: DropRun) -> Stream:
     """The one table that says when."""
-    (task_metrics,) = home.tables(drop.key, "task_metrics")
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    rows = list(history_rows(read_metrics(drop.key, task_metrics), now))
-    every = with_earlier(home.home.table(drop.key, "score_history").rows(), rows)
+    rows = list(history_rows(read_metrics(drop.key, drop.table("task_metrics")), now))
+    every = with_earlier(drop.table("score_history").rows(), rows)
     facts = HistoryFacts(evaluated_at=now)
-    return dg.MaterializeResult(value=Stream.of(tables.SCORE_HISTORY, every, lambda: means(rows), facts.footer))
+    return Stream.of(tables.SCORE_HISTORY, every, lambda: means(rows), facts.footer)
 
 
 @dg.asset(
@@ -166,11 +164,11 @@ def gate_check(settings: Settings) -> Stage:
             )
         ]
     )
-    def regression_gate(drop: DropRun, config: DropConfig, home: HomeResource) -> dg.AssetCheckResult:
-        file = UPath(config.baseline) if config.baseline else None
-        disqualified = disqualified_judges(home.home, settings.review)
-        outcome = evaluated_drops.gate_drop(home.home, drop.key, settings.gate, disqualified, file)
-        address = home.home.report_address(drop.key)
+    def regression_gate(drop: DropRun) -> dg.AssetCheckResult:
+        file = UPath(drop.config.baseline) if drop.config.baseline else None
+        disqualified = disqualified_judges(drop.home, settings.review)
+        outcome = evaluated_drops.gate_drop(drop.home, drop.key, settings.gate, disqualified, file)
+        address = drop.home.report_address(drop.key)
         fallen = [] if outcome is None else outcome.fallen_tasks[:_LINKED]
         links = {
             "report": address.section("gate"),

@@ -24,13 +24,12 @@ from evaluation_assets.core.review.queue import (
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.cascading import Cascading
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import COLLECTED_LABELS, MAY_GATE, READABLE
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.resources.asset_keys import owned_key
-from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
@@ -83,21 +82,21 @@ def review_queue(
             ),
         )
     )
-    def queue(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
-        trajectories, scores, constraints, cases, findings, process, outcomes = home.tables(drop.key, *_QUEUED)
+    def queue(drop: DropRun) -> Iterator[Result]:
+        trajectories, scores, constraints, cases, findings, process, outcomes = drop.tables(*_QUEUED)
         if redaction is not None:
             trajectories = covered_trajectories(trajectories, redaction)
         told = reasons_in_tables(constraints, cases, findings, outcomes, process, settings.pass_score)
-        undecided = cascading.undecided(home.home, drop.key)
+        undecided = cascading.undecided(drop.home, drop.key)
         rows = queue_rows(drop.key, trajectories, scores.rows(), settings, told, undecided)
         reasons: Counter[str] = Counter()
         with in_order(trajectories.count) as ordered:
             for row in rows:
                 reasons[row["reason"]] += 1
                 ordered.add(row)
-            path = write_queue(home.home.reports(drop.key), ordered, home.home.report_address(drop.key))
+            path = write_queue(drop.home.reports(drop.key), ordered, drop.home.report_address(drop.key))
             summary = {"path": str(path), **reasons}
-            yield dg.MaterializeResult(value=Stream.of(ordered.table, ordered.rows(), lambda: summary))
+            yield Stream.of(ordered.table, ordered.rows(), lambda: summary)
 
     return queue
 

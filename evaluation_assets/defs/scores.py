@@ -19,15 +19,13 @@ from evaluation_assets.core.scoring.panel_reliability import largest_retest_std,
 from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets.core.scoring.score_summary import ScoreSummary
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import PANEL_AGREEMENT
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.resources.asset_keys import prefixed
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
 
 _STATISTICS = ("mean", "adjusted_mean", "median", "min", "max", "std", "n_scored")
 
@@ -62,31 +60,22 @@ def scores_assets(scorers: Scorers) -> list[Stage]:
                 for name, (description, _) in checks.items()
             ],
         )
-        def panel_scores(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
+        def panel_scores(drop: DropRun) -> Iterator[Result]:
             summary = ScoreSummary()
-            rows = rows_of(
-                drop.key,
-                *home.tables(drop.key, *inputs),
-                by_judge(home.home, drop.key, verdicts, judges),
-                quorum,
-                own,
-                majorities,
-            )
-            yield dg.MaterializeResult(
-                value=Stream.of(
-                    table,
-                    summary.over(rows),
-                    lambda: {
-                        "scores": dg.MetadataValue.md(summary.markdown()),
-                        "dagster/column_lineage": _columns_of(
-                            table, inputs, judge_keys([verdicts], judges), home.key_prefix
-                        ),
-                        **summary.figures(),
-                    },
-                )
+            stored = (*drop.tables(*inputs), by_judge(drop, verdicts, judges))
+            rows = rows_of(drop.key, *stored, quorum, own, majorities)
+            lineage = _columns_of(table, inputs, judge_keys([verdicts], judges), drop.key_prefix)
+            yield Stream.of(
+                table,
+                summary.over(rows),
+                lambda: {
+                    "scores": dg.MetadataValue.md(summary.markdown()),
+                    "dagster/column_lineage": lineage,
+                    **summary.figures(),
+                },
             )
             for name, (_description, found_in) in checks.items():
-                yield check_result(found_in(home.home.table(drop.key, table.name)), name)
+                yield check_result(found_in(drop.table(table.name)), name)
 
         return panel_scores
 
@@ -167,9 +156,9 @@ def _panel_reliability(judges: Sequence[Judge]) -> Stage:
             description="Inter-rater agreement and reliability of the panel. Agreement is not validity.",
         )
     )
-    def panel_reliability(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        verdicts = {level: by_judge(home.home, drop.key, table, judges) for level, table in levels.items()}
+    def panel_reliability(drop: DropRun) -> Stream:
+        verdicts = {level: by_judge(drop, table, judges) for level, table in levels.items()}
         rows = list(reliability_rows(drop.key, verdicts))
-        return dg.MaterializeResult(value=Stream.of(tables.PANEL_RELIABILITY, rows, lambda: largest_retest_std(rows)))
+        return Stream.of(tables.PANEL_RELIABILITY, rows, lambda: largest_retest_std(rows))
 
     return panel_reliability

@@ -18,13 +18,12 @@ from evaluation_assets.core.scoring import analysed_sessions
 from evaluation_assets.core.scoring.session_summary import SessionSummary
 from evaluation_assets.core.sections.sessions.embedding_similarity import measure_name, opened_measure
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import COORDINATED, SESSIONS_JUDGED, UNAUTHORISED_CALLS
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
@@ -62,27 +61,27 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
             for name, description in ((SESSIONS_JUDGED, JUDGED), *((name, told) for name, (told, _) in CHECKS.items()))
         ],
     )
-    def analyses(drop: DropRun, config: DropConfig, home: HomeResource) -> Iterator[Result]:
+    def analyses(drop: DropRun) -> Iterator[Result]:
         summary = SessionSummary()
-        (trajectories,) = home.tables(drop.key, "preprocessed_trajectories")
+        trajectories = drop.table("preprocessed_trajectories")
 
         def rows() -> Iterator[analysed_sessions.Row]:
-            opened = opened_measure(panel.embeddings, ledger_url, drop.run_id, config.budget(), panel.redaction)
+            opened = opened_measure(panel.embeddings, ledger_url, drop.run_id, drop.config.budget(), panel.redaction)
             with opened as (measure, summary.taken):
                 yield from analysed_sessions.session_analyses(
                     drop.key,
                     trajectories,
-                    by_judge(home.home, drop.key, tables.SESSION_VERDICTS, judges),
+                    by_judge(drop, tables.SESSION_VERDICTS, judges),
                     panel.quorum,
                     measure,
                     drop.log.warning,
                     selections,
                 )
 
-        yield dg.MaterializeResult(value=Stream.of(table, summary.over(rows()), summary.metadata))
+        yield Stream.of(table, summary.over(rows()), summary.metadata)
         for name, (_, found_in) in CHECKS.items():
-            yield check_result(found_in(home.home.table(drop.key, table.name)), name)
-        yield check_result(sessions.sessions_judged(home.home.table(drop.key, table.name), asked), SESSIONS_JUDGED)
+            yield check_result(found_in(drop.table(table.name)), name)
+        yield check_result(sessions.sessions_judged(drop.table(table.name), asked), SESSIONS_JUDGED)
 
     return analyses
 
@@ -97,13 +96,13 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
         description=f"Each row is {tables.SESSION_HISTORY.row}.",
     )
 )
-def session_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
+def session_history(drop: DropRun) -> Stream:
     """An evaluation with other judges, rubrics or settings leaves the analyses of the earlier ones."""
-    analyses, metrics, history = home.tables(drop.key, "session_analyses", "task_metrics", "score_history")
+    analyses, metrics, history = drop.tables("session_analyses", "task_metrics", "score_history")
     evaluated_at = HistoryFacts.of(history).evaluated_at or ""
     rows = session_history_rows(analyses, without_tasks(drop.key, metrics), evaluated_at)
-    every = with_earlier(home.home.table(drop.key, tables.SESSION_HISTORY.name).rows(), rows)
-    return dg.MaterializeResult(value=Stream.of(tables.SESSION_HISTORY, every))
+    every = with_earlier(drop.table(tables.SESSION_HISTORY.name).rows(), rows)
+    return Stream.of(tables.SESSION_HISTORY, every)
 
 
 @stage(
@@ -116,11 +115,11 @@ def session_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.Mate
         description=f"Each row is {tables.SESSION_AGENTS.row}.",
     )
 )
-def session_agents(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
+def session_agents(drop: DropRun) -> Stream:
     """Scores with their intervals, issues, latency and cost of every agent that acted."""
-    analyses, metrics = home.tables(drop.key, "session_analyses", "task_metrics")
+    analyses, metrics = drop.tables("session_analyses", "task_metrics")
     rows = agents_in_sessions.session_agents(analyses, without_tasks(drop.key, metrics))
-    return dg.MaterializeResult(value=Stream.of(tables.SESSION_AGENTS, rows))
+    return Stream.of(tables.SESSION_AGENTS, rows)
 
 
 @dg.asset(
