@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import dagster as dg
-
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.pipeline.checks.constraints import constraints_hold
 from evaluation_assets.core.sections.constraints import stream
@@ -15,6 +13,7 @@ from evaluation_assets.defs.names import CONSTRAINT_WARNINGS
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
+from evaluation_assets.defs.table_assets import table_spec
 
 CONSTRAINTS_VERSION = "1"
 """Increment when the same trajectories and constraints would give other results."""
@@ -26,13 +25,12 @@ def constraint_results(checks: Checks) -> Stage:
     table = tables.CONSTRAINT_RESULTS
 
     @stage(
-        dg.AssetSpec(
-            table.name,
-            group_name=groups.SESSIONS_AND_SUITES,
-            deps=["raw_trajectories"],
-            code_version=f"{CONSTRAINTS_VERSION}|{digest(checks.model_dump_json())}",
-            kinds={"parquet"},
-            description=f"Each row is {table.row}. None without a `checks.yaml`.",
+        table_spec(
+            table,
+            groups.SESSIONS_AND_SUITES,
+            f"{CONSTRAINTS_VERSION}|{digest(checks.model_dump_json())}",
+            ["raw_trajectories"],
+            f"Each row is {table.row}. None without a `checks.yaml`.",
         ),
         checks=[
             check_of_drops(

@@ -23,19 +23,13 @@ from evaluation_assets.core.sections.failure_groups.states import read_states, w
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import NO_REOPENED_FAILURES, STATES_OF_GROUPS
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.defs.table_assets import table_spec
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
 
 def _spec(table: Table, description: str) -> dg.AssetSpec:
-    return dg.AssetSpec(
-        table.name,
-        group_name=groups.OVERVIEW,
-        code_version=GROUPING_VERSION,
-        deps=list(SOURCES),
-        kinds={"parquet"},
-        description=description,
-    ).with_io_manager_key(TABLES_IO)
+    return table_spec(table, groups.OVERVIEW, GROUPING_VERSION, SOURCES, description).with_io_manager_key(TABLES_IO)
 
 
 @dg.multi_asset(

@@ -18,6 +18,7 @@ from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
+from evaluation_assets.defs.table_assets import table_spec
 
 _SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constraint_results", "coding_work")
 
@@ -25,33 +26,13 @@ _SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constra
 def findings(judges: Sequence[Judge]) -> Stage:
     """The stage of what went wrong. Judges that check claims of the final answer add what the run contradicts."""
     checking = [judge for judge in judges if judge.selection.asks_claims]
-    versions = versions_with(judge.name for judge in checking)
+    names, verdicts = [judge.name for judge in checking], judge_keys([tables.TRAJECTORY_VERDICTS], checking)
+    group = groups.SESSIONS_AND_SUITES
 
     @stage(
-        dg.AssetSpec(
-            tables.FINDINGS.name,
-            group_name=groups.SESSIONS_AND_SUITES,
-            deps=[*_SOURCES, *judge_keys([tables.TRAJECTORY_VERDICTS], checking)],
-            code_version=versions,
-            kinds={"parquet"},
-            description=f"Each row is {tables.FINDINGS.row}.",
-        ),
-        dg.AssetSpec(
-            tables.CLAIMS.name,
-            group_name=groups.SESSIONS_AND_SUITES,
-            deps=["raw_trajectories"],
-            code_version=DETECTOR_VERSIONS,
-            kinds={"parquet"},
-            description=f"Each row is {tables.CLAIMS.row}.",
-        ),
-        dg.AssetSpec(
-            tables.PROCESS_SCORES.name,
-            group_name=groups.SESSIONS_AND_SUITES,
-            deps=list(_SOURCES),
-            code_version=f"{DETECTOR_VERSIONS}|{PROCESS_VERSION}",
-            kinds={"parquet"},
-            description=f"Each row is {tables.PROCESS_SCORES.row}.",
-        ),
+        table_spec(tables.FINDINGS, group, versions_with(names), [*_SOURCES, *verdicts]),
+        table_spec(tables.CLAIMS, group, DETECTOR_VERSIONS, ["raw_trajectories"]),
+        table_spec(tables.PROCESS_SCORES, group, f"{DETECTOR_VERSIONS}|{PROCESS_VERSION}", _SOURCES),
         checks=[
             check_of_drops(
                 QUOTATIONS,

@@ -24,6 +24,7 @@ from evaluation_assets.defs.names import RECORDS_ADD_UP, REJECT_RATE, WELL_READ
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
+from evaluation_assets.defs.table_assets import table_spec
 
 READER_VERSION = "27"
 """Raise it when the same bytes are read into other trajectories."""
@@ -33,26 +34,18 @@ PREPROCESSING_VERSION = "2"
 
 
 @stage(
-    dg.AssetSpec(
-        "raw_trajectories",
-        group_name=groups.INGEST,
+    table_spec(
+        tables.RAW_TRAJECTORIES,
+        groups.INGEST,
+        READER_VERSION,
         description="Every trajectory of the drop, before preprocessing.",
-        code_version=READER_VERSION,
-        kinds={"parquet"},
     ),
-    dg.AssetSpec(
-        tables.IMAGES.name,
-        group_name=groups.INGEST,
-        description=f"Each row is {tables.IMAGES.row}.",
-        code_version=READER_VERSION,
-        kinds={"parquet"},
-    ),
-    dg.AssetSpec(
-        "unreadable_records",
-        group_name=groups.INGEST,
+    table_spec(tables.IMAGES, groups.INGEST, READER_VERSION),
+    table_spec(
+        tables.UNREADABLE_RECORDS,
+        groups.INGEST,
+        READER_VERSION,
         description="Records that could not be parsed: file, line, reason, and the raw record.",
-        code_version=READER_VERSION,
-        kinds={"parquet"},
     ),
     checks=[
         check_of_drops(
@@ -85,21 +78,19 @@ def read_drop(drop: DropRun) -> Iterator[Result]:
 
 
 @stage(
-    dg.AssetSpec(
-        "preprocessed_trajectories",
-        group_name=groups.INGEST,
-        deps=["raw_trajectories", "unreadable_records"],
-        description="The trajectories that are judged, after applying the rules and repairing unbalanced tags.",
-        code_version=PREPROCESSING_VERSION,
-        kinds={"parquet"},
+    table_spec(
+        tables.PREPROCESSED_TRAJECTORIES,
+        groups.INGEST,
+        PREPROCESSING_VERSION,
+        ["raw_trajectories", "unreadable_records"],
+        "The trajectories that are judged, after applying the rules and repairing unbalanced tags.",
     ),
-    dg.AssetSpec(
-        "rejected_records",
-        group_name=groups.INGEST,
-        deps=["raw_trajectories", "unreadable_records"],
-        description="Every record not judged, with stage and reason: unreadable, or removed in preprocessing.",
-        code_version=PREPROCESSING_VERSION,
-        kinds={"parquet"},
+    table_spec(
+        tables.REJECTED_RECORDS,
+        groups.INGEST,
+        PREPROCESSING_VERSION,
+        ["raw_trajectories", "unreadable_records"],
+        "Every record not judged, with stage and reason: unreadable, or removed in preprocessing.",
     ),
     checks=[
         check_of_drops(
@@ -140,15 +131,12 @@ def clips(tool_types: UPath) -> Stage:
     own = f"|{digest(tool_types.read_text('utf-8'))}" if tool_types.exists() else ""
 
     @stage(
-        dg.AssetSpec(
-            tables.CLIPS.name,
-            group_name=groups.INGEST,
-            deps=["preprocessed_trajectories"],
-            code_version=f"{PREPROCESSING_VERSION}{own}",
-            kinds={"parquet"},
-            description=(
-                "One clip per tool call, and the final clip. Concatenated, the clips of a trajectory are its text."
-            ),
+        table_spec(
+            tables.CLIPS,
+            groups.INGEST,
+            f"{PREPROCESSING_VERSION}{own}",
+            ["preprocessed_trajectories"],
+            "One clip per tool call, and the final clip. Concatenated, the clips of a trajectory are its text.",
         )
     )
     def clips(drop: DropRun) -> Stream:

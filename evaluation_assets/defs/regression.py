@@ -31,8 +31,8 @@ from evaluation_assets.defs.partitions import DROPS, check_of_drops
 from evaluation_assets.defs.per_judge import judge_keys
 from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.defs.stage import Stage, stage
+from evaluation_assets.defs.table_assets import table_over_all_drops, table_spec
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets.resources.parquet import TABLES_IO
 
 REGRESSION_VERSION = "5"
 """Increment when the same scores would give a different comparison."""
@@ -79,15 +79,12 @@ def task_metrics(scorers: Scorers, settings: Settings) -> Stage:
     canaries = judge_keys([tables.CANARY_VERDICTS], canary_judges(judges))
 
     @stage(
-        dg.AssetSpec(
-            "task_metrics",
-            group_name=groups.GATE,
-            code_version=f"{REGRESSION_VERSION}|{settings.review.model_dump_json()}",
-            deps=[*map(dg.AssetKey, inputs), *verdicts, *canaries, dg.AssetKey("judge_cards")],
-            kinds={"parquet"},
-            description=(
-                "Each row is one metric of one task. Judges whose kappa with human labels is too low are excluded."
-            ),
+        table_spec(
+            tables.TASK_METRICS,
+            groups.GATE,
+            f"{REGRESSION_VERSION}|{settings.review.model_dump_json()}",
+            [*inputs, *verdicts, *canaries, "judge_cards"],
+            "Each row is one metric of one task. Judges whose kappa with human labels is too low are excluded.",
         )
     )
     def metrics(drop: DropRun) -> Stream:
@@ -101,15 +98,12 @@ def task_metrics(scorers: Scorers, settings: Settings) -> Stage:
 
 
 @stage(
-    dg.AssetSpec(
-        tables.SCORE_HISTORY.name,
-        group_name=groups.GATE,
-        deps=["task_metrics"],
-        code_version=REGRESSION_VERSION,
-        kinds={"parquet"},
-        description=(
-            "Each row is one metric of the drop with its interval. Rows with another comparability key are kept."
-        ),
+    table_spec(
+        tables.SCORE_HISTORY,
+        groups.GATE,
+        REGRESSION_VERSION,
+        ["task_metrics"],
+        "Each row is one metric of the drop with its interval. Rows with another comparability key are kept.",
     )
 )
 def score_history(drop: DropRun) -> Stream:
@@ -180,13 +174,11 @@ def gate_check(settings: Settings) -> Stage:
 
 
 def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
-    @dg.asset(
-        group_name=groups.OVERVIEW,
-        code_version=f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
-        deps=["task_metrics", "score_history"],
-        kinds={"parquet"},
-        io_manager_key=TABLES_IO,
-        description="Error rates of the gate on each suite's own runs, and the smallest decrease it detects.",
+    @table_over_all_drops(
+        tables.GATE_CALIBRATION,
+        f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
+        ["task_metrics", "score_history"],
+        "Error rates of the gate on each suite's own runs, and the smallest decrease it detects.",
     )
     def gate_calibration(home: HomeResource) -> dg.MaterializeResult[Stream]:
         damaged: list[str] = []
@@ -198,21 +190,14 @@ def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
 
 
 def _drift(settings: GateSettings) -> dg.AssetsDefinition:
-    @dg.asset(
-        group_name=groups.OVERVIEW,
-        code_version=f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
-        deps=["task_metrics", "score_history", "baseline"],
-        kinds={"parquet"},
-        io_manager_key=TABLES_IO,
-        check_specs=[
-            dg.AssetCheckSpec(
-                NO_DRIFT,
-                asset="drift",
-                blocking=True,
-                description="No suite has decreased lastingly since its baseline.",
-            )
-        ],
-        description="Sequential drift tests (e-process and CUSUM) over the drops since each suite's baseline.",
+    check = "No suite has decreased lastingly since its baseline."
+
+    @table_over_all_drops(
+        tables.DRIFT,
+        f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
+        ["task_metrics", "score_history", "baseline"],
+        "Sequential drift tests (e-process and CUSUM) over the drops since each suite's baseline.",
+        checks=[dg.AssetCheckSpec(NO_DRIFT, asset="drift", blocking=True, description=check)],
     )
     def drift(home: HomeResource):  # Dagster refuses an annotation beside check_specs
         damaged: list[str] = []
@@ -225,13 +210,11 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
     return drift
 
 
-@dg.asset(
-    group_name=groups.OVERVIEW,
-    code_version=REGRESSION_VERSION,
-    deps=["task_metrics", "score_history"],
-    kinds={"parquet"},
-    io_manager_key=TABLES_IO,
-    description="Agents and versions ranked per suite, on the tasks that all of them did, with one comparability key.",
+@table_over_all_drops(
+    tables.LEADERBOARD,
+    REGRESSION_VERSION,
+    ["task_metrics", "score_history"],
+    "Agents and versions ranked per suite, on the tasks that all of them did, with one comparability key.",
 )
 def leaderboard(home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Best first, with the paired difference to the best."""

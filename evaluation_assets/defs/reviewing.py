@@ -29,9 +29,9 @@ from evaluation_assets.defs.names import COLLECTED_LABELS, MAY_GATE, READABLE
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
+from evaluation_assets.defs.table_assets import table_over_all_drops
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets.resources.parquet import TABLES_IO
 
 REVIEWING_VERSION = "7"
 """Increment when the same scores and labels would give different results."""
@@ -102,20 +102,15 @@ def review_queue(
 
 
 def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
-    @dg.asset(
-        group_name=groups.GATE,
-        code_version=REVIEWING_VERSION,
-        deps=[owned_key(COLLECTED_LABELS, store) for store in stores],
-        kinds={"parquet"},
-        io_manager_key=TABLES_IO,
-        check_specs=[
-            dg.AssetCheckSpec(
-                READABLE,
-                asset="labels",
-                description="Every line of the files in labels/ is a label of an evaluated run.",
-            )
-        ],
-        description="Human labels of trajectories, from the completed files in labels/.",
+    check = "Every line of the files in labels/ is a label of an evaluated run."
+
+    @table_over_all_drops(
+        tables.LABELS,
+        REVIEWING_VERSION,
+        [owned_key(COLLECTED_LABELS, store) for store in stores],
+        "Human labels of trajectories, from the completed files in labels/.",
+        group=groups.GATE,
+        checks=[dg.AssetCheckSpec(READABLE, asset="labels", description=check)],
     )
     def labels(home: HomeResource):  # Dagster refuses an annotation beside check_specs
         """Read the files in `labels/`; lines that are none are reported and skipped."""
@@ -129,20 +124,15 @@ def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
 
 
 def _judge_cards(judges: Sequence[Judge], settings: ReviewSettings) -> dg.AssetsDefinition:
-    @dg.asset(
-        group_name=groups.GATE,
-        code_version=f"{REVIEWING_VERSION}|length, alignment, attacks|{settings.model_dump_json()}",
-        deps=[owned_key("trajectory_verdicts", judge.name) for judge in judges],
-        kinds={"parquet"},
-        io_manager_key=TABLES_IO,
-        check_specs=[
-            dg.AssetCheckSpec(
-                MAY_GATE,
-                asset="judge_cards",
-                description=f"Every judge with enough labels has a kappa of at least {settings.min_kappa}.",
-            )
-        ],
-        description="Each judge compared with human labels. Judges below the minimum kappa are excluded from gates.",
+    check = f"Every judge with enough labels has a kappa of at least {settings.min_kappa}."
+
+    @table_over_all_drops(
+        tables.JUDGE_CARDS,
+        f"{REVIEWING_VERSION}|length, alignment, attacks|{settings.model_dump_json()}",
+        judge_keys([tables.TRAJECTORY_VERDICTS], judges),
+        "Each judge compared with human labels. Judges below the minimum kappa are excluded from gates.",
+        group=groups.GATE,
+        checks=[dg.AssetCheckSpec(MAY_GATE, asset="judge_cards", description=check)],
     )
     def judge_cards(home: HomeResource, labels: Stored):  # see labels
         rows = list(judged_labels.card_rows(home.home, judges, labels.rows(), settings))
@@ -157,13 +147,11 @@ def _judge_cards(judges: Sequence[Judge], settings: ReviewSettings) -> dg.Assets
 
 
 def _pass_rates(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDefinition:
-    @dg.asset(
-        group_name=groups.OVERVIEW,
-        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
-        deps=["review_queue", "trajectory_scores"],
-        kinds={"parquet"},
-        io_manager_key=TABLES_IO,
-        description="The pass rate of each drop according to the judges, and the label-corrected pass rate.",
+    @table_over_all_drops(
+        tables.PASS_RATES,
+        f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
+        ["review_queue", "trajectory_scores"],
+        "The pass rate of each drop according to the judges, and the label-corrected pass rate.",
     )
     def pass_rates(home: HomeResource, labels: Stored) -> dg.MaterializeResult[Stream]:
         rows = judged_labels.pass_rate_rows(home.home, judges, labels.rows(), settings)

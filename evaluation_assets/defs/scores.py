@@ -25,6 +25,7 @@ from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
+from evaluation_assets.defs.table_assets import table_spec
 from evaluation_assets.resources.asset_keys import prefixed
 
 _STATISTICS = ("mean", "adjusted_mean", "median", "min", "max", "std", "n_scored")
@@ -45,15 +46,12 @@ def scores_assets(scorers: Scorers) -> list[Stage]:
         majorities: Mapping[str, Ties],
     ) -> Stage:
         @stage(
-            dg.AssetSpec(
-                table.name,
-                group_name=groups.group_of_verdicts(verdicts),
-                code_version="|".join(
-                    [SCORING_VERSION, f"quorum {quorum}{asked}", *(f"majority {name}" for name in majorities)]
-                ),
-                deps=[*map(dg.AssetKey, inputs), *judge_keys([verdicts], judges)],
-                kinds={"parquet"},
-                description=f"Each row is {table.row}. Every mean states how many judges it is based on.",
+            table_spec(
+                table,
+                groups.group_of_verdicts(verdicts),
+                "|".join([SCORING_VERSION, f"quorum {quorum}{asked}", *(f"majority {name}" for name in majorities)]),
+                [*inputs, *judge_keys([verdicts], judges)],
+                f"Each row is {table.row}. Every mean states how many judges it is based on.",
             ),
             checks=[
                 check_of_drops(name, asset=table.name, description=description)
@@ -147,13 +145,12 @@ def _panel_reliability(judges: Sequence[Judge]) -> Stage:
     levels = {"clip": tables.CLIP_VERDICTS, "trajectory": tables.TRAJECTORY_VERDICTS}
 
     @stage(
-        dg.AssetSpec(
-            tables.PANEL_RELIABILITY.name,
-            group_name=groups.TRAJECTORIES,
-            code_version=f"{SCORING_VERSION}|effective judges",
-            deps=judge_keys(list(levels.values()), judges),
-            kinds={"parquet"},
-            description="Inter-rater agreement and reliability of the panel. Agreement is not validity.",
+        table_spec(
+            tables.PANEL_RELIABILITY,
+            groups.TRAJECTORIES,
+            f"{SCORING_VERSION}|effective judges",
+            judge_keys(list(levels.values()), judges),
+            "Inter-rater agreement and reliability of the panel. Agreement is not validity.",
         )
     )
     def panel_reliability(drop: DropRun) -> Stream:

@@ -24,8 +24,8 @@ from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
+from evaluation_assets.defs.table_assets import table_over_all_drops, table_spec
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets.resources.parquet import TABLES_IO
 
 SESSIONS_VERSION = "10"
 """Increment when the same sessions and verdicts would give a different analysis."""
@@ -48,13 +48,12 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
     asked = selections.asker([judge.name for judge in judges], ("turn", "interaction"))
 
     @stage(
-        dg.AssetSpec(
-            table.name,
-            group_name=groups.SESSIONS_AND_SUITES,
-            code_version=f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}",
-            deps=["preprocessed_trajectories", *judge_keys([tables.SESSION_VERDICTS], judges)],
-            kinds={"parquet"},
-            description=f"Each row is {table.row}. None for trajectories of one agent and one turn.",
+        table_spec(
+            table,
+            groups.SESSIONS_AND_SUITES,
+            f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}",
+            ["preprocessed_trajectories", *judge_keys([tables.SESSION_VERDICTS], judges)],
+            f"Each row is {table.row}. None for trajectories of one agent and one turn.",
         ),
         checks=[
             check_of_drops(name, asset=table.name, description=description)
@@ -86,16 +85,7 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
     return analyses
 
 
-@stage(
-    dg.AssetSpec(
-        tables.SESSION_HISTORY.name,
-        group_name=groups.GATE,
-        deps=["session_analyses", "score_history"],
-        code_version=SESSIONS_VERSION,
-        kinds={"parquet"},
-        description=f"Each row is {tables.SESSION_HISTORY.row}.",
-    )
-)
+@stage(table_spec(tables.SESSION_HISTORY, groups.GATE, SESSIONS_VERSION, ["session_analyses", "score_history"]))
 def session_history(drop: DropRun) -> Stream:
     """An evaluation with other judges, rubrics or settings leaves the analyses of the earlier ones."""
     analyses, metrics, history = drop.tables("session_analyses", "task_metrics", "score_history")
@@ -105,16 +95,7 @@ def session_history(drop: DropRun) -> Stream:
     return Stream.of(tables.SESSION_HISTORY, every)
 
 
-@stage(
-    dg.AssetSpec(
-        tables.SESSION_AGENTS.name,
-        group_name=groups.REPORT,
-        deps=["session_analyses", "task_metrics"],
-        code_version=SESSIONS_VERSION,
-        kinds={"parquet"},
-        description=f"Each row is {tables.SESSION_AGENTS.row}.",
-    )
-)
+@stage(table_spec(tables.SESSION_AGENTS, groups.REPORT, SESSIONS_VERSION, ["session_analyses", "task_metrics"]))
 def session_agents(drop: DropRun) -> Stream:
     """Scores with their intervals, issues, latency and cost of every agent that acted."""
     analyses, metrics = drop.tables("session_analyses", "task_metrics")
@@ -122,14 +103,7 @@ def session_agents(drop: DropRun) -> Stream:
     return Stream.of(tables.SESSION_AGENTS, rows)
 
 
-@dg.asset(
-    group_name=groups.OVERVIEW,
-    code_version=SESSIONS_VERSION,
-    deps=["session_agents", "score_history"],
-    kinds={"parquet"},
-    io_manager_key=TABLES_IO,
-    description=f"Each row is {tables.SESSION_AGENT_RANKS.row}.",
-)
+@table_over_all_drops(tables.SESSION_AGENT_RANKS, SESSIONS_VERSION, ["session_agents", "score_history"])
 def session_agent_ranks(home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Every agent against itself: in which drop of the suite it did best."""
     return dg.MaterializeResult(value=Stream.of(tables.SESSION_AGENT_RANKS, agents_in_sessions.rank_rows(home.home)))
