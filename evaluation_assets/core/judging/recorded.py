@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from evaluation_assets.core.judging.judge import AlwaysOpen, Judgement
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.judging.verdicts import Verdict, outcome_of
 from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, recorded_verdicts
 
 
@@ -36,7 +36,7 @@ class RecordedJudge(AlwaysOpen):
         closest = max(on_subject, key=lambda verdict: sum(criterion in verdict.scores for criterion in criteria))
         scores = {criterion: _share(closest.scores.get(criterion)) for criterion in criteria}
         return Verdict(
-            outcome="scored" if any(score is not None for score in scores.values()) else "abstained",
+            outcome=outcome_of(scores),
             scores=scores,
             probabilities=closest.probabilities
             and {criterion: _share(closest.probabilities.get(criterion)) for criterion in criteria},
