@@ -15,7 +15,7 @@ from statistics import median
 import dagster as dg
 import pyarrow.dataset as ds
 
-from evaluation_assets.cli.previews import silence_previews
+from evaluation_assets.cli.job_runs import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import find, scan
 from evaluation_assets.core.intake.triggers.new_drops import Seen

@@ -34,7 +34,7 @@ import dagster as dg
 import orjson
 import pyarrow.dataset as ds
 
-from evaluation_assets.cli.previews import silence_previews
+from evaluation_assets.cli.job_runs import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
