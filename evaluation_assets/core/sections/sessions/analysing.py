@@ -257,10 +257,7 @@ def _course(seen: SessionEvidence) -> Course:
         graceful_stop=progress.graceful_stop,
         errors=[
             ErrorRecord(
-                agent_id=error.interaction.agent_id,
-                turn_index=error.interaction.turn,
-                interaction=error.interaction.position,
-                step=error.step,
+                **error.interaction.place(error.step),
                 tool=error.tool,
                 error=error.error,
                 noticed=error.noticed,
@@ -291,10 +288,7 @@ def _tool_chain(seen: SessionEvidence) -> ToolChain:
         calls=tool_chain.calls,
         wasted=[
             WastedCall(
-                agent_id=wasted.interaction.agent_id,
-                turn_index=wasted.interaction.turn,
-                interaction=wasted.interaction.position,
-                step=wasted.step,
+                **wasted.interaction.place(wasted.step),
                 tool=wasted.tool,
                 why=wasted.why,
             )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from evaluation_assets.core.traces.trajectories.model import Agent, Interaction, Step, Trajectory
 
@@ -62,6 +63,10 @@ class SessionInteraction:
     def written(self) -> str:
         """All text that the agent wrote: reasoning, arguments, messages."""
         return "\n".join(filter(None, (self.thoughts, self.arguments, self.messages)))
+
+    def place(self, step: int | None) -> dict[str, Any]:
+        """Where a step is, as the analysis of a session names it."""
+        return {"agent_id": self.agent_id, "turn_index": self.turn, "interaction": self.position, "step": step}
 
     @property
     def text(self) -> str:
