@@ -122,6 +122,10 @@ class Stored:
                         row[name] = dict(row[name])
                 yield row
 
+    def values(self, column: str) -> Iterator[Any]:
+        """The values of one column, in stored order."""
+        return (row[column] for row in self.rows([column]))
+
     @property
     def count(self) -> int:
         """Number of rows, from the file's footer."""

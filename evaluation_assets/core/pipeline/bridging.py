@@ -179,11 +179,7 @@ def overlap(home: Installation, there: Installation, drops: Iterable[str], score
             for row in home.table(drop, "trajectory_scores").rows(["trajectory_id", "criterion", "adjusted_mean"])
         }
         tables = MeasuredTables.of(there, drop, scorers.judges)
-        clip_scorers |= {
-            name
-            for name, stored in tables.clip_verdicts.items()
-            if any(row["outcome"] == "scored" for row in stored.rows(["outcome"]))
-        }
+        clip_scorers |= {name for name, stored in tables.clip_verdicts.items() if "scored" in stored.values("outcome")}
         for row in tables.scores(drop, scorers):
             was, now = old.get((row["trajectory_id"], row["criterion"])), row["adjusted_mean"]
             if was is not None and now is not None:

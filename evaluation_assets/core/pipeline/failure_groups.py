@@ -112,7 +112,7 @@ def read_drop(home: Installation, drop: str) -> tuple[EvaluatedRuns, list[Occurr
 
 def calls_of(home: Installation, drop: str) -> Counter[str]:
     """The calls of a drop by tool."""
-    return Counter(row["tool_name"] for row in home.table(drop, "clips").rows(["tool_name"]) if row["tool_name"])
+    return Counter(filter(None, home.table(drop, "clips").values("tool_name")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class Training:
 def predicted_outcomes(home: Installation, drop: str) -> Stream:
     """Rows of `predicted_outcomes`, by a model fitted to what the lake has: the same tables give the same rows."""
     raw = home.table(drop, RAW_TRAJECTORIES.name)
-    if all(row["success"] is not None for row in raw.rows(["success"])):
+    if all(success is not None for success in raw.values("success")):
         return Stream.of(PREDICTED_OUTCOMES, [], lambda: {"runs": 0, "reason": "all have an outcome"})
     training = training_of(home, drop)
     counts = {"runs": 0, "likely_failed": 0}

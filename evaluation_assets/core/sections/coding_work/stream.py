@@ -16,7 +16,7 @@ def coding_sessions(drop: str, trajectories: Stored) -> Stream:
     sums: Counter[str] = Counter()
 
     def rows() -> Iterator[Row]:
-        if not any(row["format"] in FORMATS for row in trajectories.rows(["format"])):
+        if not any(name in FORMATS for name in trajectories.values("format")):
             return
         for stored in trajectories.rows(["format", "trajectory", "text"]):
             if stored["format"] in FORMATS:
