@@ -6,12 +6,13 @@ from typing import Any, Literal, get_args
 
 from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
 from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.recalled import recalled_requests
 from evaluation_assets.core.judging.rubrics.model import Level, Rubrics
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import grouped
 from evaluation_assets.core.models.messages import Request
-from evaluation_assets.core.report.provenance.prompts import chains_of, requests_of
+from evaluation_assets.core.report.provenance.prompts import chains_of
 from evaluation_assets.core.report.provenance.replies import RepliesTo, replies_of
 from evaluation_assets.core.report.provenance.verdicts import TABLES, TableLevel
 from evaluation_assets.core.system.chunks import chunks
@@ -96,7 +97,7 @@ def _of_table(
             for chain in some
         ]
         asked = [chain for chain, own in rows if own]
-        requests = requests_of(judge, asked) if asked else {}
+        requests = recalled_requests(judge, asked) if asked else {}
         replies = replies_to({row["ledger_key"] for _, own in rows for row in own})
         for chain, own in rows:
             for row in own:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
-from evaluation_assets.core.judging.evaluators.recalled import recalled_by_evaluator
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.recalled import recalled_requests
 from evaluation_assets.core.judging.rubrics.model import Rubrics
@@ -44,21 +43,9 @@ def prompts_behind(
             chains = (
                 chain for chain in chains_of(home, drop, level, judge, rubrics) if chain.trajectory.id == trajectory
             )
-            requests = requests_of(judge, chains)
+            requests = recalled_requests(judge, chains)
             prompts.update({key: _text(request) for key, request in requests.items()})
     return prompts
-
-
-def requests_of(judge: ModelJudge | EvaluatorJudge, chains: Iterable[Chain]) -> dict[str, Request]:
-    """The requests of a judge about the subjects of chains, by key in the ledger.
-
-    Raises:
-        LedgerError: the ledger cannot be read.
-        InvalidEvaluator: a metric of another package cannot be used.
-    """
-    if isinstance(judge, ModelJudge):
-        return recalled_requests(judge, chains)
-    return {} if judge.asked is None else recalled_by_evaluator(judge, judge.asked, chains)
 
 
 def chains_of(
