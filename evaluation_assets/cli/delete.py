@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import click
 
+from evaluation_assets.cli.job_runs import silence_previews
 from evaluation_assets.cli.opening import write_list
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.pipeline.deletion import FilesOfDrop, files_of, known_drops
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.system.installation import Installation

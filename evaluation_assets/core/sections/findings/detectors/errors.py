@@ -33,6 +33,7 @@ from evaluation_assets.core.sections.findings.effects import (
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.suites.calls import CUT_OFF
 from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.calls import call_key, leaves
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.traces.trajectories.words import takes_from, words
@@ -133,9 +134,7 @@ def _found(kind: str, failed: PlacedStep, severity: Severity | None = None) -> D
 
 def _written(course: Course) -> list[str]:
     """What an agent wrote in each step, thoughts and messages, and after the last one."""
-    said: dict[int, list[str]] = {}
-    for message in course.messages:
-        said.setdefault(message.order, []).append(_read(message.text))
+    said = by_key((message.order, _read(message.text)) for message in course.messages)
     texts: list[str] = []
     for placed in course.steps:
         thought = placed.step.thought
