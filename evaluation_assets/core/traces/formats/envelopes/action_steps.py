@@ -27,6 +27,7 @@ from evaluation_assets.core.traces.formats.envelopes.envelope import (
 from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
 from evaluation_assets.core.traces.formats.messages.typed_events import EXITS, are_events, messages_of, others_in
 from evaluation_assets.core.traces.formats.run_usage import states_usage
+from evaluation_assets.core.traces.formats.stated import ANSWERS
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -276,7 +277,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         "result": (results + (0 if is_spoken else shown), results),
     }
     if not is_spoken and (counted := sum(map(states_usage, steps))):
-        stated["request"] = (len(steps), counted)
+        stated[ANSWERS] = (len(steps), counted)
     yield Chat({**record, "final_answer": answer, "messages": messages}, stated=stated)
 
 
