@@ -49,6 +49,7 @@ _EVENTS = (
     "dialogue",
     "dialog",
     "chat",
+    "utterances",
 )
 _ASKED = ("user", "user_message", "user_input", "human")
 _SAID = (

@@ -6,7 +6,14 @@ from evaluation_assets.core.traces.formats.spans.store_export import StoredSpan,
 from evaluation_assets.core.traces.formats.spans.stored import usage_attributes
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import as_number, first_text, list_in, object_in, objects_in, with_numbers
+from evaluation_assets.core.traces.formats.untyped import (
+    as_number,
+    first_text,
+    list_in,
+    object_in,
+    objects_in,
+    with_numbers,
+)
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _KINDS = {"llm": "LLM", "tool": "TOOL"}

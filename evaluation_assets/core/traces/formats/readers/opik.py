@@ -38,7 +38,9 @@ def _opened(fields: Fields) -> StoredSpan:
         "provider", "project_name", "project_id", "created_at", "last_updated_at", "created_by", "last_updated_by"
     )
     error, kind = fields.value("error_info"), _KINDS[fields.text("type") or "general"]
-    used = usage_attributes(_counts(with_numbers(object_in(fields.value("usage")))), fields.number("total_estimated_cost"))
+    used = usage_attributes(
+        _counts(with_numbers(object_in(fields.value("usage")))), fields.number("total_estimated_cost")
+    )
     return StoredSpan(
         id=fields.name("id"),
         trace_id=fields.name("trace_id"),

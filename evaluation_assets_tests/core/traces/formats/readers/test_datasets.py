@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
-from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
+from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, trajectories
 
 TOOLS = [{"type": "function", "function": {"name": "look_up", "description": "Looks up.", "parameters": {}}}]
@@ -437,6 +437,29 @@ def test_toolbench_answers_are_the_way_that_was_chosen() -> None:
         "partial",
         ("3 requests stated by the source, 2 read", "90 tokens stated by the source, 0 read"),
     )
+
+
+@pytest.mark.parametrize("shape", [dict, str])
+def test_converted_answers_of_toolbench_have_their_calls_in_order(tmp_path: Path, shape: type) -> None:
+    picture = {"name": "search", "arguments": '{"q": "lake"}', "response": '{"error": "", "response": "lake.png"}'}
+    broken = {"name": "search", "arguments": '{"q": "sea"}', "response": '{"error": "Timeout", "response": ""}'}
+    finish = {"name": "Finish", "arguments": '{"final_answer": "lake.png"}', "response": ""}
+    said = [("system", "Use tools."), ("user", "Find a picture."), ("assistant", "I search.")]
+    details: list[JsonObject] = []
+    for role, message in reversed([*said, *[("tool", shape(act)) for act in (picture, broken, finish)]]):
+        details = [{"role": role, "message": message, "next": details}]
+    answer = {"method": "CoT@1", "total_steps": 6, "final_answer": "lake.png", "answer_details": details}
+    record = {"query": "Find a picture.", "available_tools": [], "answer": answer}
+    one, other = trajectories(path := written(tmp_path, {"7": record, "8": record}))
+    assert (one.format, one.task, one.task_id, other.task_id) == ("toolbench", "Find a picture.", "7", "8")
+    assert calls_and_errors(one) == [
+        ('{"q":"lake"}', None),
+        ('{"q":"sea"}', "Timeout"),
+        ('{"final_answer":"lake.png"}', None),
+    ]
+    assert summary_of(path).trust == "complete"
+    answer["total_steps"] = 9
+    assert summary_of(written(tmp_path, record)).trust == "partial"
 
 
 CLERK = (
