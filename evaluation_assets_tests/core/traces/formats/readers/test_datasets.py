@@ -458,8 +458,41 @@ def test_converted_answers_of_toolbench_have_their_calls_in_order(tmp_path: Path
         ('{"final_answer":"lake.png"}', None),
     ]
     assert summary_of(path).trust == "complete"
+    assert (one.final_answer, one.task_id) == ("lake.png", "7")
     answer["total_steps"] = 9
     assert summary_of(written(tmp_path, record)).trust == "partial"
+
+
+@pytest.mark.parametrize("length", [20, 36, 47, 70, 86])
+def test_a_printed_call_of_toolbench_that_is_cut_off_is_a_call(tmp_path: Path, length: int) -> None:
+    printed = str({"name": "search", "arguments": '{"q": 1}', "response": '{"error": "", "response": "lake.png"}'})
+    details: list[JsonObject] = [{"role": "tool", "message": printed[:length], "next": []}]
+    path = written(tmp_path, {"query": "Find one.", "answer": {"final_answer": "cut", "answer_details": details}})
+    (run,) = trajectories(path)
+    assert ([name for name, _, _ in calls_of(run)], run.final_answer) == (["search"], "cut")
+    assert "1 full text stated by the source, 0 read" in summary_of(path).gaps
+
+
+@pytest.mark.parametrize("shown", ["OBSERVATION:\npaid", "Your command ran successfully and printed nothing."])
+def test_what_a_user_says_after_a_written_call_is_its_result_where_results_are_called_so(
+    tmp_path: Path, shown: str
+) -> None:
+    called = "I look.\n\n<function=bash>\n<parameter=command>ls</parameter>\n</function>"
+    said = [
+        "Is it paid?",
+        called,
+        "OBSERVATION:\norders.csv",
+        called,
+        shown,
+        "<function=submit>\n</function>",
+        "Thanks.",
+    ]
+    roles = ["user", "assistant"] * 4
+    messages = [{"role": role, "content": text} for role, text in zip(roles, said, strict=False)]
+    (run,) = trajectories(path := written(tmp_path, {"messages": messages}))
+    assert [result for _, _, result in calls_of(run)] == ["orders.csv", shown.removeprefix("OBSERVATION:\n"), None]
+    assert [turn.user_message for turn in run.turns] == ["Is it paid?", "Thanks."]
+    assert summary_of(path).trust == "complete"
 
 
 CLERK = (
