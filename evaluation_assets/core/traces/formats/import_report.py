@@ -25,13 +25,13 @@ Trust = Literal["complete", "partial", "doubtful"]
 
 _WRITTEN_CALL = re.compile(
     r"^[ \t]*(?:Action:[ \t]*\S[^\n]*\n+[ \t]*Action Input:|Act(?:ion)?:[ \t]*\S[^\n]*\n+```"
-    r"|Action(?: \d+)?:[ \t]*\w+\[|<\|python_tag\|>|\[TOOL_CALLS\]|<function_calls>|<invoke name=)"
+    r"|Action(?: \d+)?:[ \t]*\w+[\[(]|<action>|<\|python_tag\|>|\[TOOL_CALLS\]|<function_calls>|<invoke name=)"
     r'|"action_input"[ \t]*:'
     r"|<[｜|]tool[▁_]call[▁_]begin[｜|]>|<\|channel\|>commentary to="
     r"|^</message>\n<user>\n\s*(?:(?i:observation|(?:execution|tool|function|command) (?:result|output|response)s?)\b"
     r"|The output of the OS"
-    r"|(?:RESULT|OUTPUT)S?:"
-    r"|<(?:information|observation|function_results|tool_response)>)",
+    r"|(?i:(?:result|output)s?):"
+    r"|<(?:information|observation|function_results|tool_response|output|result)>)",
     re.MULTILINE,
 )
 """Calls that agents write into their texts, in the ways of frameworks and models, and results as messages of users."""

@@ -78,9 +78,65 @@ def test_actions_in_the_text_are_calls_where_tools_answer(tmp_path: Path) -> Non
     assert summary_of(path).trust == "complete"
 
 
-def test_actions_that_the_user_answers_stay_text_and_are_doubted(tmp_path: Path) -> None:
-    path = written(tmp_path, {"id": "a-1", "conversations": react("user")})
+def test_the_user_answers_the_actions_where_they_are_most_of_what_a_model_says(tmp_path: Path) -> None:
+    (run,) = trajectories(path := written(tmp_path, {"id": "a-1", "conversations": react("user")}))
+    assert calls_of(run) == [*CALLS, ("Finish", {"final_answer": "It is paid."}, None)]
+    assert (len(run.turns), summary_of(path).trust) == (1, "complete")
+
+
+@pytest.mark.parametrize("said", ["Action: look_up\nAction Input: {}", "Action: look_up(order=7)"])
+def test_one_action_that_the_user_answers_stays_text_and_is_doubted(tmp_path: Path, said: str) -> None:
+    texts = [("user", "Is it paid?"), ("assistant", said), ("user", "Paid."), ("assistant", "It is.")]
+    path = written(tmp_path, {"messages": [{"role": role, "content": text} for role, text in texts]})
     assert trajectories(path)[0].calls == []
+    assert summary_of(path).trust == "doubtful"
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "arguments"),
+    [
+        ("<think>I go.</think><action>go to shelf 1</action>", "go", {"input": "to shelf 1"}),
+        ("I look.\n<action>look_up(7)</action>", "look_up", {"input": "7"}),
+        ('<plan>Look.</plan>\n<action>\ntool: look_up\nparameters: {"order": 7}\n</action>', "look_up", {"order": 7}),
+        ('<action>{"name": "look_up", "arguments": {"order": 7}}</action>', "look_up", {"order": 7}),
+        ('{"thought": "I look.", "action": {"name": "look_up", "args": {"order": 7}}}', "look_up", {"order": 7}),
+        ("Thought:\nI go.\n\nAction:\ngo to shelf 1", "go", {"input": "to shelf 1"}),
+    ],
+)
+def test_actions_in_an_environment_are_calls_and_the_user_says_their_results(
+    tmp_path: Path, said: str, name: str, arguments: JsonObject
+) -> None:
+    texts = [("user", "Fetch a book."), *[("assistant", said), ("user", "You see a book.")] * 2]
+    path = written(tmp_path, {"messages": [{"role": role, "content": text} for role, text in texts]})
+    (run,) = trajectories(path)
+    assert calls_of(run) == [(name, arguments, "You see a book.")] * 2
+    assert (run.task, len(run.turns), summary_of(path).trust) == ("Fetch a book.", 1, "complete")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"action": "look_up", "action_input": {"order": 7}, "observation": "paid"},
+        {"tool": "look_up", "args": {"order": 7}, "result": "paid"},
+        {"tool_name": "look_up", "tool_input": {"order": 7}, "tool_output": "paid"},
+        {"action": {"name": "look_up", "order": 7}, "observation": "paid"},
+    ],
+)
+def test_fields_of_a_message_beside_its_text_may_be_a_call(tmp_path: Path, fields: JsonObject) -> None:
+    said = {"role": "assistant", "content": "I look.", **fields}
+    asked, answer = {"role": "user", "content": "Is it paid?"}, {"role": "assistant", "content": "It is."}
+    (run,) = trajectories(path := written(tmp_path, {"messages": [asked, said, answer]}))
+    assert calls_of(run) == [("look_up", {"order": 7}, "paid")]
+    assert (run.piece(run.calls[0].message), run.final_answer) == ("I look.", "It is.")
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize("text", [{"content": "I look."}, {}])
+def test_a_result_beside_the_text_of_no_call_is_doubted(tmp_path: Path, text: JsonObject) -> None:
+    said = {"role": "assistant", **text, "observation": "Executed Bash: paid"}
+    asked, answer = {"role": "user", "content": "Is it paid?"}, {"role": "assistant", "content": "It is."}
+    (run,) = trajectories(path := written(tmp_path, {"messages": [asked, said, answer]}))
+    assert "Executed Bash: paid" in run.text
     assert summary_of(path).trust == "doubtful"
 
 
