@@ -26,7 +26,8 @@ _HEAD = re.compile(
 )
 _OBSERVED = re.compile(r"\A\s*(?:\*\*)?Observation(?:\*\*)?(?: ?\d{1,4})?[ \t]*:(?:\*\*)?", re.IGNORECASE)
 _IN_ONE = re.compile(r"([\w.-]+)[ \t]*(?:\[(.*)\]|\((.*)\))\.?", re.DOTALL)
-_ELEMENT = "<action>"
+_ELEMENTS = {"action": None, "execute": "code", "python": "code", "search": "query"}
+"""Elements that are actions, with the name of what stands in one, unless it is an action as in ReAct."""
 _NAMED = re.compile(
     r"\s*(?:tool|action|name)[ \t]*:[ \t]*(\S+)\s*(?:parameters|arguments|args|input)[ \t]*:(.*)", re.DOTALL
 )
@@ -69,7 +70,7 @@ def with_actions(messages: Sequence[Any]) -> list[Any] | None:
     An observation is in the text of the model, in a message of a tool, or in one of the user that names it so, or all
     of them if most messages of the model end with an action. `None` if no action has one.
     """
-    if not any("Act" in said or "ACT" in said or _ELEMENT in said for said in map(_said, messages)):
+    if not any("Act" in said or "ACT" in said or _has_element(said) for said in map(_said, messages)):
         return None  # as in most conversations
     messages_with_actions: list[Any] = []
     is_waiting = is_observed = False
@@ -96,7 +97,7 @@ def _are_told(messages: Sequence[Any]) -> bool:
     pairs = zip(messages, [*messages[1:], None], strict=False)
     said = [(_said(message), role_of(after)) for message, after in pairs if role_of(message) == "assistant"]
     acted = [
-        (_ELEMENT in text, after) for text, after in said if any("tool_calls" in each for each in _pieces(text)[-1:])
+        (_has_element(text), after) for text, after in said if any("tool_calls" in each for each in _pieces(text)[-1:])
     ]
     told = [is_element for is_element, after in acted if after == "user"]
     return any(told) or (bool(told) and len(acted) > 1 and 2 * len(acted) > len(said))
@@ -105,16 +106,23 @@ def _are_told(messages: Sequence[Any]) -> bool:
 def _pieces(text: str) -> list[JsonObject]:
     """The messages of a text of a model; none if it has no action, and no line of it begins like one of ReAct."""
     thought, said = split_thought(text)
-    elements, words = elements_in(said, _ELEMENT.strip("<>")) if _ELEMENT in said else ([], "")
-    if not elements:
+    name = next((name for name in _ELEMENTS if f"<{name}>" in said), None)
+    elements, words = ([], "") if name is None else elements_in(said, name)
+    if name is None or not elements:
         return list(_messages(text))
     reasoning = "\n\n".join(filter(None, (thought, words.strip())))
-    calls = [_call_in(element.content.strip()) for element in elements]
+    calls = [_call_in(name, element.content.strip()) for element in elements]
     return [{"role": "assistant", "content": "", "reasoning": reasoning, "tool_calls": calls}]
 
 
-def _call_in(text: str) -> JsonObject:
-    """The call in an element: JSON, lines with its tool and arguments, or as ReAct has it."""
+def _has_element(text: str) -> bool:
+    return any(f"<{name}>" in text for name in _ELEMENTS)
+
+
+def _call_in(element: str, text: str) -> JsonObject:
+    """The call in an element: what its name says, JSON, lines with its tool and arguments, or as ReAct has it."""
+    if (argument := _ELEMENTS[element]) is not None:
+        return {"name": element, "arguments": {argument: text}}
     if made := bare_calls(text):
         return made[0]
     named = _NAMED.fullmatch(text)

@@ -101,6 +101,8 @@ def test_one_action_that_the_user_answers_stays_text_and_is_doubted(tmp_path: Pa
         ('<action>{"name": "look_up", "arguments": {"order": 7}}</action>', "look_up", {"order": 7}),
         ('{"thought": "I look.", "action": {"name": "look_up", "args": {"order": 7}}}', "look_up", {"order": 7}),
         ("Thought:\nI go.\n\nAction:\ngo to shelf 1", "go", {"input": "to shelf 1"}),
+        ("I run it.\n<execute>look(7)</execute>", "execute", {"code": "look(7)"}),
+        ("<think>I search.</think><search>a book</search>", "search", {"query": "a book"}),
     ],
 )
 def test_actions_in_an_environment_are_calls_and_the_user_says_their_results(
@@ -182,7 +184,7 @@ def test_function_elements_are_calls_and_what_the_user_then_shows_is_their_resul
         ("Thought: I look.\nAction: look_up[17]", "paid"),
         ('{"action": "look_up", "action_input": "17"}', "paid"),
         ("```python\nlook_up(17)\n```", "Execution result:\npaid"),
-        ("<search>order 17</search>", "<information>paid</information>"),
+        ("<look_up>order 17</look_up>", "<information>paid</information>"),
     ],
 )
 def test_calls_that_are_not_read_are_doubted(tmp_path: Path, said: str, shown: str) -> None:
