@@ -25,14 +25,6 @@ def block(words: str, code: str) -> str:
     return f"{FENCE}{words}\n{code}\n{FENCE}"
 
 
-def calls_of(run: Trajectory) -> list[tuple[str, Any, str]]:
-    return [
-        (step.call.name, run.arguments(step.call), run.piece(step.result.content))
-        for step in run.steps
-        if step.call and step.result
-    ]
-
-
 def test_code_that_a_system_message_answers_is_a_call(tmp_path: Path) -> None:
     run = read_chat(
         tmp_path,
