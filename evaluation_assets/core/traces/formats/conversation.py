@@ -10,7 +10,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.context import Context, ended_by, merged
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import usable
-from evaluation_assets.core.traces.formats.stated import Comparisons
+from evaluation_assets.core.traces.formats.stated import ANSWERS, Comparisons
 from evaluation_assets.core.traces.formats.transcript import (
     UNNAMED,
     Asked,
@@ -281,7 +281,7 @@ def _confirm_answers(stated: Comparisons, events: Sequence[Event]) -> None:
             answers.append(event.usage is not None)
             speaker = event.agent_id
     if any(answers):
-        stated.compare("request", len(answers), sum(answers))
+        stated.compare(ANSWERS, len(answers), sum(answers))
 
 
 def _start_of(record: Record) -> int | None:

@@ -22,7 +22,7 @@ LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGN
 
 _VERDICTS = (
     "result", "outcome", "verdict", "test_result", "test_status", "grade", "evaluation", "evaluation_result",
-    "eval_result",
+    "eval_result", "final_result", "final_outcome", "task_result", "task_outcome",
 )  # fmt: skip
 _STATES = (
     "status", "run_status", "final_status", "exit_status", "exit_reason", "termination", "end_reason", "stopped_by",

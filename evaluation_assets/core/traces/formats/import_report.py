@@ -25,16 +25,23 @@ Trust = Literal["complete", "partial", "doubtful"]
 
 _WRITTEN_CALL = re.compile(
     r"^[ \t]*(?:Action:[ \t]*\S[^\n]*\n+[ \t]*Action Input:|Act(?:ion)?:[ \t]*\S[^\n]*\n+```"
-    r"|Action(?: \d+)?:[ \t]*\w+\[|<\|python_tag\|>|\[TOOL_CALLS\]|<function_calls>|<invoke name=)"
+    r"|Action(?: \d+)?:[ \t]*\w+[\[(]|<action>|<\|python_tag\|>|\[TOOL_CALLS\]|<function_calls>|<invoke name=)"
     r'|"action_input"[ \t]*:'
     r"|<[｜|]tool[▁_]call[▁_]begin[｜|]>|<\|channel\|>commentary to="
     r"|^</message>\n<user>\n\s*(?:(?i:observation|(?:execution|tool|function|command) (?:result|output|response)s?)\b"
-    r"|The output of the OS"
-    r"|(?:RESULT|OUTPUT)S?:"
-    r"|<(?:information|observation|function_results|tool_response)>)",
+    r"|The output of the OS|exitcode: -?\d+ \(execution "
+    r"|(?i:(?:result|output)s?):"
+    r"|<(?:information|observation|function_results|tool_response|output|result)>)",
     re.MULTILINE,
 )
 """Calls that agents write into their texts, in the ways of frameworks and models, and results as messages of users."""
+
+_CALL_FIELD = re.compile(
+    r"(?:tool|function)_?(?:calls?|uses?|inputs?|outputs?|results?|names?|events?|invocations?)|observations?|action_?inputs?"
+    r"|tools_?(?:used|called)|(?:executed_?)?actions",
+    re.IGNORECASE,
+)
+"""Names of fields that tell of calls."""
 
 _KINDS_NAMED = 5
 """Kinds of message parts that a sentence names."""
@@ -198,6 +205,11 @@ def _sentences(*found: tuple[int, str, str]) -> tuple[str, ...]:
     return tuple(f"{counted(count, noun)} {said}" if noun else said for count, noun, said in found if count)
 
 
+def _tells_of_calls(path: str) -> bool:
+    """Whether a field that was not read may have calls, by its name."""
+    return _CALL_FIELD.fullmatch(path.partition(" (")[0].rpartition(".")[2].removesuffix("[]")) is not None
+
+
 def _counts_of(trajectory: Trajectory) -> dict[str, int]:
     """What is counted of one trajectory; see `ImportSummary`."""
     steps = list(trajectory.steps)
@@ -264,9 +276,12 @@ class ImportReport:
         def noted(problem: Problem) -> int:
             return sum(count for (kind, _), count in notes.items() if kind == problem)
 
+        counts = {name: self._counts[name] for name in self._counts if name != "marks"}
+        if not self._counts["calls"] and any(map(_tells_of_calls, self.unmapped.counts)):
+            counts["calls_as_text"] = self._counts["trajectories"]
         inputs, outputs, costs, priced = zip(*self._tokens, strict=True) if self._tokens else ((), (), (), ())
         return ImportSummary(
-            **{name: self._counts[name] for name in self._counts if name != "marks"},
+            **counts,
             calls_in_source=max(self._counts["marks"], len(self._tool_spans) - noted("twin_call")),
             unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
             guessed_speakers=tuple(sorted(what for kind, what in notes if kind == "guessed_speaker")),

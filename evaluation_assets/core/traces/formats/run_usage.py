@@ -1,6 +1,7 @@
 """The tokens and cost that a record states in ways of its own: of an answer, and of a run beside its messages."""
 
 from dataclasses import replace
+from typing import Any
 
 from evaluation_assets.core.traces.formats.transcript import total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -15,6 +16,8 @@ _OF_ANSWERS = ("usage", "usage_metadata", "token_usage", "tokenUsage", "tokens",
 _OF_RUNS = ("usage", "usage_details", "total_usage", "totalUsage", *_OF_ANSWERS[1:])
 _BESIDE = ("metadata", "response_metadata")
 """Objects of an answer that may have its usage."""
+_COUNTED = ("cost", "metrics", *_BESIDE, "meta", "stats", "info", "extra")
+"""Objects of an answer that may have its tokens among others."""
 _LISTS = ("usage", "usages", "token_usage", "token_usages", "usage_history", "llm_calls", "model_calls")
 """Fields with the usage of each request in a list."""
 
@@ -27,15 +30,27 @@ def usage_of_answer(message: Fields) -> Usage | None:
     inner = (name for name in _BESIDE if any(key in object_in(message.peek(name)) for key in _OF_ANSWERS))
     holders = (message, *map(message.object, inner))
     used = next((one for each in holders if (one := _usage_in(each, _OF_ANSWERS)) is not None), None)
+    if (
+        used is None
+        and (name := next((name for name in _COUNTED if _is_counted(message.peek(name))), None)) is not None
+    ):
+        used = usage_of(message.object(name))
     if used is None and any(name in message for name in (*_GIVEN, *_WRITTEN)):
         used = usage(message.whole(*_GIVEN), message.whole(*_WRITTEN))
     cost = message.amount(*COSTS) if any(name in message for name in COSTS) else None
     return with_cost(used, cost)
 
 
+def _is_counted(value: Any) -> bool:
+    """Whether an object has tokens that came in and went out."""
+    counts = object_in(value)
+    return any(name in counts for name in INPUT) and any(name in counts for name in OUTPUT)
+
+
 def states_usage(message: JsonObject) -> bool:
     """Whether an answer has tokens or a cost of its own."""
-    return any(message.get(name) for name in (*_OF_ANSWERS, *_GIVEN, *_WRITTEN, *COSTS))
+    is_counted = any(_is_counted(message.get(name)) for name in _COUNTED)
+    return is_counted or any(message.get(name) for name in (*_OF_ANSWERS, *_GIVEN, *_WRITTEN, *COSTS))
 
 
 def usage_in_record(fields: Fields, *, is_counted: bool) -> Usage | None:

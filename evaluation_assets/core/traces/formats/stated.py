@@ -11,6 +11,9 @@ from evaluation_assets.core.text.counted import counted
 _ROUNDING, _CENT_FRACTION = 1e-3, 1e-6
 """Errors of a sum of rounded costs: relative, and in dollars."""
 
+ANSWERS = "answer"
+"""Answers, compared with those whose tokens the source has."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -29,6 +32,8 @@ class Difference:
         """Both sums."""
         where = f" in {self.times:,} places" if self.times > 1 else ""
         stated, read = (_plain(number) for number in (self.stated, self.read))
+        if self.what == ANSWERS:
+            return f"{counted(stated - read, self.what)} of {stated:,} without tokens"
         return f"{counted(stated, self.what)} stated by the source, {read:,} read{where}"
 
 

@@ -50,6 +50,12 @@ def as_number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
+def with_numbers(data: Mapping[str, Any]) -> JsonObject:
+    """An object with the numbers that it has as texts."""
+    values = {key: parsed(value) if isinstance(value, str) else value for key, value in data.items()}
+    return {key: data[key] if as_number(value) is None else value for key, value in values.items()}
+
+
 def as_object(value: Any) -> JsonObject | None:
     """An object, given as such or as JSON text, since arguments and settings can be either."""
     return json_object(value) if isinstance(value, str) else value if isinstance(value, dict) else None

@@ -36,6 +36,7 @@ def record(request: pytest.FixtureRequest) -> JsonObject:
         ({"evaluation": {"verdict": "pass"}}, True),
         ({"success": "PASS"}, True),
         ({"eval_result": "PASS"}, True),
+        ({"final_result": "failed"}, False),
         ({"status": "FAIL"}, False),
         ({"status": "success"}, None),
         ({"status": "failed"}, None),

@@ -21,6 +21,7 @@ from evaluation_assets.core.traces.formats.stated import Difference
 from evaluation_assets.core.traces.formats.transcript import Call, Said
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets_tests.core.traces.formats.readers.summaries import written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, files_of, read
 
 Written = tuple[dict[str, Any], dict[str, Any]]
@@ -336,3 +337,11 @@ def test_examples_beside_a_chat_are_no_calls_that_were_missed(tmp_path: Path, na
         files, report = files_of(path), ImportReport()
         list(report.read(format_of(files), files))
         assert report.summary.trust == "complete"
+
+
+@pytest.mark.parametrize(
+    ("field", "trust"), [("executed_actions", "doubtful"), ("toolResults", "doubtful"), ("note", "complete")]
+)
+def test_fields_that_tell_of_calls_are_doubted_where_no_call_was_read(tmp_path: Path, field: str, trust: str) -> None:
+    messages = [{"role": "user", "content": "Is it paid?"}, {"role": "assistant", "content": "Yes.", field: "look_up"}]
+    assert summary_of(written(tmp_path, {"messages": messages})).trust == trust

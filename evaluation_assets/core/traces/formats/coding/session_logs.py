@@ -15,7 +15,7 @@ from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, user_events
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at
+from evaluation_assets.core.traces.formats.untyped import at, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 _CALLS = ("tool_use", "tool_call", "toolCall")
@@ -46,10 +46,19 @@ class SessionLog:
         """Yield one trajectory per file of lines, and per export."""
 
         def sessions_in(file: DropFile) -> Iterator[Unit | Rejection]:
-            return units_in(self.records(files, file, unmapped), why_no_object, is_whole=self.is_session)
+            for unit in units_in(self.records(files, file, unmapped), why_no_object, is_whole=self.is_session):
+                yield from [unit] if isinstance(unit, Rejection) else self._without_chat(unit)
 
         sessions = each_own_file(files, self.detects, self.name, sessions_in)
         return each_session(sessions, lambda unit: self._trajectory([line.data for line in unit], unmapped))
+
+    def _without_chat(self, unit: Unit) -> Iterator[Unit | Rejection]:
+        """A session without chat messages that other programs wrote among its lines, which are no such messages."""
+        own = [record.data for record in unit if self.is_line(record.data)]
+        if not own or any("role" in line and "message" not in line for line in own):
+            yield unit
+            return
+        yield from units_in(unit, why_no_line)
 
     def _trajectory(self, lines: Sequence[JsonObject], unmapped: UnmappedFields) -> Trajectory:
         return self.session(lines, unmapped).trajectory(self.name, unmapped)
@@ -86,6 +95,15 @@ def units_in(
 def why_no_object(data: Any) -> str | None:
     """What was expected in place of a record that is not an object."""
     return None if isinstance(data, dict) else "an object"
+
+
+def why_no_line(data: Any) -> str | None:
+    """What was expected in place of a record that is no object, or is a chat message, which does not say its kind."""
+    line = object_in(data)
+    is_chat = isinstance(line.get("role"), str) and any(key in line for key in ("content", "tool_calls"))
+    if is_chat and "type" not in line and "kind" not in line:
+        return "a line of the session, not a chat message"
+    return why_no_object(data)
 
 
 def each_session(

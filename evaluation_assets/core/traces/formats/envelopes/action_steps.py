@@ -8,7 +8,6 @@ Names differ: actions are objects or names beside arguments, or calls under `too
 also be one of events that say their kind.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -25,8 +24,18 @@ from evaluation_assets.core.traces.formats.envelopes.envelope import (
     without,
 )
 from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
+from evaluation_assets.core.traces.formats.messages.acts import (
+    ARGUMENTS,
+    ERRORS,
+    RESULTS,
+    THOUGHTS,
+    TOOLS,
+    act_in,
+    id_of,
+)
 from evaluation_assets.core.traces.formats.messages.typed_events import EXITS, are_events, messages_of, others_in
 from evaluation_assets.core.traces.formats.run_usage import states_usage
+from evaluation_assets.core.traces.formats.stated import ANSWERS
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -48,6 +57,7 @@ _EVENTS = (
     "dialogue",
     "dialog",
     "chat",
+    "utterances",
 )
 _ASKED = ("user", "user_message", "user_input", "human")
 _SAID = (
@@ -65,37 +75,23 @@ _RENAMED = {
     "expectedOutput": "expected_output", "reference": "expected_output", "completion_time": "duration_s",
     "completionTime": "duration_s", "duration_seconds": "duration_s", "tool_definitions": "tools",
 }  # fmt: skip
-_THOUGHTS = ("thought", "thoughts", "reasoning", "thinking", "rationale", "reflection")
 _WORDS = ("message", "content", "text", "llm_output", "llm_response", "model_output")
-_TOOLS = ("tool", "tool_name", "toolName", "function_name", "action_name", "name", "function", "action")
 _AGENTS = ("agent_name", "agent")
 _SURE = ("tool", "tool_name", "toolName", "action", "observation", "observations")
-_IN_ACTIONS = ("name", "tool", "tool_name", "function", "action", "type", "action_type", "command")
 _UNSURE = ("input", "inputs", "parameters", "params", "args", "arguments", "kwargs", "action")
 """What the steps of any program may have."""
-_ARGUMENTS = (
-    "action_input", "tool_input", "toolInput", "arguments", "args", "input_parameters", "inputParameters",
-    "tool_args", "action_args", "parameters", "params", "kwargs", "input", "inputs",
-)  # fmt: skip
-_RESULTS = (
-    "observation", "observations", "tool_output", "toolOutput", "tool_result", "result", "output", "outputs",
-    "response", "action_result",
-)  # fmt: skip
 _CALLS = ("tool_calls", "toolCalls", "calls", "actions", "tools_used", "tools_called", "tool_uses", "function_calls")
 _ATTEMPTS = ("attempts", "retries", "tries")
 _BESIDE = ("tool_results", "toolResults", "observations", "tool_outputs", "results")
 """Results of the calls of a step, in a list of their own."""
-_ERRORS = ("error", "error_message", "errorMessage", "exception", "stderr")
-_FAILED = ("error", "failed", "failure", "timeout")
 _OUTCOMES = (
-    *_ERRORS, *EXITS, "success", "status", "is_error", "isError", "tool_call_id", "id", "usage", *_ATTEMPTS,
+    *ERRORS, *EXITS, "success", "status", "is_error", "isError", "tool_call_id", "id", "usage", *_ATTEMPTS,
 )  # fmt: skip
 _LOGGED = ("level", "levelname", "log_level", "loglevel", "severity")
 _LEVELS = frozenset("trace debug info notice warn warning error critical fatal".split())
 """What a line of a program's log has: a trace in it is one of functions."""
 _NUMBERS = ("step", "step_number", "step_id", "step_index", "index", "iteration", "round")
 _OFFERED = ("parameters", "input_schema", "inputSchema")
-_CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
 
 
 def _holds(data: Any) -> bool:
@@ -148,11 +144,11 @@ def _are_steps(steps: Any, asked: Any, *, are_calls: bool) -> bool:
     if any(at(at(item, name), "type") == "object" or "$ref" in item for item in items for name in _OFFERED):
         return False
     acted = [any(True for _ in _acts(item)) for item in items]
-    names = [name for name in (*_SURE, *_CALLS, *_THOUGHTS, *_ARGUMENTS) if asked or name not in _UNSURE]
+    names = [name for name in (*_SURE, *_CALLS, *THOUGHTS, *ARGUMENTS) if asked or name not in _UNSURE]
     if not are_calls and not any(name in item for item in items for name in names):
         return False
     return any(acted) and all(
-        is_act or first_text(item, *_THOUGHTS, *_WORDS) is not None for is_act, item in zip(acted, items, strict=True)
+        is_act or first_text(item, *THOUGHTS, *_WORDS) is not None for is_act, item in zip(acted, items, strict=True)
     )
 
 
@@ -163,7 +159,7 @@ def _acts(step: Any) -> Iterator[JsonObject]:
     for call in calls:
         attempts = next((made for name in _ATTEMPTS if (made := list(objects_in(call.get(name))))), [{}])
         for attempt in attempts:
-            act = _act({**without(call, *_ATTEMPTS), **attempt})
+            act = act_in({**without(call, *_ATTEMPTS), **attempt})
             if act is not None:
                 yield act
 
@@ -171,11 +167,11 @@ def _acts(step: Any) -> Iterator[JsonObject]:
 def _answered(calls: list[JsonObject], step: Any) -> list[JsonObject]:
     """Calls with the results that stand beside them: by their IDs, or in their order if none is missing."""
     results = next((found for name in _BESIDE if (found := list_in(at(step, name)))), [])
-    if any(name in call for call in calls for name in _RESULTS):
+    if any(name in call for call in calls for name in RESULTS):
         return calls
-    by_id = {_id_of(result): result for result in objects_in(results) if _id_of(result) is not None}
+    by_id = {id_of(result): result for result in objects_in(results) if id_of(result) is not None}
     if by_id:
-        return [{**_result_in(by_id.get(_id_of(call))), **call} for call in calls]
+        return [{**_result_in(by_id.get(id_of(call))), **call} for call in calls]
     if len(results) != len(calls):
         return calls
     return [{**_result_in(result), **call} for call, result in zip(calls, results, strict=True)]
@@ -185,49 +181,9 @@ def _result_in(result: Any) -> JsonObject:
     """The fields of a result of its own that say what came back."""
     if not isinstance(result, dict):
         return {"result": result}
-    shown = next((result[name] for name in (*_RESULTS, "content") if result.get(name) is not None), None)
+    shown = next((result[name] for name in (*RESULTS, "content") if result.get(name) is not None), None)
     said = {name: result[name] for name in _OUTCOMES if name in result and name != "id"}
     return {"result": shown if shown is not None or said else result, **said}
-
-
-def _act(call: JsonObject) -> JsonObject | None:
-    place = next((name for name in _TOOLS if isinstance(call.get(name), str | dict) and call[name]), None)
-    if place is None:
-        return None
-    inner, given = call[place], next((call[name] for name in _ARGUMENTS if call.get(name) is not None), None)
-    has_result = any(name in call for name in _RESULTS)
-    if isinstance(inner, dict):
-        key = next((key for key in _IN_ACTIONS if isinstance(inner.get(key), str)), None)
-        if key is None:
-            return None
-        name, more = inner[key], without(inner, key, *_THOUGHTS)
-        given = next((more[each] for each in _ARGUMENTS if each in more), more) if given is None else given
-    elif given is None and not has_result:
-        return None
-    elif given is None and (match := _CALL.fullmatch(inner)) is not None:
-        name, given = match[1], match[2] or match[3] or {}
-    elif given is None:
-        name, given = "action", {"action": inner}
-    else:
-        name = inner
-    shown = next((call[each] for each in _RESULTS if call.get(each) is not None), None)
-    exits = [call[each] for each in EXITS if isinstance(call.get(each), int)]
-    failed = (
-        call.get("success") is False
-        or any(call.get(flag) is True for flag in ("is_error", "isError"))
-        or any(exits)
-        or str(call.get("status")).lower() in _FAILED
-    )
-    told_in = _ERRORS if failed else _ERRORS[:-1]  # many programs write to stderr without an error
-    error = next((call[each] for each in told_in if call.get(each)), None)
-    failed = failed or bool(error)
-    shown = error if shown is None and failed and error is not True else shown
-    told = error if isinstance(error, str) and error else failed or None
-    return {"name": name, "arguments": given, "shown": shown, "error": told, "id": _id_of(call)}
-
-
-def _id_of(call: JsonObject) -> str | None:
-    return first_text(call, "tool_call_id", "call_id", "id")
 
 
 def _has_result(act: JsonObject) -> bool:
@@ -269,14 +225,14 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         record.setdefault("model", next((model for step in steps if (model := first_text(step, "model"))), None))
     numbers = [number for step in steps if (number := _number_of(step)) is not None]
     missing = sum(max(0, after - before - 1) for before, after in pairwise(numbers))
-    shown = sum(any(map(step.get, _RESULTS)) and not any(True for _ in _acts(step)) for step in steps)
+    shown = sum(any(map(step.get, RESULTS)) and not any(True for _ in _acts(step)) for step in steps)
     results = sum(message["role"] == "tool" for message in messages)
     stated = {
         "step": (len(numbers) + missing, len(numbers)),
         "result": (results + (0 if is_spoken else shown), results),
     }
     if not is_spoken and (counted := sum(map(states_usage, steps))):
-        stated["request"] = (len(steps), counted)
+        stated[ANSWERS] = (len(steps), counted)
     yield Chat({**record, "final_answer": answer, "messages": messages}, stated=stated)
 
 
@@ -301,8 +257,8 @@ def _exchanged(step: JsonObject, place: str) -> Iterator[JsonObject]:
 def _messages(step: JsonObject, place: str, agent: str | None) -> Iterator[JsonObject]:
     """What an agent thought, said and did in a step, and what came back."""
     calls = [{**act, "id": act["id"] or f"{place} {number}"} for number, act in enumerate(_acts(step))]
-    thought = first_text(step, *_THOUGHTS) or first_text(at(step, "action"), *_THOUGHTS)
-    read = (*_THOUGHTS, *_WORDS, *_TOOLS, *_ARGUMENTS, *_RESULTS, *_CALLS, *_OUTCOMES, *_AGENTS, *_NUMBERS)
+    thought = first_text(step, *THOUGHTS) or first_text(at(step, "action"), *THOUGHTS)
+    read = (*THOUGHTS, *_WORDS, *TOOLS, *ARGUMENTS, *RESULTS, *_CALLS, *_OUTCOMES, *_AGENTS, *_NUMBERS)
     step = {
         key: value for key, value in step.items() if key not in _BESIDE or not calls or not any(map(_has_result, calls))
     }

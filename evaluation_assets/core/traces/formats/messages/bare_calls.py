@@ -16,6 +16,8 @@ from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _NAMES = ("name", "tool_name", "tool", "function_name", "action")
+_HOLDERS = ("action", "tool", "tool_call", "function_call", "function")
+"""Names of a call inside an object, which has a thought beside it."""
 _ARGUMENTS = ("arguments", "parameters", "args", "tool_input", "tool_args", "action_input", "params")
 _THOUGHTS = ("thought", "thoughts", "reasoning")
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
@@ -73,6 +75,7 @@ def _object(text: str) -> JsonObject | None:
 
 
 def _call(whole: JsonObject) -> JsonObject | None:
+    whole = next((value for name in _HOLDERS if isinstance(value := whole.get(name), dict)), whole)
     name, key = first_text(whole, *_NAMES), next((key for key in _ARGUMENTS if key in whole), None)
     if name is None or key is None or _ANSWER.fullmatch(name):
         return None

@@ -32,7 +32,7 @@ _MEDIA = {
     "media": "media", "binary": "file", "video": "video",
 }  # fmt: skip
 
-TEXTS = ("content", "value", "text", "message")
+TEXTS = ("content", "value", "text", "message", "utterance")
 """Fields of a message that hold what it says."""
 
 _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs")

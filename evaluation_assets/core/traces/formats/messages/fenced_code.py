@@ -1,10 +1,13 @@
-"""Calls of gptme: code in fences, or `@tool(id): {...}`, that is run, with what it shows in a system message."""
+"""Calls of gptme: code in fences, or `@tool(id): {...}`, that is run, with what it shows in a system message; and code
+in fences that AutoGen runs, or a program of one's own, with what it shows in a message of the user.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.bare_calls import is_result_told, told_result
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.function_elements import text_of
 from evaluation_assets.core.traces.formats.untyped import as_object, object_in
@@ -16,6 +19,10 @@ _CALL = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 
+_FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_ENDED = re.compile(r"\s*exitcode: (-?\d{1,9}) \(execution (?:succeeded|failed)\)")
+"""How AutoGen begins to tell what code has shown."""
+
 
 def with_fenced_code(messages: Sequence[Any]) -> list[Any] | None:
     """The messages with code that was run as calls; `None` where no system message follows such code.
@@ -25,6 +32,7 @@ def with_fenced_code(messages: Sequence[Any]) -> list[Any] | None:
     """
     converted: list[Any] = []
     position, has_run = 0, False
+    are_told = sum(role_of(each) == "user" and is_result_told(text_of(each)) for each in messages) > 1
     while position < len(messages):
         message = messages[position]
         shown = list(takewhile(lambda each: role_of(each) == "system", messages[position + 1 :]))
@@ -32,10 +40,28 @@ def with_fenced_code(messages: Sequence[Any]) -> list[Any] | None:
         if written:
             converted += _ran(message, written[: len(shown)], shown)
             position, has_run = position + len(shown), True
+        elif (told := _told(message, messages[position + 1 : position + 2], are_told=are_told)) is not None:
+            converted += told
+            position, has_run = position + 1, True
         else:
             converted.append(message)
         position += 1
     return [{**_metadata(each), **each} for each in converted] if has_run else None
+
+
+def _told(message: Any, after: Sequence[Any], *, are_told: bool) -> list[Any] | None:
+    """A message and the one after it, where that of a user says what its code has shown; `None` for others."""
+    if not after or (role_of(message), role_of(after[0])) != ("assistant", "user"):
+        return None
+    said, shown = text_of(message), text_of(after[0])
+    ended, written = _ENDED.match(shown), list(_FENCED.finditer(said))
+    if not written or (ended is None and not (are_told and is_result_told(shown))):
+        return None
+    code = "\n".join(each[2].rstrip("\n") for each in written)
+    call = {"name": written[0][1] or "code", "arguments": {"code": code}}
+    failed = {"error": f"exit code {ended[1]}"} if ended is not None and int(ended[1]) else {}
+    words = {"content": _FENCED.sub("", said).strip(), "tool_calls": [call]}
+    return [{**message, **words}, {"role": "tool", "content": told_result(shown), **failed}]
 
 
 def _ran(message: JsonObject, written: Sequence[re.Match[str]], shown: Sequence[JsonObject]) -> Iterator[JsonObject]:

@@ -1,16 +1,18 @@
-r"""Calls as elements in the text of a model, and results as the next message of the user, as OpenHands and R2E-Gym
-have them for models without calls of their own.
+r"""Calls as elements in the text of a model, and results as the next message of the user, as OpenHands, R2E-Gym and
+SWE-agent have them for models without calls of their own.
 
     <function=execute_bash>\n<parameter=command>ls</parameter>\n</function>
-    EXECUTION RESULT of [execute_bash]:\n...
+    EXECUTION RESULT of [execute_bash]:\n...      OBSERVATION:\n...
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.bare_calls import is_result_told, told_result
 from evaluation_assets.core.traces.formats.messages.chat import role_of, split_thought
 from evaluation_assets.core.traces.formats.messages.elements import Element, elements_in
+from evaluation_assets.core.traces.formats.transcript import hands_in
 from evaluation_assets.core.traces.formats.untyped import at, list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -28,14 +30,15 @@ def calls_functions(messages: Sequence[Any]) -> bool:
 
 def with_functions(messages: Sequence[Any]) -> Iterator[Any]:
     """The messages with their elements as calls, and with results as messages of tools."""
-    is_waiting = False
+    is_waiting = has_ended = False
+    are_told = any(role_of(one) == "user" and is_result_told(text_of(one)) for one in messages)
     for message in messages:
         text, role = text_of(message), role_of(message)
         if role == "assistant":
             thought, said = split_thought(text)
             calls, words = _calls(said)
             reasoning = "\n\n".join(filter(None, (thought, words.strip())))
-            is_waiting = bool(calls)
+            is_waiting, has_ended = bool(calls), any(hands_in(call["name"]) for call in calls)
             called = {"role": "assistant", "content": "", "reasoning": reasoning, "tool_calls": calls}
             yield {**message, **called} if calls else message
         elif is_waiting and (match := _RESULT.match(text)) is not None:
@@ -43,6 +46,9 @@ def with_functions(messages: Sequence[Any]) -> Iterator[Any]:
             *_, code = ["0", *_EXIT_CODE.findall(shown)]
             failed = {"error": f"exit code {code}"} if int(code) else {}
             yield {"role": "tool", "content": shown, "name": match[1], **failed}
+        elif is_waiting and are_told and role == "user" and (is_result_told(text) or not has_ended):
+            is_waiting = False
+            yield {"role": "tool", "content": told_result(text)}
         else:
             yield message
 

@@ -2,7 +2,8 @@
 `Final Answer:`, also with a number, and `Question:` before them.
 
 An action names its tool and has its input in a line of its own (LangChain), or both are in one: `Search[Ada Lovelace]`,
-`search("Ada Lovelace")`, `go to cabinet 1`.
+`search("Ada Lovelace")`, `go to cabinet 1`. Agents in environments of reinforcement learning write an element instead:
+`<action>go to cabinet 1</action>`.
 """
 
 import re
@@ -10,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.bare_calls import bare_calls
+from evaluation_assets.core.traces.formats.messages.chat import role_of, split_thought
+from evaluation_assets.core.traces.formats.messages.elements import elements_in
 from evaluation_assets.core.traces.formats.messages.function_elements import text_of
 from evaluation_assets.core.traces.formats.untyped import at, decoded, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -21,8 +24,14 @@ _HEAD = re.compile(
     r"[ \t]*:(?:\*\*)?",
     re.MULTILINE,
 )
-_OBSERVED = re.compile(r"\s*(?:\*\*)?Observation(?:\*\*)?(?: ?\d{1,4})?[ \t]*:(?:\*\*)?", re.IGNORECASE)
+_OBSERVED = re.compile(r"\A\s*(?:\*\*)?Observation(?:\*\*)?(?: ?\d{1,4})?[ \t]*:(?:\*\*)?", re.IGNORECASE)
 _IN_ONE = re.compile(r"([\w.-]+)[ \t]*(?:\[(.*)\]|\((.*)\))\.?", re.DOTALL)
+_ELEMENTS = {"action": None, "execute": "code", "python": "code", "search": "query"}
+"""Elements that are actions, with the name of what stands in one, unless it is an action as in ReAct."""
+_NAMED = re.compile(
+    r"\s*(?:tool|action|name)[ \t]*:[ \t]*(\S+)\s*(?:parameters|arguments|args|input)[ \t]*:(.*)", re.DOTALL
+)
+"""An action in an element whose lines name its tool and arguments."""
 _WORD = re.compile(r"[\w.-]+")
 _SHORT = {"Act": "Action", "Obs": "Observation"}
 _FINISH = "finish"
@@ -58,28 +67,66 @@ def _follows(act: JsonObject, shown: JsonObject) -> bool:
 def with_actions(messages: Sequence[Any]) -> list[Any] | None:
     """Chat messages with the actions in their texts as calls, and observations as results.
 
-    An observation is in the text of the model, in a message of a tool, or in one of the user that names it so. `None`
-    if no action has one.
+    An observation is in the text of the model, in a message of a tool, or in one of the user that names it so, or all
+    of them if most messages of the model end with an action. `None` if no action has one.
     """
-    if not any("Act" in said or "ACT" in said for said in map(_said, messages)):  # as in most conversations
-        return None
+    if not any("Act" in said or "ACT" in said or _has_element(said) for said in map(_said, messages)):
+        return None  # as in most conversations
     messages_with_actions: list[Any] = []
     is_waiting = is_observed = False
+    are_told = _are_told(messages)
     for message in messages:
         role, said = role_of(message), _said(message)
-        pieces = list(_messages(said)) if role == "assistant" else []
+        pieces = _pieces(said) if role == "assistant" else []
         if pieces and any("tool_calls" in each or is_observed for each in pieces):
             rest = {key: value for key, value in message.items() if key not in _TEXTS}
             messages_with_actions += [{**more, **piece} for piece, more in zip_longest(pieces, [rest], fillvalue={})]
             is_observed = is_observed or any(each["role"] == "tool" for each in pieces)
-        elif is_waiting and role == "user" and (observed := _OBSERVED.match(said)) is not None:
-            messages_with_actions.append({"role": "tool", "content": said[observed.end() :].strip()})
+        elif is_waiting and role == "user" and (are_told or _OBSERVED.match(said) is not None):
+            messages_with_actions.append({"role": "tool", "content": _OBSERVED.sub("", said, count=1).strip()})
             is_observed = True
         else:
             messages_with_actions.append(message)
             is_observed = is_observed or (is_waiting and role == "tool")
         is_waiting = bool(pieces) and "tool_calls" in pieces[-1]
     return messages_with_actions if is_observed else None
+
+
+def _are_told(messages: Sequence[Any]) -> bool:
+    """Whether the user says what came of the actions: of one in an element, or of most that a model ends with."""
+    pairs = zip(messages, [*messages[1:], None], strict=False)
+    said = [(_said(message), role_of(after)) for message, after in pairs if role_of(message) == "assistant"]
+    acted = [
+        (_has_element(text), after) for text, after in said if any("tool_calls" in each for each in _pieces(text)[-1:])
+    ]
+    told = [is_element for is_element, after in acted if after == "user"]
+    return any(told) or (bool(told) and len(acted) > 1 and 2 * len(acted) > len(said))
+
+
+def _pieces(text: str) -> list[JsonObject]:
+    """The messages of a text of a model; none if it has no action, and no line of it begins like one of ReAct."""
+    thought, said = split_thought(text)
+    name = next((name for name in _ELEMENTS if f"<{name}>" in said), None)
+    elements, words = ([], "") if name is None else elements_in(said, name)
+    if name is None or not elements:
+        return list(_messages(text))
+    reasoning = "\n\n".join(filter(None, (thought, words.strip())))
+    calls = [_call_in(name, element.content.strip()) for element in elements]
+    return [{"role": "assistant", "content": "", "reasoning": reasoning, "tool_calls": calls}]
+
+
+def _has_element(text: str) -> bool:
+    return any(f"<{name}>" in text for name in _ELEMENTS)
+
+
+def _call_in(element: str, text: str) -> JsonObject:
+    """The call in an element: what its name says, JSON, lines with its tool and arguments, or as ReAct has it."""
+    if (argument := _ELEMENTS[element]) is not None:
+        return {"name": element, "arguments": {argument: text}}
+    if made := bare_calls(text):
+        return made[0]
+    named = _NAMED.fullmatch(text)
+    return _call(text, None) if named is None else {"name": named[1], "arguments": decoded(named[2].strip())}
 
 
 def _said(message: Any) -> str:

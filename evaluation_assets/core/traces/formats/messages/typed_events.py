@@ -24,7 +24,7 @@ _MEANINGS = {
         (
             "assistant", "assistant_text", "assistant_message", "agent", "agent_message", "ai", "text", "response",
             "answer", "final_answer", "final", "final_response", "assistant_final", "bot",
-            "chatbot",
+            "chatbot", "llm_response", "model_response",
         ),
         "assistant",
     ),
@@ -37,8 +37,8 @@ _MEANINGS = {
 _NAMES = ("name", "tool", "tool_name", "toolName", "function", "action")
 _ARGUMENTS = ("arguments", "args", "input", "parameters", "params", "tool_input", "toolInput", "action_input")
 _IDS = ("tool_call_id", "toolCallId", "call_id", "callId", "toolUseId", "tool_use_id", "id")
-_TEXTS = ("content", "text", "message", "thought", "answer", "output", "response")
-_SHOWN = ("content", "result", "output", "observation", "outcome", "text")
+_TEXTS = ("content", "text", "message", "utterance", "thought", "answer", "output", "response")
+_SHOWN = ("content", "result", "output", "observation", "outcome", "text", "utterance")
 _DATA = ("data", "payload")
 _AGENTS = ("agent", "agent_name", "agentName")
 EXITS = ("exit_code", "exitCode", "returncode", "return_code")
@@ -64,7 +64,7 @@ def are_events(items: Sequence[Any]) -> bool:
         )
     if len(items) < _LEAST:
         return False
-    calls = [_calls(item) for item, kind in zip(items, kinds, strict=True) if kind == "call"]
+    calls = [_calls(item) for item, kind in zip(items, kinds, strict=True) if _makes_calls(item, kind)]
     others = (item for item, kind in zip(items, kinds, strict=True) if kind is None)
     return "result" in kinds and bool(calls) and all(calls) and not any(first_text(item, *_TEXTS) for item in others)
 
@@ -81,6 +81,7 @@ def others_in(events: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
 def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
     """The events as chat messages."""
     waiting: list[tuple[str, str]] = []
+    announced: list[JsonObject] = []
     for number, item in enumerate(events):
         kind, event = _kind_of(item), _opened(item)
         if kind is None:
@@ -91,10 +92,17 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
             if kind in ("call", "thought", "assistant") and (agent := first_text(event, *_AGENTS))
             else {}
         )
-        if kind == "call":
-            calls = [{**call, "id": call["id"] or f"event {number} {place}"} for place, call in enumerate(_calls(item))]
+        if _makes_calls(item, kind):
+            made = _calls(item)
+            if kind == "call":
+                made = [call for call in made if not _was_announced(call, announced)]
+            calls = [{**call, "id": call["id"] or f"event {number} {place}"} for place, call in enumerate(made)]
             waiting += [(call["id"], call["name"]) for call in calls]
-            yield {**about, **by, "role": "assistant", "content": None, "tool_calls": calls}
+            if kind == "assistant":
+                announced += made
+            if calls:
+                text = first_text(event, *_TEXTS) if kind == "assistant" else None
+                yield {**about, **by, "role": "assistant", "content": text, "tool_calls": calls}
         elif kind == "result":
             shown = next((event[key] for key in _SHOWN if event.get(key) is not None), event.get("error"))
             answered = first_text(event, *_IDS)
@@ -132,6 +140,22 @@ def _kind_of(event: JsonObject) -> str | None:
         return meaning_of(kind) if kind is not None else None
     meaning = None if kind is None else _MEANINGS.get(kind.lower().replace("-", "_").replace(".", "_"))
     return meaning or _MEANINGS.get(first_text(event, "role") or "")
+
+
+def _makes_calls(item: JsonObject, kind: str | None) -> bool:
+    """Whether an event is a call, or an answer of a model that makes some."""
+    return kind == "call" or (kind == "assistant" and any(True for _ in objects_in(_opened(item).get("tool_calls"))))
+
+
+def _was_announced(call: JsonObject, announced: list[JsonObject]) -> bool:
+    """Whether an answer before has made this call, which then has an event of its own; each is one only once."""
+    known = next((one for one in announced if call["id"] is not None and one["id"] == call["id"]), None)
+    if known is None:
+        same = (one for one in announced if all(one[key] == call[key] for key in ("name", "arguments")))
+        known = next((one for one in same if None in (one["id"], call["id"])), None)
+    if known is not None:
+        announced.remove(known)
+    return known is not None
 
 
 def _calls(item: JsonObject) -> list[JsonObject]:

@@ -121,7 +121,7 @@ def _with_bare_calls(messages: list[Any]) -> Iterator[Any]:
 
 
 def _are_results_told(messages: list[Any]) -> bool:
-    """Whether most messages of the agent are a call alone, and at least two of them are followed by one of the user.
+    """Whether most messages of the agent are a call alone, at least two of them, and one of the user follows.
 
     One is enough if what the user says is called a result.
     """
@@ -130,7 +130,7 @@ def _are_results_told(messages: list[Any]) -> bool:
     calls = [after for text, after in said if is_call_alone(text)]
     if any(is_result_told(_text(after)[1]) for message, after in pairs if is_call_alone(_text(message)[1])):
         return True
-    return calls.count("user") > 1 and 2 * len(calls) > len(said)
+    return "user" in calls and len(calls) > 1 and 2 * len(calls) > len(said)
 
 
 def _text(message: Any) -> tuple[str, str]:

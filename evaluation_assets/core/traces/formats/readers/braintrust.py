@@ -6,7 +6,14 @@ from evaluation_assets.core.traces.formats.spans.store_export import StoredSpan,
 from evaluation_assets.core.traces.formats.spans.stored import usage_attributes
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import as_number, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import (
+    as_number,
+    first_text,
+    list_in,
+    object_in,
+    objects_in,
+    with_numbers,
+)
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _KINDS = {"llm": "LLM", "tool": "TOOL"}
@@ -31,7 +38,7 @@ def _is_span(data: JsonObject) -> bool:
 def _opened(fields: Fields) -> StoredSpan:
     fields.set_aside("id", "is_root", "created", "project_id", "org_id", "log_id", "tags", "_xact_id", "experiment_id")
     own, metadata, metrics = fields.object("span_attributes"), fields.object("metadata"), fields.object("metrics")
-    used = metrics.rest()
+    used = with_numbers(metrics.rest())
     counts = {name: used.get(theirs) for name, theirs in _USAGE.items()}
     parents, error = list_in(fields.value("span_parents")), fields.value("error")
     kind = own.text("type") or ""

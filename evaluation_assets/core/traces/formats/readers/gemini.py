@@ -20,7 +20,7 @@ from evaluation_assets.core.traces.formats.messages.pieces import agent_events, 
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.transcript import Event
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, listed, objects_in
 from evaluation_assets.core.traces.trajectories.model import Tool, Usage
 
 NAME = "gemini"
@@ -42,13 +42,14 @@ def _is_response(data: Any) -> bool:
 
 def _is_message(data: Any) -> bool:
     return _is_response(data) or (
-        isinstance(data, dict) and data.get("role") in _ROLES and isinstance(data.get("parts"), list)
+        isinstance(data, dict) and data.get("role") in _ROLES and isinstance(data.get("parts"), list | str)
     )
 
 
 def _is_typical(data: Any) -> bool:
     candidates = [at(candidate, "content") for candidate in objects_in(at(data, "candidates"))]
-    return any(are_parts(content) for content in (data, at(data, "content"), *candidates))
+    is_plain = at(data, "role") == "model" and all(isinstance(part, str) for part in listed(data["parts"]))
+    return is_plain or any(are_parts(content) for content in (data, at(data, "content"), *candidates))
 
 
 def _continues(earlier: Any, later: Any) -> bool:

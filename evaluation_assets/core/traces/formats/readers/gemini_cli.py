@@ -15,7 +15,7 @@ from evaluation_assets.core.traces.formats.coding.gemini_parts import parts_of, 
 from evaluation_assets.core.traces.formats.coding.gemini_stream import Stream, is_init
 from evaluation_assets.core.traces.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.traces.formats.coding.session import SUB_AGENT, CodingSession, Parts
-from evaluation_assets.core.traces.formats.coding.session_logs import units_in, why_no_object
+from evaluation_assets.core.traces.formats.coding.session_logs import units_in, why_no_line
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
@@ -40,7 +40,7 @@ _COMMAND = ("/", "?")
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
-    return units_in(read_records(file), why_no_object, _begins)
+    return units_in(read_records(file), why_no_line, _begins)
 
 
 def _begins(unit: Unit, data: Any) -> bool:

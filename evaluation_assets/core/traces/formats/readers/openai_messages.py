@@ -24,6 +24,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     trajectory_from,
     usages_by_answer,
 )
+from evaluation_assets.core.traces.formats.messages.acts import with_fields
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.traces.formats.messages.chat import (
     ROLES,
@@ -172,7 +173,7 @@ def _with_written_calls(data: dict[str, Any]) -> tuple[dict[str, Any], WrittenMe
     name = next((key for key in LISTS if isinstance(data.get(key), list)), None)
     if name is None:
         return data, WrittenMessages([])
-    written = with_written_calls(data[name])
+    written = with_written_calls(list(with_fields(data[name])))
     return {**data, name: written.messages}, written
 
 

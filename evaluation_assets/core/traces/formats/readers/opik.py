@@ -5,7 +5,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.spans.store_export import StoredSpan, StoreExport, seconds
 from evaluation_assets.core.traces.formats.spans.stored import usage_attributes
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in, with_numbers
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _KINDS = {"llm": "LLM", "tool": "TOOL", "general": "CHAIN", "guardrail": "GUARDRAIL"}
@@ -38,7 +38,9 @@ def _opened(fields: Fields) -> StoredSpan:
         "provider", "project_name", "project_id", "created_at", "last_updated_at", "created_by", "last_updated_by"
     )
     error, kind = fields.value("error_info"), _KINDS[fields.text("type") or "general"]
-    used = usage_attributes(_counts(object_in(fields.value("usage"))), fields.number("total_estimated_cost"))
+    used = usage_attributes(
+        _counts(with_numbers(object_in(fields.value("usage")))), fields.number("total_estimated_cost")
+    )
     return StoredSpan(
         id=fields.name("id"),
         trace_id=fields.name("trace_id"),

@@ -8,7 +8,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.spans.store_export import StoredSpan, StoreExport, seconds
 from evaluation_assets.core.traces.formats.spans.stored import usage_attributes
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in, with_numbers
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _KINDS = {"llm": "LLM", "tool": "TOOL", "agent": "AGENT"}
@@ -71,7 +71,7 @@ def _opened(fields: Fields) -> StoredSpan:
 
 def _cost(summary: JsonObject) -> float | None:
     """The cost of a call of one model, if it was exported with costs."""
-    costs = list(objects_in(list(object_in(at(summary.get("weave"), "costs")).values())))
+    costs = list(map(with_numbers, objects_in(list(object_in(at(summary.get("weave"), "costs")).values()))))
     parts = [part for name in _COSTS for cost in costs if isinstance(part := cost.get(name), int | float)]
     return sum(parts) if len(costs) == 1 and len(parts) == len(_COSTS) else None
 

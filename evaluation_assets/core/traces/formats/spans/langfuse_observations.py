@@ -9,7 +9,7 @@ from evaluation_assets.core.traces.formats.spans.stored import attributes_of, us
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in, object_in
+from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in, object_in, with_numbers
 from evaluation_assets.core.traces.formats.usage import Count, settled
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -60,7 +60,9 @@ def observation_attributes(
 
 def langfuse_usage(counts: Any, cost: Any, stated: Comparisons) -> JsonObject:
     """Kinds of tokens in Langfuse exclude each other, by its documentation; not all integrations keep to it."""
-    numbers = {key: int(value) for key, value in object_in(counts).items() if isinstance(value, int | float)}
+    numbers = {
+        key: int(value) for key, value in with_numbers(object_in(counts)).items() if isinstance(value, int | float)
+    }
     from_cache = next((value for key, value in numbers.items() if "cache" in key and "read" in key), None)
     to_cache = [value for key, value in numbers.items() if "cache" in key and ("creation" in key or "write" in key)]
     counted = settled(stated, numbers.get("total"), _count(numbers, _INPUT), _count(numbers, _OUTPUT))

@@ -4,7 +4,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.spans.bodies import reply_messages, request_messages, tool_definitions
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in
+from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, object_in, with_numbers
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _KINDS = {
@@ -62,6 +62,7 @@ def attributes_of(
 
 def usage_attributes(counts: Any, cost: Any = None) -> JsonObject:
     """The attributes of token counts and of a cost in dollars."""
+    counts = with_numbers({**object_in(counts), "cost": cost})
     attributes = {
         "gen_ai.usage.input_tokens": _first(counts, "input_tokens", "input", "promptTokens", "prompt_tokens"),
         "gen_ai.usage.output_tokens": _first(
@@ -69,7 +70,7 @@ def usage_attributes(counts: Any, cost: Any = None) -> JsonObject:
         ),
         "gen_ai.usage.cache_read.input_tokens": _first(counts, "cache_read_input_tokens", "input_cached_tokens"),
         "gen_ai.usage.cache_creation.input_tokens": _first(counts, "cache_creation_input_tokens"),
-        "gen_ai.usage.cost": cost,
+        "gen_ai.usage.cost": counts["cost"],
     }
     return {key: value for key, value in attributes.items() if isinstance(value, int | float)}
 

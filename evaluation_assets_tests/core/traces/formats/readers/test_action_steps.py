@@ -344,3 +344,33 @@ def test_results_stand_beside_the_calls_of_a_run(tmp_path: Path) -> None:
     (run,) = trajectories(path)
     assert calls_of(run) == CALLS
     assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize("ids", [("c1", "c2"), (None, None)])
+@pytest.mark.parametrize("has_own_events", [True, False])
+def test_calls_of_a_models_answer_are_made_once(
+    tmp_path: Path, ids: tuple[str | None, ...], *, has_own_events: bool
+) -> None:
+    calls = [{"id": name, "name": "look_up", "arguments": {"order": 7}} for name in ids]
+    answer = {"event": "llm_response", "content": "I look.", "tool_calls": calls, "input_tokens": 10}
+    lines: list[JsonObject] = [{"event": "user_input", "content": "Is it paid?"}, {"event": "llm_request"}, answer]
+    for call, shown in zip(calls, ("no reply", "paid"), strict=True):
+        result = {"event": "tool_result", "tool_call_id": call["id"], "content": shown}
+        lines += [*([{"event": "tool_call", **call}] if has_own_events else []), result]
+    lines += [{"event": "llm_response", "content": "Yes.", "input_tokens": 20}]
+    path = written(tmp_path, *[{**line, "run_id": "r-1"} for line in lines])
+    (run,) = trajectories(path)
+    assert [(name, shown) for name, _, shown in calls_of(run)] == [("look_up", "no reply"), ("look_up", "paid")]
+    assert (run.final_answer, run.piece(run.calls[0].message)) == ("Yes.", "I look.")
+    assert run.usage == Usage(input_tokens=30)
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "what"),
+    [("dialogue", "speaker", "utterance"), ("utterances", "speaker", "text"), ("turns", "role", "utterance")],
+)
+def test_utterances_are_messages(tmp_path: Path, name: str, key: str, what: str) -> None:
+    said = [{key: "user", what: "Is it paid?"}, {key: "assistant", what: "Yes."}]
+    (run,) = trajectories(path := written(tmp_path, {"id": "d-1", name: said}))
+    assert (run.task, run.final_answer, summary_of(path).trust) == ("Is it paid?", "Yes.", "complete")

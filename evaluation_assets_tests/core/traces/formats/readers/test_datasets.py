@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
-from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
+from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, trajectories
 
 TOOLS = [{"type": "function", "function": {"name": "look_up", "description": "Looks up.", "parameters": {}}}]
@@ -78,9 +78,67 @@ def test_actions_in_the_text_are_calls_where_tools_answer(tmp_path: Path) -> Non
     assert summary_of(path).trust == "complete"
 
 
-def test_actions_that_the_user_answers_stay_text_and_are_doubted(tmp_path: Path) -> None:
-    path = written(tmp_path, {"id": "a-1", "conversations": react("user")})
+def test_the_user_answers_the_actions_where_they_are_most_of_what_a_model_says(tmp_path: Path) -> None:
+    (run,) = trajectories(path := written(tmp_path, {"id": "a-1", "conversations": react("user")}))
+    assert calls_of(run) == [*CALLS, ("Finish", {"final_answer": "It is paid."}, None)]
+    assert (len(run.turns), summary_of(path).trust) == (1, "complete")
+
+
+@pytest.mark.parametrize("said", ["Action: look_up\nAction Input: {}", "Action: look_up(order=7)"])
+def test_one_action_that_the_user_answers_stays_text_and_is_doubted(tmp_path: Path, said: str) -> None:
+    texts = [("user", "Is it paid?"), ("assistant", said), ("user", "Paid."), ("assistant", "It is.")]
+    path = written(tmp_path, {"messages": [{"role": role, "content": text} for role, text in texts]})
     assert trajectories(path)[0].calls == []
+    assert summary_of(path).trust == "doubtful"
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "arguments"),
+    [
+        ("<think>I go.</think><action>go to shelf 1</action>", "go", {"input": "to shelf 1"}),
+        ("I look.\n<action>look_up(7)</action>", "look_up", {"input": "7"}),
+        ('<plan>Look.</plan>\n<action>\ntool: look_up\nparameters: {"order": 7}\n</action>', "look_up", {"order": 7}),
+        ('<action>{"name": "look_up", "arguments": {"order": 7}}</action>', "look_up", {"order": 7}),
+        ('{"thought": "I look.", "action": {"name": "look_up", "args": {"order": 7}}}', "look_up", {"order": 7}),
+        ("Thought:\nI go.\n\nAction:\ngo to shelf 1", "go", {"input": "to shelf 1"}),
+        ("I run it.\n<execute>look(7)</execute>", "execute", {"code": "look(7)"}),
+        ("<think>I search.</think><search>a book</search>", "search", {"query": "a book"}),
+    ],
+)
+def test_actions_in_an_environment_are_calls_and_the_user_says_their_results(
+    tmp_path: Path, said: str, name: str, arguments: JsonObject
+) -> None:
+    texts = [("user", "Fetch a book."), *[("assistant", said), ("user", "You see a book.")] * 2]
+    path = written(tmp_path, {"messages": [{"role": role, "content": text} for role, text in texts]})
+    (run,) = trajectories(path)
+    assert calls_of(run) == [(name, arguments, "You see a book.")] * 2
+    assert (run.task, len(run.turns), summary_of(path).trust) == ("Fetch a book.", 1, "complete")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"action": "look_up", "action_input": {"order": 7}, "observation": "paid"},
+        {"tool": "look_up", "args": {"order": 7}, "result": "paid"},
+        {"tool_name": "look_up", "tool_input": {"order": 7}, "tool_output": "paid"},
+        {"action": {"name": "look_up", "order": 7}, "observation": "paid"},
+    ],
+)
+def test_fields_of_a_message_beside_its_text_may_be_a_call(tmp_path: Path, fields: JsonObject) -> None:
+    said = {"role": "assistant", "content": "I look.", **fields}
+    asked, answer = {"role": "user", "content": "Is it paid?"}, {"role": "assistant", "content": "It is."}
+    (run,) = trajectories(path := written(tmp_path, {"messages": [asked, said, answer]}))
+    assert calls_of(run) == [("look_up", {"order": 7}, "paid")]
+    assert (run.piece(run.calls[0].message), run.final_answer) == ("I look.", "It is.")
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize("text", [{"content": "I look."}, {}])
+def test_a_result_beside_the_text_of_no_call_is_doubted(tmp_path: Path, text: JsonObject) -> None:
+    said = {"role": "assistant", **text, "observation": "Executed Bash: paid"}
+    asked, answer = {"role": "user", "content": "Is it paid?"}, {"role": "assistant", "content": "It is."}
+    (run,) = trajectories(path := written(tmp_path, {"messages": [asked, said, answer]}))
+    assert "Executed Bash: paid" in run.text
     assert summary_of(path).trust == "doubtful"
 
 
@@ -126,7 +184,7 @@ def test_function_elements_are_calls_and_what_the_user_then_shows_is_their_resul
         ("Thought: I look.\nAction: look_up[17]", "paid"),
         ('{"action": "look_up", "action_input": "17"}', "paid"),
         ("```python\nlook_up(17)\n```", "Execution result:\npaid"),
-        ("<search>order 17</search>", "<information>paid</information>"),
+        ("<look_up>order 17</look_up>", "<information>paid</information>"),
     ],
 )
 def test_calls_that_are_not_read_are_doubted(tmp_path: Path, said: str, shown: str) -> None:
@@ -437,6 +495,62 @@ def test_toolbench_answers_are_the_way_that_was_chosen() -> None:
         "partial",
         ("3 requests stated by the source, 2 read", "90 tokens stated by the source, 0 read"),
     )
+
+
+@pytest.mark.parametrize("shape", [dict, str])
+def test_converted_answers_of_toolbench_have_their_calls_in_order(tmp_path: Path, shape: type) -> None:
+    picture = {"name": "search", "arguments": '{"q": "lake"}', "response": '{"error": "", "response": "lake.png"}'}
+    broken = {"name": "search", "arguments": '{"q": "sea"}', "response": '{"error": "Timeout", "response": ""}'}
+    finish = {"name": "Finish", "arguments": '{"final_answer": "lake.png"}', "response": ""}
+    said = [("system", "Use tools."), ("user", "Find a picture."), ("assistant", "I search.")]
+    details: list[JsonObject] = []
+    for role, message in reversed([*said, *[("tool", shape(act)) for act in (picture, broken, finish)]]):
+        details = [{"role": role, "message": message, "next": details}]
+    answer = {"method": "CoT@1", "total_steps": 6, "final_answer": "lake.png", "answer_details": details}
+    record = {"query": "Find a picture.", "available_tools": [], "answer": answer}
+    one, other = trajectories(path := written(tmp_path, {"7": record, "8": record}))
+    assert (one.format, one.task, one.task_id, other.task_id) == ("toolbench", "Find a picture.", "7", "8")
+    assert calls_and_errors(one) == [
+        ('{"q":"lake"}', None),
+        ('{"q":"sea"}', "Timeout"),
+        ('{"final_answer":"lake.png"}', None),
+    ]
+    assert summary_of(path).trust == "complete"
+    assert (one.final_answer, one.task_id) == ("lake.png", "7")
+    answer["total_steps"] = 9
+    assert summary_of(written(tmp_path, record)).trust == "partial"
+
+
+@pytest.mark.parametrize("length", [20, 36, 47, 70, 86])
+def test_a_printed_call_of_toolbench_that_is_cut_off_is_a_call(tmp_path: Path, length: int) -> None:
+    printed = str({"name": "search", "arguments": '{"q": 1}', "response": '{"error": "", "response": "lake.png"}'})
+    details: list[JsonObject] = [{"role": "tool", "message": printed[:length], "next": []}]
+    path = written(tmp_path, {"query": "Find one.", "answer": {"final_answer": "cut", "answer_details": details}})
+    (run,) = trajectories(path)
+    assert ([name for name, _, _ in calls_of(run)], run.final_answer) == (["search"], "cut")
+    assert "1 full text stated by the source, 0 read" in summary_of(path).gaps
+
+
+@pytest.mark.parametrize("shown", ["OBSERVATION:\npaid", "Your command ran successfully and printed nothing."])
+def test_what_a_user_says_after_a_written_call_is_its_result_where_results_are_called_so(
+    tmp_path: Path, shown: str
+) -> None:
+    called = "I look.\n\n<function=bash>\n<parameter=command>ls</parameter>\n</function>"
+    said = [
+        "Is it paid?",
+        called,
+        "OBSERVATION:\norders.csv",
+        called,
+        shown,
+        "<function=submit>\n</function>",
+        "Thanks.",
+    ]
+    roles = ["user", "assistant"] * 4
+    messages = [{"role": role, "content": text} for role, text in zip(roles, said, strict=False)]
+    (run,) = trajectories(path := written(tmp_path, {"messages": messages}))
+    assert [result for _, _, result in calls_of(run)] == ["orders.csv", shown.removeprefix("OBSERVATION:\n"), None]
+    assert [turn.user_message for turn in run.turns] == ["Is it paid?", "Thanks."]
+    assert summary_of(path).trust == "complete"
 
 
 CLERK = (

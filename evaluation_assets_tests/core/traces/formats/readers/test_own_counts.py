@@ -153,6 +153,8 @@ def test_usages_of_requests_beside_the_messages_are_added(
         {"token_usage": {"prompt": 30, "completion": 5}},
         {"input_tokens": 30, "output_tokens": 5},
         {"tokens_in": 30, "tokens_out": 5},
+        {"cost": {"input_tokens": 30, "output_tokens": 5}},
+        {"metadata": {"inputTokens": 30, "outputTokens": 5, "attempt": 1}},
     ],
 )
 def test_answers_and_steps_have_tokens_under_short_names(tmp_path: Path, used: JsonObject) -> None:

@@ -251,6 +251,15 @@ def test_results_of_gemini_answer_the_call_of_their_name_whatever_their_order(tm
     assert summary_of(path).repeated_calls == 0
 
 
+@pytest.mark.parametrize("parts", [list, str])
+def test_parts_of_gemini_may_be_plain_texts(tmp_path: Path, parts: Any) -> None:
+    said = [("user", "Is it paid?"), ("model", "Yes.")]
+    history = [{"role": role, "parts": text if parts is str else [text]} for role, text in said]
+    (run,) = trajectories(path := written(tmp_path, {"history": history}))
+    assert (run.format, run.task, run.final_answer) == ("gemini", "Is it paid?", "Yes.")
+    assert summary_of(path).trust == "complete"
+
+
 def test_code_that_gemini_runs_is_a_call_with_its_output() -> None:
     (run,) = trajectories(GEMINI / "sdk.jsonl")
     assert [(name, result) for name, _, result in calls_of(run)] == [("code_execution", "4\n")]

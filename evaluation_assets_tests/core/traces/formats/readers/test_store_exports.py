@@ -1,6 +1,7 @@
 """Exports of Opik, Braintrust and W&B Weave: the trace of one order desk, as each of them has it."""
 
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -9,6 +10,7 @@ from evaluation_assets.core.traces.formats.untyped import object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import records_of as file_records
 
 FILES = {"opik": "trace.json", "braintrust": "logs.jsonl", "weave": "calls.jsonl"}
 STORES = sorted(FILES)
@@ -56,6 +58,25 @@ def test_scores_and_expected_answers_are_labels() -> None:
     assert (run.labels, run.reference_answer) == ({"scores": [{"name": "helpful", "value": 1.0}]}, "paid")
     cost = None if (used := run_of("opik").usage) is None else used.cost_usd
     assert cost == pytest.approx(0.003)
+
+
+def with_texts(data: Any, key: str = "") -> Any:
+    """The data with its tokens and costs as texts."""
+    if isinstance(data, dict):
+        return {name: with_texts(value, name) for name, value in data.items()}
+    if isinstance(data, list):
+        return [with_texts(item, key) for item in data]
+    is_count = "token" in key or "cost" in key
+    return str(data) if is_count and isinstance(data, int | float) else data
+
+
+@pytest.mark.parametrize("store", [*STORES, "deepeval", "langfuse"])
+def test_numbers_may_be_given_as_texts(store: str, tmp_path: Path) -> None:
+    paths = [path_of(store)] if store in FILES else sorted((FIXTURES / store).iterdir())
+    for path in paths:
+        records = [with_texts(record) for record in file_records(path)]
+        usages = [[run.usage for run in trajectories(each)] for each in (path, written(tmp_path, *records))]
+        assert usages[0] == usages[1] != []
 
 
 @pytest.mark.parametrize(("store", "page"), [("braintrust", "data"), ("weave", "calls")])

@@ -1,0 +1,98 @@
+"""Calls as the fields of an object, as programs of their own write them: a tool, what it was given, what came back.
+
+{"action": "look_up", "action_input": {"order": 17}, "observation": "paid"}
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.typed_events import EXITS
+from evaluation_assets.core.traces.formats.transcript import as_text
+from evaluation_assets.core.traces.formats.untyped import first_text, without_none
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+THOUGHTS = ("thought", "thoughts", "reasoning", "thinking", "rationale", "reflection")
+TOOLS = ("tool", "tool_name", "toolName", "function_name", "action_name", "name", "function", "action")
+_IN_ACTIONS = ("name", "tool", "tool_name", "function", "action", "type", "action_type", "command")
+ARGUMENTS = (
+    "action_input", "tool_input", "toolInput", "arguments", "args", "input_parameters", "inputParameters",
+    "tool_args", "action_args", "parameters", "params", "kwargs", "input", "inputs",
+)  # fmt: skip
+RESULTS = (
+    "observation", "observations", "tool_output", "toolOutput", "tool_result", "result", "output", "outputs",
+    "response", "action_result",
+)  # fmt: skip
+ERRORS = ("error", "error_message", "errorMessage", "exception", "stderr")
+_FAILED = ("error", "failed", "failure", "timeout")
+_OF_MESSAGES = ("name", "function", "response")
+"""What means something else in a chat message, or may."""
+_MADE = ("tool_calls", "toolCalls", "function_call")
+_SURELY_SHOWN = RESULTS[:5]
+_OUTCOMES = ("success", "is_error", "isError", "tool_call_id", "call_id")
+_CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
+
+
+def act_in(call: JsonObject) -> JsonObject | None:
+    """The call in an object: its name and arguments, what came back, and the error."""
+    place = next((name for name in TOOLS if isinstance(call.get(name), str | dict) and call[name]), None)
+    if place is None:
+        return None
+    inner, given = call[place], next((call[name] for name in ARGUMENTS if call.get(name) is not None), None)
+    has_result = any(name in call for name in RESULTS)
+    if isinstance(inner, dict):
+        key = next((key for key in _IN_ACTIONS if isinstance(inner.get(key), str)), None)
+        if key is None:
+            return None
+        name, more = inner[key], {name: value for name, value in inner.items() if name not in (key, *THOUGHTS)}
+        given = next((more[each] for each in ARGUMENTS if each in more), more) if given is None else given
+    elif given is None and not has_result:
+        return None
+    elif given is None and (match := _CALL.fullmatch(inner)) is not None:
+        name, given = match[1], match[2] or match[3] or {}
+    elif given is None:
+        name, given = "action", {"action": inner}
+    else:
+        name = inner
+    shown = next((call[each] for each in RESULTS if call.get(each) is not None), None)
+    exits = [call[each] for each in EXITS if isinstance(call.get(each), int)]
+    failed = (
+        call.get("success") is False
+        or any(call.get(flag) is True for flag in ("is_error", "isError"))
+        or any(exits)
+        or str(call.get("status")).lower() in _FAILED
+    )
+    told_in = ERRORS if failed else ERRORS[:-1]  # many programs write to stderr without an error
+    error = next((call[each] for each in told_in if call.get(each)), None)
+    failed = failed or bool(error)
+    shown = error if shown is None and failed and error is not True else shown
+    told = error if isinstance(error, str) and error else failed or None
+    return {"name": name, "arguments": given, "shown": shown, "error": told, "id": id_of(call)}
+
+
+def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
+    """Chat messages whose fields beside the text are a call, or what came back, with these as calls and results."""
+    for number, message in enumerate(messages):
+        if role_of(message) != "assistant" or any(map(message.get, _MADE)):
+            yield message
+            continue
+        act = act_in({key: value for key, value in message.items() if key not in _OF_MESSAGES})
+        if act is None:
+            shown = next((message[key] for key in _SURELY_SHOWN if message.get(key)), None)
+            yield {key: value for key, value in message.items() if shown is None or key not in _SURELY_SHOWN}
+            if shown is not None:
+                yield {"role": "tool", "content": as_text(shown)}
+            continue
+        read = (*TOOLS, *ARGUMENTS, *RESULTS, *ERRORS, *EXITS, *_OUTCOMES)
+        call = {"id": act["id"] or f"message {number}", "name": act["name"], "arguments": act["arguments"]}
+        others = {key: value for key, value in message.items() if key not in read or key in _OF_MESSAGES}
+        yield {**others, "tool_calls": [call]}
+        if act["shown"] is not None:
+            shown = {"content": as_text(act["shown"]), "tool_call_id": call["id"], "error": act["error"]}
+            yield {"role": "tool", **without_none(shown)}
+
+
+def id_of(call: JsonObject) -> str | None:
+    """The ID of a call."""
+    return first_text(call, "tool_call_id", "call_id", "id")
