@@ -93,7 +93,7 @@ def measure(count: int, folder: Path) -> None:
         _tick(definitions, instance, root)  # the first look remembers every drop
         print(f"  tick of the sensor: {_seconds(lambda: _tick(definitions, instance, root)):.2f} s")
         found, key = scan(home.drops).drops.values(), current_key(home, Panel())
-        print(f"  which are stale: {_seconds(lambda: list(stale(instance, found, key))):.2f} s")
+        print(f"  which are stale: {_seconds(lambda: list(stale(instance, home, found, key))):.2f} s")
     scores = ds.dataset(str(root / "lake" / "trajectory_scores"), format="parquet")
     print(f"  count the rows of one table: {_seconds(scores.count_rows):.2f} s")
 
