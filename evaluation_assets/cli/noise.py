@@ -14,6 +14,7 @@ from evaluation_assets.core.gating.noise_floor import (
     NoiseFloor,
     noise_floor,
     outcome_of,
+    reworded_tasks,
     trials_of,
 )
 from evaluation_assets.core.gating.task_metrics import OUTCOMES, read_metrics
@@ -47,6 +48,11 @@ def noise(
     measured = [read_metrics(drop, home.table(drop, "task_metrics")) for drop in dict.fromkeys(drops)]
     if len({drop.version for drop in measured if None not in drop.version[:2]}) > 1:
         warn("the drops are of different agents or versions, whose difference counts as noise here")
+    if reworded := reworded_tasks(measured):
+        warn(
+            f"{counted(len(reworded), 'task')} with different prompts in the drops, as of simulated users; if these are "
+            "different tasks with the same ID, they are no trials of one task"
+        )
     chosen = metric or outcome_of(measured)
     if chosen is None:
         refuse("no outcomes: the drops have neither recorded success nor a suite")

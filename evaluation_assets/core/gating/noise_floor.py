@@ -14,6 +14,7 @@ from evaluation_assets.core.gating.task_metrics import OUTCOMES, DropMetrics
 from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean, wilson
 from evaluation_assets.core.scoring.reliability import one_way_icc, one_way_icc_interval
 from evaluation_assets.core.suites.call_metrics import pass_hat_k
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.user_error import UserError
 
 DECREASES = (0.02, 0.05, 0.1, 0.2)
@@ -82,20 +83,19 @@ class NotRepeated(UserError, ValueError):
 
 
 def trials_of(drops: Iterable[DropMetrics], metric: str) -> dict[str, Trials]:
-    """The trials of each task over several drops of the same agent.
-
-    Raises:
-        NotRepeated: drops know the same task in different words.
-    """
-    words: dict[str, str] = {}
+    """The trials of each task over several drops of the same agent."""
     by_task: dict[str, Trials] = {}
     for drop in drops:
         for task, value in drop.metrics.get(metric, {}).items():
-            if words.setdefault(task, drop.tasks[task]) != drop.tasks[task]:
-                raise NotRepeated(f"task {task!r} has another prompt in {drop.drop}. Give drops of the same tasks")
             before = by_task.get(task, Trials(0, 0))
             by_task[task] = Trials(before.n + value.trials, before.passed + round(value.value * value.trials))
     return by_task
+
+
+def reworded_tasks(drops: Sequence[DropMetrics]) -> set[str]:
+    """The tasks that drops have in different words: of simulated users, or other tasks with the same ID."""
+    prompts = by_key((task, prompt) for drop in drops for task, prompt in drop.tasks.items())
+    return {task for task, own in prompts.items() if len(set(own)) > 1}
 
 
 def outcome_of(drops: Iterable[DropMetrics]) -> str | None:

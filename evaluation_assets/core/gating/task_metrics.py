@@ -127,7 +127,9 @@ def metric_rows(
     metrics: dict[str, None] = {}
     by_trajectory = Aligned(iter(scores))
     for row in trajectories.rows(["trajectory_id", "task_id", "task", "success", "duration_s", "trajectory"]):
-        task = tasks.setdefault(row["task_id"], _Task(digest(row["task"])[:12]))
+        prompt = digest(row["task"])[:12]
+        task = tasks.setdefault(row["task_id"], _Task(prompt))
+        task.digest = min(task.digest, prompt)  # simulated users have other words in each trial, in any order
         task.trials += 1
         of_run: dict[str, float | None] = {
             score["criterion"]: score["adjusted_mean"] for score in by_trajectory.at(row["trajectory_id"])

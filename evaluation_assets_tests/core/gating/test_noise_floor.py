@@ -10,7 +10,14 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from evaluation_assets.core.gating.noise_floor import NoiseFloor, NotRepeated, Trials, noise_floor, trials_of
+from evaluation_assets.core.gating.noise_floor import (
+    NoiseFloor,
+    NotRepeated,
+    Trials,
+    noise_floor,
+    reworded_tasks,
+    trials_of,
+)
 from evaluation_assets.core.gating.paired_tests import compare_scores
 from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
 from evaluation_assets.core.scoring.reliability import one_way_icc
@@ -89,14 +96,14 @@ def test_the_gate_finds_the_detectable_decrease_with_the_stated_power() -> None:
     assert needed == pytest.approx(trials * (seen / 0.1) ** 2, abs=1)
 
 
-def test_runs_of_reworded_tasks_are_no_trials() -> None:
+def test_runs_of_reworded_tasks_are_trials_and_told() -> None:
+    """Simulated users of tau-bench say the same in other words in each trial."""
     one, two = (
         DropMetrics(drop=name, suite=None, tasks={"t": words}, metrics={"success": {"t": TaskValue(1.0, 1.0, 1.0)}})
         for name, words in (("a", "1"), ("b", "2"))
     )
-    with pytest.raises(NotRepeated, match="task 't' has another prompt in b"):
-        trials_of([one, two], "success")
-    assert trials_of([one, one], "success") == {"t": Trials(2, 2)}
+    assert trials_of([one, two], "success") == trials_of([one, one], "success") == {"t": Trials(2, 2)}
+    assert (reworded_tasks([one, two]), reworded_tasks([one, one])) == ({"t"}, set())
 
 
 def _drop(passed: list[bool], marked: str) -> bytes:

@@ -60,6 +60,19 @@ def test_trials_are_averaged_and_the_unknown_is_left_out(tmp_path: Path) -> None
     }
 
 
+def test_prompts_of_simulated_users_tell_a_task_in_any_order(tmp_path: Path) -> None:
+    """A drop of the same runs in another order had other tasks."""
+    trials = [{"id": "r0", "task": "Cancel it."}, {"id": "r1", "task": "Please cancel."}]
+    digests = {
+        row["task_digest"]
+        for name, own in (("a", trials), ("b", trials[::-1]))
+        for row in metric_rows(
+            "s/d", stored(UPath(tmp_path) / f"{name}.parquet", *own), [score("r0", 1)], {}, {}, Participants(), {}
+        )
+    }
+    assert len(digests) == 1
+
+
 def test_a_metric_that_one_task_lacks_is_null_there(tmp_path: Path) -> None:
     runs = stored(UPath(tmp_path) / "t.parquet", {"task_id": "a", "success": True}, {"task_id": "b"})
     rows = [row for row in metric_rows("s/d", runs, [], {}, {}, Participants(), {}) if row["metric"] == "success"]

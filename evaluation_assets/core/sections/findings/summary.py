@@ -245,7 +245,7 @@ def findings_summary(
     n_before = 0 if earlier is None else earlier.n_runs
     summaries = [
         _summary(name, kind, tasks, removed, interval, before.get(name, 0) / n_before if comparable else None)
-        for name, kind in by_kind.items()
+        for name, kind in sorted(by_kind.items())  # whatever the order of the runs
     ]
     return FindingsSummary(
         n_runs=len(tasks),
@@ -254,7 +254,7 @@ def findings_summary(
         kinds=sorted(summaries, key=lambda kind: [-kind.severities[severity] for severity in SEVERITIES]),
         to_look_at=[_to_look_at(run) for run in to_look_at],
         failed=len(failed),
-        of_failed=dict(reasons.most_common()),
+        of_failed=dict(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))),
         failed_without=len(failed) - failed_with,
         earlier=earlier,
         is_comparable=comparable,
