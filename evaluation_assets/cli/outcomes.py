@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from evaluation_assets.core.gating.evaluated_drops import why_no_baseline
+from evaluation_assets.core.gating.evaluated_drops import suites_with_its_tasks, why_no_baseline
 from evaluation_assets.core.judging.model_use import ModelUse, model_use
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.report.paths import report_files
@@ -115,9 +115,9 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
         against = f" against {gate.baseline}" if of_another_file else ""
         yield _fact("gate", f"{gate.verdict}{against}: {''.join(gate.reasons[:1])}{more}")
     else:
-        why = why_no_baseline(home, report.drop, report.sidecar.suite)
+        suites = suites_with_its_tasks(home, report.drop, report.sidecar.suite)
         promote = f"; `baseline promote {shlex.quote(report.drop)}` accepts this drop as one"
-        yield _fact("gate", f"no baseline{f': {why}' if why else promote}")
+        yield _fact("gate", f"no baseline{f': {why_no_baseline(report.drop, suites)}' if suites else promote}")
 
 
 def _criteria(criteria: Sequence[CriterionSummary]) -> Iterator[Line]:

@@ -108,7 +108,7 @@ def test_a_drop_of_no_suite_is_told_which_baseline_there_is(home: Path, tmp_path
     gated = command("gate", "worse", home=home)
     assert gated.returncode == 2 and gated.stderr.splitlines() == [
         f"evaluation-assets: there is no baseline for worse: {how}. To compare it as it is:",
-        f"  evaluation-assets gate worse --baseline SUITE --home {home}",
+        f"  evaluation-assets gate worse --baseline support --home {home}",
     ]
     compared = command("gate", "worse", "--baseline", "support", home=home)
     assert compared.returncode == 1 and "worse against support/base: FAIL" in compared.stdout

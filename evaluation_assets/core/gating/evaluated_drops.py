@@ -97,15 +97,17 @@ def _is_of_earlier_file(baseline: Baseline, metrics: DropMetrics) -> bool:
     return len(agents - {None}) < 2 and 2 * common >= max(len(baseline.tasks), len(metrics.tasks), 1)
 
 
-def why_no_baseline(home: Installation, drop: str, suite: str | None) -> str:
-    """Say which baselines with tasks of a drop without a suite it could be compared with, and how; empty if none."""
+def suites_with_its_tasks(home: Installation, drop: str, suite: str | None) -> list[str]:
+    """The suites with a baseline that a drop without a suite could be compared with, as they have tasks of it."""
     known = promoted_suites(home.baselines) if suite is None else []
     tasks = metrics_of(home, drop).tasks.keys() if known else frozenset[str]()
-    promoted = [each for each in known if tasks & _tasks_of_baseline(home, each)]
-    if not promoted:
-        return ""
-    place, name = ("SUITE" if promoted[1:] else promoted[0]), drop.rsplit("/", 1)[-1]
-    return f"{drop} belongs to no suite; --as {place}/{name} compares it with the baseline of {first_of(promoted, 3)}"
+    return [each for each in known if tasks & _tasks_of_baseline(home, each)]
+
+
+def why_no_baseline(drop: str, suites: Sequence[str]) -> str:
+    """Say how a drop without a suite is compared with the baseline of one of these suites."""
+    place, name = ("SUITE" if suites[1:] else suites[0]), drop.rsplit("/", 1)[-1]
+    return f"{drop} belongs to no suite; --as {place}/{name} compares it with the baseline of {first_of(suites, 3)}"
 
 
 def _tasks_of_baseline(home: Installation, suite: str) -> Set[str]:
