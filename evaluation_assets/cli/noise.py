@@ -50,8 +50,8 @@ def noise(
         warn("the drops are of different agents or versions, whose difference counts as noise here")
     if reworded := reworded_tasks(measured):
         warn(
-            f"{counted(len(reworded), 'task')} with different prompts in the drops, as of simulated users; if these are "
-            "different tasks with the same ID, they are no trials of one task"
+            f"{counted(len(reworded), 'task')} with different prompts in the drops, as of simulated users; different "
+            "tasks with the same ID would be no trials of one task"
         )
     chosen = metric or outcome_of(measured)
     if chosen is None:
