@@ -7,7 +7,7 @@ from evaluation_assets.cli.output import refuse, warn
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
-from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.text.meant import did_you_mean
 
 _NAMED = 10
@@ -41,6 +41,13 @@ def _warn_if_changed(home: Installation, key: str) -> None:
         return
     if has_changed(home, drop):
         warn(f"{key} has changed, this is what it was before. Evaluate it: {home.command('evaluate', key)}")
+
+
+def warn_without_findings(home: Installation) -> None:
+    """Warn of evaluated drops whose findings are gone, or were never made: groups and their states lack these."""
+    if without := sorted({*home.drops_with("task_metrics")} - {*home.drops_with("findings")}):
+        again = home.command("evaluate", "--all")
+        warn(f"{counted(len(without), 'drop')} without findings: {first_of(without, _NAMED)}. Evaluate again: {again}")
 
 
 def refuse_without_drops(home: Installation) -> NoReturn:
