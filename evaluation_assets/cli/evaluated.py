@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 from typing import NoReturn
 
-from evaluation_assets.cli.output import refuse
+from evaluation_assets.cli.output import refuse, warn
+from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.system.regular_files import is_local
+from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.text.meant import did_you_mean
 
 _NAMED = 10
@@ -13,11 +15,39 @@ _NAMED = 10
 
 
 def check_evaluated(home: Installation, drop: str, table: str = "task_metrics") -> None:
-    """Exit with status 2 if a drop has no such table, and name the drops that are meant or have it."""
+    """Exit with status 2 if a drop has no such table, and name those that are meant or have it; warn of a change."""
     if not home.table(drop, table).exists:
         known = home.drops_with(table)
         listed = f"evaluated drops: {first_of(known, _NAMED) or 'none'}"
         refuse(f"{drop} has not been evaluated; {did_you_mean(drop, known, listed)}")
+    _warn_if_changed(home, drop)
+
+
+def has_changed(home: Installation, drop: Drop) -> bool:
+    """Whether the content of a drop is another one than was evaluated last."""
+    from evaluation_assets.core.intake.facts import DropFacts  # noqa: PLC0415  (`evaluate` starts without it)
+
+    table = home.table(drop.key, "raw_trajectories")
+    return not table.exists or DropFacts.of(table).content != drop.content_hash()
+
+
+def _warn_if_changed(home: Installation, key: str) -> None:
+    """Warn that the results of a drop are of a content that is gone. Of one in an object store, that is not known."""
+    if not is_local(home.root):
+        return
+    try:
+        drop = find(home.drops, key)
+    except InvalidDrop:  # the drop itself may be gone
+        return
+    if has_changed(home, drop):
+        warn(f"{key} has changed, this is what it was before. Evaluate it: {home.command('evaluate', key)}")
+
+
+def warn_without_findings(home: Installation) -> None:
+    """Warn of evaluated drops whose findings are gone, or were never made: groups and their states lack these."""
+    if without := sorted({*home.drops_with("task_metrics")} - {*home.drops_with("findings")}):
+        again = home.command("evaluate", "--all")
+        warn(f"{counted(len(without), 'drop')} without findings: {first_of(without, _NAMED)}. Evaluate again: {again}")
 
 
 def refuse_without_drops(home: Installation) -> NoReturn:

@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 from upath import UPath
 
+from evaluation_assets.cli.evaluated import has_changed
 from evaluation_assets.cli.output import echo, print_lines, refuse, warn
 from evaluation_assets.cli.requests import RequestedEvaluation
 from evaluation_assets.core.intake.copying.copies import Conflict
@@ -178,8 +179,11 @@ def _stale(asked: RequestedEvaluation, last: LastOutcomes | None) -> list[Drop]:
         told = f"{counted(len(unreadable), 'drop')} could not be read, and did not change since"
         warn(f"{told}: {first_of(unreadable, 3)}; `evaluate DROP` says why; else remove them from {asked.home.drops}")
     stale = stale_drops(asked.home, asked.panel, changed)
-    new = sum(_has_changed(asked.home, drop) for drop in stale)
-    why = {"new or changed": new, "with a changed panel, settings or version": len(stale) - new}
+    new = sum(has_changed(asked.home, drop) for drop in stale)
+    why = {
+        "new or changed": new,
+        "with a changed suite, panel, settings or version, or without results": len(stale) - new,
+    }
     counts = ", ".join(f"{count} {what}" for what, count in why.items() if count)
     echo(f"{counted(len(stale), 'drop')} of {len(drops)} to evaluate{f': {counts}' if counts else ''}", err=True)
     _check_unchanged(asked, stale)
@@ -227,7 +231,7 @@ def _evaluated_before(asked: RequestedEvaluation) -> list[Drop]:
 def _check_unchanged(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None:
     """Check that a judge who is asked alone is asked about the drops as they are."""
     if asked.judges:
-        _refuse_judging([drop.key for drop in drops if _has_changed(asked.home, drop)])
+        _refuse_judging([drop.key for drop in drops if has_changed(asked.home, drop)])
 
 
 def _refuse_judging(drops: Sequence[str]) -> None:
@@ -236,14 +240,6 @@ def _refuse_judging(drops: Sequence[str]) -> None:
             f"{first_of(drops, 3)}: never evaluated, or changed since. "
             "Evaluate it with all judges first, without --judge"
         )
-
-
-def _has_changed(home: Installation, drop: Drop) -> bool:
-    """Whether the content of a drop is another one than was evaluated last."""
-    from evaluation_assets.core.intake.facts import DropFacts
-
-    table = home.table(drop.key, "raw_trajectories")
-    return not table.exists or DropFacts.of(table).content != drop.content_hash()
 
 
 def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:

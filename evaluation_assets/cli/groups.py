@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.border import Group
-from evaluation_assets.cli.evaluated import refuse_without_drops
+from evaluation_assets.cli.evaluated import refuse_without_drops, warn_without_findings
 from evaluation_assets.cli.job_runs import updated_overview
 from evaluation_assets.cli.options import Spending, text_or_json, with_panel, with_spending
 from evaluation_assets.cli.output import echo, refuse, warn
@@ -135,6 +135,7 @@ def updated_groups(home: Installation, panel: Panel) -> list[dict[str, Any]]:
         if home.drops_with("task_metrics"):
             refuse(f"no drop of {home.root} has findings yet. Evaluate them again: {home.command('evaluate', '--all')}")
         refuse_without_drops(home)
+    warn_without_findings(home)
     if not are_current(home):
         updated_overview(home, panel, ["grouped_findings", "failure_groups"])
     rows = list(home.whole_table("failure_groups").rows())

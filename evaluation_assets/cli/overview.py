@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from evaluation_assets.cli.evaluated import refuse_without_drops
+from evaluation_assets.cli.evaluated import refuse_without_drops, warn_without_findings
 from evaluation_assets.cli.groups import group_line
 from evaluation_assets.cli.job_runs import silence_previews, updated_overview
 from evaluation_assets.cli.opening import write_list
@@ -93,6 +93,7 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
         elif len(tables) > 1:
             echo(*_lost(lost))
             echo(*_overview(home, rows))
+            warn_without_findings(home)
             echo(f"As a page, with a search of runs: {write_list(home)}", err=True)
         else:
             echo(*_TEXTS[tables[0]](home, rows[tables[0]]))

@@ -66,6 +66,21 @@ def test_the_table_names_verdict_and_tasks(home: Path) -> None:
     assert done.stderr == ""
 
 
+def test_a_drop_that_has_changed_since_is_told(home: Path, tmp_path: Path) -> None:
+    copied = tmp_path / "home"
+    shutil.copytree(home, copied)
+    assert "has changed" not in command("gate", "support/base", home=copied).stderr
+    (copied / "drops" / "support" / "base.jsonl").write_bytes(runs(1, bad=TASKS - 1))
+    done = command("gate", "support/base", home=copied)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "support/base has changed, this is what it was before. Evaluate it: evaluation-assets evaluate support/base"
+        in (done.stderr)
+    )
+    (copied / "drops" / "support" / "base.jsonl").unlink()
+    assert "has changed" not in command("gate", "support/base", home=copied).stderr
+
+
 def test_a_drop_against_itself_passes_in_every_format(home: Path) -> None:
     text = command("gate", "support/base", home=home)
     assert (text.returncode, text.stderr) == (0, "")

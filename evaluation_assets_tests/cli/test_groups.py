@@ -76,6 +76,18 @@ def test_a_drop_of_a_version_without_findings_is_to_be_evaluated_again(tmp_path:
     assert refused.returncode == 2 and "evaluate --all" in refused.stderr
 
 
+def test_a_drop_without_findings_is_named_beside_the_groups_of_others(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_bytes(runs(TASKS, bad=TASKS))
+        assert command("evaluate", tmp_path / f"{name}.jsonl", "--quiet", home=home).returncode == 0
+    (home / "lake" / "findings" / "b.parquet").unlink()
+    for shown in (command("groups", "list", home=home), command("overview", home=home)):
+        assert "1 drop without findings: b. Evaluate again: evaluation-assets evaluate --all" in shown.stderr
+    (home / "lake" / "findings" / "a.parquet").unlink()
+    assert "2 drops without findings: a, b." in command("overview", home=home).stderr
+
+
 def test_a_damaged_table_is_named_whenever_its_runs_are_missing(tmp_path: Path) -> None:
     """Its runs were left out of the counts in silence."""
     home = tmp_path / "home"

@@ -295,7 +295,7 @@ def test_a_judge_alone_is_not_asked_about_a_drop_that_has_changed(tmp_path: Path
     shutil.copy(file, home / "drops" / "new.jsonl")
     done = command("evaluate", "--all", home=home)
     assert done.returncode == 0
-    why = "1 new or changed, 1 with a changed panel, settings or version"
+    why = "1 new or changed, 1 with a changed suite, panel, settings or version, or without results"
     assert f"2 drops of 2 to evaluate: {why}\n" in done.stderr
     file.write_bytes(record(task_id="other"))
     done = command("evaluate", file, "--judge", "rules", home=home)

@@ -31,7 +31,9 @@ def stale_of(evaluated: Workspace) -> list[str]:
     return [drop.key for drop in stale(evaluated.instance, home, drops, current_key(home, Panel()))]
 
 
-@pytest.mark.parametrize("removed", ["lake/findings", "lake/task_metrics/s/a.parquet", "lake", "reports"])
+@pytest.mark.parametrize(
+    "removed", ["lake/clips", "lake/findings/s/a.parquet", "lake/task_metrics/s/a.parquet", "lake", "reports"]
+)
 def test_a_drop_whose_results_were_deleted_is_evaluated_again(evaluated: Workspace, removed: str) -> None:
     place = Path(str(evaluated.home.root)) / removed
     shutil.rmtree(place) if place.is_dir() else place.unlink()

@@ -5,7 +5,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop
-from evaluation_assets.core.lake.tables import TABLES, TASK_METRICS
+from evaluation_assets.core.lake.tables import FINDINGS, TABLES, TASK_METRICS
 from evaluation_assets.core.suites.formats.registry import find_suite, load_suite
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.installation import Installation
@@ -26,6 +26,10 @@ def has_changed(drop: Drop, report: Mapping[str, Any], read: Mapping[str, Any]) 
     return content != report.get("content")
 
 
+_LOOKED_FOR = (FINDINGS, TASK_METRICS)
+"""Tables that are looked for drop by drop: all of them would take long in an installation of many drops."""
+
+
 class Results:
     """What lies in an installation of the results of drops, and the suites that they are measured by."""
 
@@ -34,9 +38,10 @@ class Results:
         self._version = cache(self._version_of)
 
     def are_complete(self, drop: Drop) -> bool:
-        """Whether a drop has its report and its metrics, and no kind of table was removed as a whole."""
-        is_reported = (self._home.reports(drop.key) / "report.json").exists()
-        return is_reported and self._home.table(drop.key, TASK_METRICS.name).exists and self._has_tables
+        """Whether a drop has its report, findings and metrics, and no kind of table was removed as a whole."""
+        if not (self._home.reports(drop.key) / "report.json").exists():
+            return False
+        return self._has_tables and all(self._home.table(drop.key, table.name).exists for table in _LOOKED_FOR)
 
     @cached_property
     def _has_tables(self) -> bool:
