@@ -19,16 +19,12 @@ from typing import Any
 
 import orjson
 import yaml
-from upath import UPath
 
 from benchmarks.cascade import FOLDER, STAGES
+from benchmarks.data_sets import trajectories
 from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging import rubrics
-from evaluation_assets.core.traces.formats.base import DropFile
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
-from evaluation_assets.core.traces.formats.registry import read_trajectories
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
 
 DROP = "hotpotqa"
@@ -48,7 +44,7 @@ def main() -> None:
     records = [orjson.loads(line) for line in source.read_bytes().splitlines()]
     said = {_name(model): _said(folder, model) for stage in STAGES for model in stage}
     drop, labels = bytearray(), bytearray()
-    for trajectory, record in zip(_trajectories(source), records, strict=True):
+    for trajectory, record in zip(trajectories(source), records, strict=True):
         if len(clips_of(trajectory)) != len(record["step_labels"]):
             continue
         verdicts = [
@@ -79,12 +75,6 @@ def main() -> None:
         "cascade": [[_name(model) for model in stage] for stage in STAGES],
     }
     (home / "panel.yaml").write_text(yaml.safe_dump(panel, sort_keys=False))
-
-
-def _trajectories(source: Path) -> Iterator[Trajectory]:
-    for item in read_trajectories([DropFile(UPath(source), source.name)], UnmappedFields()):
-        if isinstance(item, Trajectory):
-            yield item
 
 
 def _verdicts(judge: str, row: dict[str, Any], steps: list[str]) -> Iterator[RecordedVerdict]:

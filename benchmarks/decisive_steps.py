@@ -15,14 +15,11 @@ from pathlib import Path
 import numpy as np
 import scipy
 import yaml
-from upath import UPath
 
+from benchmarks.data_sets import DATA, trajectories
 from evaluation_assets.core.sections.sessions import decisive
 from evaluation_assets.core.sections.sessions.decisive import TRAITS, decisive_step, traits_of_steps
 from evaluation_assets.core.sections.sessions.interactions import interactions_of
-from evaluation_assets.core.traces.formats.base import DropFile
-from evaluation_assets.core.traces.formats.registry import read_trajectories
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 KINDS = {"Algorithm-Generated": "algorithm-generated", "Hand-Crafted": "orchestrated"}
@@ -56,10 +53,14 @@ class Session:
 def main() -> None:
     """Print accuracies by kind of session; with `--write`, write the weights."""
     named = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
-    folder = Path(named[0]) if named else Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(named[0]) if named else DATA
     fitted: dict[str, object] = {}
     for name, kind in KINDS.items():
-        sessions = [Session.of(run) for run in _trajectories(folder / "who-and-when" / name)]
+        sessions = [
+            Session.of(run)
+            for path in sorted((folder / "who-and-when" / name).glob("*.json"))
+            for run in trajectories(path)
+        ]
         constants, found = _constants(sessions), _left_out(sessions)
         spoken = sum(decisive_step(session.trajectory) is not None for session in sessions)
         print(f"{kind}, {len(sessions)} sessions; the shipped weights speak of {spoken}:")
@@ -131,15 +132,6 @@ def _constants(sessions: Sequence[Session]) -> dict[str, float]:
 
 def _at(agents: Sequence[str], place: int) -> str:
     return agents[max(-len(agents), min(place, len(agents) - 1))]
-
-
-def _trajectories(folder: Path) -> list[Trajectory]:
-    return [
-        item
-        for path in sorted(folder.glob("*.json"))
-        for item in read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields())
-        if isinstance(item, Trajectory)
-    ]
 
 
 if __name__ == "__main__":

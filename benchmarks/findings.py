@@ -6,7 +6,6 @@ DATA is a folder with the data sets of `benchmarks.outcomes`; default: the folde
 of the process score against success, with its 95% interval over tasks. At the end, long runs are timed.
 """
 
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -16,17 +15,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
-from upath import UPath
 
+from benchmarks.data_sets import given_folder, trajectories
 from benchmarks.outcomes import DATA_SETS, runs
 from evaluation_assets.core.scoring.relation_to_success import relation
 from evaluation_assets.core.sections.findings.call_forms import CallForms
 from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.gathering import findings_of
 from evaluation_assets.core.sections.findings.process_score import process_score
-from evaluation_assets.core.traces.formats.base import DropFile
-from evaluation_assets.core.traces.formats.registry import read_trajectories
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 _LONG = (5_000, 20_000)
@@ -34,7 +30,7 @@ _LONG = (5_000, 20_000)
 
 def main() -> None:
     """Print the figures of each data set."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
+    folder = given_folder()
     for name in DATA_SETS:
         totals: Counter[bool] = Counter()
         having: Counter[tuple[str, bool]] = Counter()
@@ -84,8 +80,7 @@ def _long_run(calls: int) -> Trajectory:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "long.json"
         path.write_bytes(orjson.dumps({"messages": messages}))
-        (trajectory,) = read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields())
-    assert isinstance(trajectory, Trajectory)
+        (trajectory,) = trajectories(path)
     return trajectory
 
 

@@ -34,22 +34,22 @@ SPREAD = 0.30
 VERDICTS = ("fail", "warn", "inconclusive", "pass")
 
 
-def drop_of(name: str, metrics: dict[str, np.ndarray]) -> DropMetrics:
+def drop_of(name: str, metrics: dict[str, np.ndarray], tasks: Sequence[str]) -> DropMetrics:
     """A drop with one trial a task."""
     values = {
-        metric: {
-            f"task-{index}": TaskValue(float(value), float(value), float(value)) for index, value in enumerate(scores)
-        }
+        metric: {task: TaskValue(value, value, value) for task, value in zip(tasks, map(float, scores), strict=True)}
         for metric, scores in metrics.items()
     }
-    tasks = {task: "" for known in values.values() for task in known}
-    return DropMetrics(drop=name, suite="simulated", tasks=tasks, metrics=values)
+    return DropMetrics(drop=name, suite="simulated", tasks=dict.fromkeys(tasks, ""), metrics=values)
 
 
-def outcome_of(before: dict[str, np.ndarray], after: dict[str, np.ndarray], settings: GateSettings) -> GateOutcome:
+def outcome_of(
+    before: dict[str, np.ndarray], after: dict[str, np.ndarray], settings: GateSettings, tasks: Sequence[str] = ()
+) -> GateOutcome:
     """The gate on two runs."""
-    baseline = make_baseline([drop_of("before", before)], promoted_by="", promoted_at="", reason="", run_id="")
-    outcome = decide(baseline, drop_of("after", after), settings)
+    tasks = tasks or [f"task-{index}" for index in range(len(next(iter(before.values()))))]
+    baseline = make_baseline([drop_of("before", before, tasks)], promoted_by="", promoted_at="", reason="", run_id="")
+    outcome = decide(baseline, drop_of("after", after, tasks), settings)
     assert outcome is not None
     return outcome
 
@@ -153,18 +153,7 @@ def correlated(runs: int, family: str | None) -> tuple[float, float]:
     for _ in range(runs):
         common = np.repeat(random.normal(0, 0.5**0.5, 15), 4)
         after = 0.5 + SPREAD * (common + random.normal(0, 0.5**0.5, 60))
-        drops = [
-            DropMetrics(
-                drop=name,
-                suite="simulated",
-                tasks=dict.fromkeys(names, ""),
-                metrics={"overall": {task: TaskValue(v, v, v) for task, v in zip(names, values, strict=True)}},
-            )
-            for name, values in (("before", [0.5] * 60), ("after", after.tolist()))
-        ]
-        baseline = make_baseline(drops[:1], promoted_by="", promoted_at="", reason="", run_id="")
-        outcome = decide(baseline, drops[1], settings)
-        assert outcome is not None
+        outcome = outcome_of({"overall": np.full(60, 0.5)}, {"overall": after}, settings, names)
         failed += outcome.verdict == "fail"
         suggested += outcome.metrics[0].note is not None
     return failed / runs, suggested / runs

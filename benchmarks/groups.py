@@ -38,6 +38,7 @@ from random import Random
 
 from sklearn.metrics import adjusted_rand_score, v_measure_score
 
+from benchmarks.data_sets import DATA
 from benchmarks.injected import DATA_SETS, _runs
 from evaluation_assets.core.pipeline.failure_groups import SOURCES, AllRuns, EvaluatedRuns, group_rows
 from evaluation_assets.core.sections.failure_groups.grouping import grouped
@@ -61,7 +62,7 @@ FAULTS = [operator for operator in OPERATORS.values() if not operator.is_control
 def main() -> None:
     """Print the figures of each data set, and those of size."""
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("data", type=Path, nargs="?", default=Path(__file__).parents[2] / "shared" / "data")
+    arguments.add_argument("data", type=Path, nargs="?", default=DATA)
     arguments.add_argument("--seeds", type=int, default=3)
     arguments.add_argument("--trials", type=int, default=10)
     arguments.add_argument("--runs", type=int, default=100_000)

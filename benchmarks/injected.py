@@ -1,6 +1,6 @@
 """How well planted faults are noticed on recorded runs.
 
-    python benchmarks/injected.py [DATA] [--seed 0] [--json FILE]
+    python -m benchmarks.injected [DATA] [--seed 0] [--json FILE]
 
 DATA is a folder with one folder per data set; default: the third-party data beside the checkout. Data sets that are not
 there are named and left out. Every run of a set is taken; see `evaluation-assets inject` for what the figures are.
@@ -16,6 +16,7 @@ from pathlib import Path
 import orjson
 from upath import UPath
 
+from benchmarks.data_sets import DATA
 from evaluation_assets.core.intake.clips.tool_types import shipped_tool_types
 from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor, Removal
 from evaluation_assets.core.intake.preprocessing.rules import Settings
@@ -45,8 +46,7 @@ DATA_SETS = {
 def main() -> None:
     """Print a table for each data set, and one for all."""
     arguments = argparse.ArgumentParser()
-    beside = Path(__file__).parents[2] / "shared" / "data"
-    arguments.add_argument("data", type=Path, nargs="?", default=beside)
+    arguments.add_argument("data", type=Path, nargs="?", default=DATA)
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--json", type=Path)
     options = arguments.parse_args()

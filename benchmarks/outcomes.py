@@ -1,6 +1,6 @@
 """What scores without a model say about success: AUROC against recorded outcomes, and who says "done" when it is not.
 
-    python benchmarks/outcomes.py [DATA]
+    python -m benchmarks.outcomes [DATA]
 
 DATA is a folder with the data sets `tau-bench`, `tau2-bench`, `agent-process-bench`, `who-and-when`, `inspect-logs` and
 `mini-swe-agent`; default: the folder that the tests use. Recorded outcomes are compared with scores, never shown to the
@@ -8,14 +8,13 @@ judge. An AUROC is the chance that a run that succeeded scores above one that di
 """
 
 import asyncio
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
-from upath import UPath
 
+from benchmarks.data_sets import given_folder, trajectories
 from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
@@ -32,9 +31,6 @@ from evaluation_assets.core.suites.case_results import evaluate
 from evaluation_assets.core.suites.matching import align
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, Suite
 from evaluation_assets.core.text.nullable import mean_of
-from evaluation_assets.core.traces.formats.base import DropFile
-from evaluation_assets.core.traces.formats.registry import read_trajectories
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 RUBRICS = load_rubrics()
@@ -67,8 +63,7 @@ class Judged:
 
 
 def main() -> None:
-    beside = Path(__file__).parents[2] / "shared" / "data"
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else beside
+    folder = given_folder()
     everything = {name: [judged(run) for run in runs(folder, name)] for name in DATA_SETS}
     print("The embedded judge, AUROC against recorded success:")
     for name, found in everything.items():
@@ -90,11 +85,10 @@ def main() -> None:
 def runs(folder: Path, name: str) -> Iterator[Trajectory]:
     """The runs of a data set that have a recorded outcome, in the file or in the report of their tests."""
     for path in sorted(folder.glob(DATA_SETS[name])):
-        for item in read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields()):
-            if isinstance(item, Trajectory):
-                success = _resolved(path) if item.success is None else item.success
-                if success is not None:
-                    yield replace(item, success=success)
+        for run in trajectories(path):
+            success = _resolved(path) if run.success is None else run.success
+            if success is not None:
+                yield replace(run, success=success)
 
 
 def _resolved(path: Path) -> bool | None:

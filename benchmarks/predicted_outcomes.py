@@ -11,7 +11,6 @@ Then how often predictions came true, and the AUROC of a model of some data sets
 import ast
 import json
 import re
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,17 +18,14 @@ from pathlib import Path
 
 import numpy as np
 import orjson
-from upath import UPath
 
+from benchmarks.data_sets import given_folder, trajectories
 from benchmarks.outcomes import runs
 from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.outcomes.agreement import agreements
 from evaluation_assets.core.sections.outcomes.discrimination import auroc
 from evaluation_assets.core.sections.outcomes.model import LEAST_AUROC, fit, too_few
 from evaluation_assets.core.sections.outcomes.traits import Traits, hashes, traits_of
-from evaluation_assets.core.traces.formats.base import DropFile
-from evaluation_assets.core.traces.formats.registry import read_trajectories
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 DATA_SETS = ("tau-bench", "tau2-bench", "agent-process-bench", "mini-swe-agent")
@@ -69,7 +65,7 @@ class DataSet:
 
 def main() -> None:
     """Print the figures."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
+    folder = given_folder()
     data = {name: DataSet.of(name, runs(folder, name)) for name in DATA_SETS}
     data[RETAIL] = DataSet.of(RETAIL, _retail(folder / "tau2-bench" / "judge"))
     print(f"Tasks left out; predictions are made if the lower bound is above {LEAST_AUROC}:")
@@ -153,9 +149,7 @@ def _retail(folder: Path) -> Iterator[Trajectory]:
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "retail.jsonl"
         file.write_bytes(b"\n".join(orjson.dumps(record) for record in records))
-        for item in read_trajectories([DropFile(UPath(file), file.name)], UnmappedFields()):
-            if isinstance(item, Trajectory):
-                yield item
+        yield from trajectories(file)
 
 
 def _messages(prompt: str) -> Iterator[dict[str, object]]:

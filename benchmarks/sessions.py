@@ -1,6 +1,6 @@
 """How well sessions are read without a model: who decided a failure, values from nowhere.
 
-    python benchmarks/sessions.py [DATA]
+    python -m benchmarks.sessions [DATA]
 
 DATA is a folder with the data sets `who-and-when` (Who&When: failed sessions with the agent and the step that people
 found responsible), `tau-bench` and `tau2-bench` (conversations with tools); default: the folder that the tests use.
@@ -9,15 +9,13 @@ conversations in view. For reactions of users see reactions.py.
 """
 
 import random
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from math import sqrt
 from pathlib import Path
 
-from upath import UPath
-
+from benchmarks.data_sets import given_folder, trajectories
 from evaluation_assets.core.sections.sessions.analysing import analyse
 from evaluation_assets.core.sections.sessions.analysis import FailureAttribution
 from evaluation_assets.core.sections.sessions.attribution import Distribution
@@ -26,17 +24,13 @@ from evaluation_assets.core.sections.sessions.grounding import UngroundedValue, 
 from evaluation_assets.core.sections.sessions.interactions import interactions_of
 from evaluation_assets.core.sections.sessions.similarity import LexicalSimilarity
 from evaluation_assets.core.sections.sessions.tool_chain import ToolChain
-from evaluation_assets.core.traces.formats.base import DropFile
-from evaluation_assets.core.traces.formats.registry import read_trajectories
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import ToolCall, Trajectory
 
 MEASURE = LexicalSimilarity()
 
 
 def main() -> None:
-    beside = Path(__file__).parents[2] / "shared" / "data"
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else beside
+    folder = given_folder()
     attributions(folder / "who-and-when")
     values([folder / "tau-bench", folder / "tau2-bench" / "ab"])
 
@@ -128,10 +122,7 @@ def _number(trajectory: Trajectory, turn: int, interaction: int, step: int) -> i
 
 
 def _trajectories(folder: Path) -> Iterator[Trajectory]:
-    for path in sorted(folder.rglob("*.json")):
-        for item in read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields()):
-            if isinstance(item, Trajectory):
-                yield item
+    return chain.from_iterable(map(trajectories, sorted(folder.rglob("*.json"))))
 
 
 def _rate(hits: Iterable[bool]) -> str:

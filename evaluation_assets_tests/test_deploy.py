@@ -90,6 +90,13 @@ def test_the_environment_has_what_the_settings_name(compose: dict[str, Any]) -> 
         )
 
 
+def test_every_variable_of_env_reaches_the_services(compose: dict[str, Any]) -> None:
+    """A key with another name than those of the example is named in panel.yaml as well."""
+    for service in ("code", "webserver", "daemon", "worker"):
+        assert compose["services"][service]["env_file"] == ".env"
+    assert ".env" in (ROOT / ".gitignore").read_text("utf-8").splitlines(), "it has the password"
+
+
 def test_services_run_programs_and_modules_that_exist(compose: dict[str, Any]) -> None:
     services = compose["services"]
     scripts = {script.name for script in entry_points(group="console_scripts")}

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import partial
 
 import click
-import yaml
 from upath import UPath
 
 from evaluation_assets.cli.asking import agreed, answered, exit_if_stopped
@@ -30,6 +29,7 @@ from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets.core.review.measured import remember
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.unique_keys import settings_of
 from evaluation_assets.core.text.yaml_edits import with_value
 
 
@@ -107,11 +107,11 @@ def _write_map(home: Installation, name: str, score_map: ScoreMap) -> str:
     points = [list(point) for point in score_map]
     with home.edits(file):
         text = file.read_text("utf-8") if file.exists() else "judges: []"
-        names = [judge["name"] for judge in yaml.safe_load(text)["judges"]]
+        names = [judge["name"] for judge in settings_of(text)["judges"]]
         if name not in names:
             return f"Adopted: map. The judge is in no file; write this to it in {file}: map: {points}"
         edited = with_value(text, ["judges", names.index(name), "map"], points)
-        panel_of(yaml.safe_load(edited), str(file))
+        panel_of(settings_of(edited), str(file))
         publish_bytes(file, edited.encode())
     return f"Adopted: map, written to {file}. The next evaluation counts scores by it; replies come from the ledger."
 

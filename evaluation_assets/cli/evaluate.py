@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.coding_agents import with_coding_agents
+from evaluation_assets.cli.job_runs import silence_previews
 from evaluation_assets.cli.options import (
     AMOUNT,
     InputPath,
@@ -16,7 +17,6 @@ from evaluation_assets.cli.options import (
     with_judges,
     with_limits,
 )
-from evaluation_assets.cli.previews import silence_previews
 
 # ruff: noqa: PLC0415
 

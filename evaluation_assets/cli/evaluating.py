@@ -147,10 +147,8 @@ def _place_of(home: Installation, given: Path) -> Path:
         return given
     try:
         drop = find(home.drops, str(given))
-    except InvalidDrop:
-        raise click.UsageError(
-            f"Path {str(given)!r} does not exist, and no drop of {home.root} has this name."
-        ) from None
+    except InvalidDrop as problem:
+        raise click.UsageError(f"Path {str(given)!r} does not exist; {problem}") from None
     place = Path(drop.files[0].path)
     return place if place.name.startswith(drop.name) and len(drop.files) == 1 else Path(home.drops.path) / drop.key
 
@@ -167,7 +165,7 @@ def _unchanged(asked: RequestedEvaluation, last: LastOutcomes) -> list[LastOutco
 
 def _stale(asked: RequestedEvaluation, last: LastOutcomes | None) -> list[Drop]:
     """The drops of the installation that would be evaluated differently now."""
-    from evaluation_assets.cli.previews import silence_previews
+    from evaluation_assets.cli.job_runs import silence_previews
 
     silence_previews()
     from evaluation_assets.runs.jobs import stale_drops
@@ -194,7 +192,7 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
     if asked.preprocess_only:
         return
     from evaluation_assets.cli.consent import ask_for_consent, counted_quotes, drops_of
-    from evaluation_assets.cli.previews import silence_previews
+    from evaluation_assets.cli.job_runs import silence_previews
 
     silence_previews()
     from evaluation_assets.runs.paid import PaidEvaluation, check_usable, missing_keys, without_keys

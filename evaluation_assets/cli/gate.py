@@ -8,9 +8,9 @@ from upath import UPath
 
 from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.evaluated import check_evaluated
+from evaluation_assets.cli.job_runs import run_job
 from evaluation_assets.cli.options import with_panel
 from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
-from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.gating.baselines import baseline_file, promoted_suites, read_baseline
 from evaluation_assets.core.gating.evaluated_drops import metrics_of, why_no_baseline
 from evaluation_assets.core.gating.outcome import GateOutcome
@@ -64,9 +64,6 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: str | Non
     if calibrate and drop is not None and form == "json":
         refuse("for JSON, use --calibrate without a drop")
     if calibrate:
-        silence_previews()
-        from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
-
         if not run_job(home, panel, OVERVIEW, assets=["gate_calibration"]).success:
             refuse("calibration failed; see the run in the UI")
         click.echo(CALIBRATION_FORMATS[form](home.whole_table("gate_calibration").rows()))
@@ -99,9 +96,6 @@ def _baseline(home: Installation, named: str) -> UPath:
 
 def _outcome(home: Installation, panel: Panel, drop: str, file: UPath | None) -> GateOutcome:
     """Run the check `regression_gate` and return its outcome."""
-    silence_previews()
-    from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
-
     config = {EVALUATE_DROP: {"config": {"baseline": str(file) if file else ""}}}
     result = run_job(home, panel, GATE, drop=drop, ops=config)
     if not result.checks:
@@ -144,9 +138,6 @@ def promote(
     settings_of(home, panel)  # refuses what a gate could not use
     for drop in drops:
         check_evaluated(home, drop)
-    silence_previews()
-    from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
-
     config = {"promoted_by": promoted_by, "reason": reason, "with_drops": list(drops[1:]), "suite": suite}
     result = run_job(home, panel, PROMOTE_BASELINE, drop=drops[0], ops={"baseline": {"config": config}})
     if not result.success:

@@ -11,9 +11,9 @@ import click
 
 from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.evaluated import refuse_without_drops
+from evaluation_assets.cli.job_runs import updated_overview
 from evaluation_assets.cli.options import Spending, text_or_json, with_panel, with_spending
-from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
-from evaluation_assets.cli.previews import silence_previews
+from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures, states_of_groups
 from evaluation_assets.core.pipeline.failure_groups import are_current
@@ -21,7 +21,6 @@ from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.sections.failure_groups.states import KeptState, read_states, write_states
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import percent, runs_of_tasks
-from evaluation_assets.defs.names import OVERVIEW
 
 _EXAMPLES = 3
 _TREND = 10
@@ -66,7 +65,8 @@ def show_group(group: str, home: Installation, panel: Panel) -> None:
     for drop in row["by_drop"][-_TREND:]:
         echo(f"  {drop['n_affected']:>5} of {drop['n_runs']:<6} {plain(drop['drop'])}")
     members = [each for each in home.whole_table("grouped_findings").rows() if each["group_id"] == row["group_id"]]
-    for each in members[:_EXAMPLES]:
+    by_run = {(each["drop"], each["trajectory_id"]): each for each in reversed(members)}
+    for each in [*reversed(by_run.values())][:_EXAMPLES]:
         echo(f"  {plain(each['drop'])}, {plain(each['trajectory_id'])}: {plain(each['evidence'])}")
 
 
@@ -136,7 +136,7 @@ def updated_groups(home: Installation, panel: Panel) -> list[dict[str, Any]]:
             refuse(f"no drop of {home.root} has findings yet. Evaluate them again: {home.command('evaluate', '--all')}")
         refuse_without_drops(home)
     if not are_current(home):
-        _make_groups(home, panel)
+        updated_overview(home, panel, ["grouped_findings", "failure_groups"])
     rows = list(home.whole_table("failure_groups").rows())
     states = read_states(home.groups_file)
     for finding in (no_reopened_failures(states, rows), states_of_groups(states, rows)):
@@ -145,23 +145,12 @@ def updated_groups(home: Installation, panel: Panel) -> list[dict[str, Any]]:
     return rows
 
 
-def _make_groups(home: Installation, panel: Panel) -> None:
-    silence_previews()
-    from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
-
-    result = run_job(home, panel, OVERVIEW, assets=["grouped_findings", "failure_groups"])
-    if not result.success and all(check.passed for check in result.checks):
-        refuse_run(result.failures)
-    for damaged in result.damaged:
-        warn(plain(damaged))
-
-
 def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:
-    """The row of a group; exits with status 2 if there is none."""
-    matching = [row for row in rows if row["group_id"] == group]
-    if not matching:
-        known = ", ".join(row["group_id"] for row in rows) or "none"
-        refuse(f"there is no failure group {group!r}; groups: {known}")
+    """The row of the group whose ID begins so; exits with status 2 if there is none, or more than one."""
+    matching = [row for row in rows if row["group_id"].startswith(group)] if group else []
+    if len(matching) != 1:
+        known = ", ".join(row["group_id"] for row in matching or rows) or "none"
+        refuse(f"there is {'more than one' if matching else 'no'} failure group {group!r}; groups: {known}")
     return matching[0]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.report.sinks.scores import TraceScore, drop_scores
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.formats.writers.inspect_log import ClipScore, SampleScore, Scored, log
@@ -55,11 +56,8 @@ def _scored(home: Installation, drop: str) -> Iterator[Scored]:
 
 def _clips(scores: Sequence[TraceScore]) -> Iterator[ClipScore]:
     """The scores of clips, clip by clip. Judges explain a clip once, for all criteria that they scored."""
-    by_clip: dict[int, list[TraceScore]] = {}
-    for score in scores:
-        if score.level == "clip" and score.clip_index is not None:
-            by_clip.setdefault(score.clip_index, []).append(score)
-    for index, own in sorted(by_clip.items()):
+    of_clips = ((score.clip_index, score) for score in scores if score.level == "clip" and score.clip_index is not None)
+    for index, own in sorted(by_key(of_clips).items()):
         yield ClipScore(
             index=index,
             tool_type=own[0].tool_type or "",

@@ -102,7 +102,7 @@ def show(address: str, only_print: bool) -> None:
 
 
 def _known(home: Installation, drop: str, trajectory: str) -> str:
-    names = [row["trajectory_id"] for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id"])]
+    names = list(home.table(drop, "preprocessed_trajectories").values("trajectory_id"))
     if trajectory not in names:
         hint = did_you_mean(trajectory, names, f"it has {len(names)}, listed in the report")
         refuse(f"{drop!r} has no run {trajectory!r}; {hint}")

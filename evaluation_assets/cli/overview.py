@@ -6,16 +6,16 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from evaluation_assets.cli.evaluated import refuse_without_drops
 from evaluation_assets.cli.groups import group_line
+from evaluation_assets.cli.job_runs import silence_previews, updated_overview
 from evaluation_assets.cli.opening import write_list
 from evaluation_assets.cli.options import text_or_json, with_panel
-from evaluation_assets.cli.output import echo, refuse_run, warn
-from evaluation_assets.cli.previews import silence_previews
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.gating.drift import CUSUM_LIMIT
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
@@ -29,10 +29,6 @@ from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.text.excerpts import beginning
-from evaluation_assets.defs.names import OVERVIEW
-
-if TYPE_CHECKING:
-    from dagster import AssetCheckEvaluation
 
 PANELS = "panels"
 """Not a table of its own: `panel_reliability` of every drop that several judges scored."""
@@ -87,7 +83,8 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
         if not home.drops_with("task_metrics"):
             echo(*_lost(lost))
             refuse_without_drops(home)
-        failed = _materialise(home, panel, tables)
+        updated = updated_overview(home, panel, NEEDED[tables[0]] if len(tables) == 1 else None)
+        failed = [check for check in updated.checks if not check.passed]
         blocked = [check for check in failed if check.blocking]
         made = {GIVEN_UP: lambda: lost, PANELS: lambda: panel_rows(home), FINDINGS: lambda: finding_counts(home)}
         rows = {table: list(made[table]() if table in made else home.whole_table(table).rows()) for table in tables}
@@ -133,20 +130,6 @@ def _given_up(home: Installation) -> list[dict[str, Any]]:
             }
             for drop in given_up(instance, seen)
         ]
-
-
-def _materialise(home: Installation, panel: Panel, tables: Sequence[str]) -> "list[AssetCheckEvaluation]":
-    """Update the tables; return the checks that failed."""
-    silence_previews()
-    from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
-
-    result = run_job(home, panel, OVERVIEW, assets=NEEDED[tables[0]] if len(tables) == 1 else None)
-    failed = [check for check in result.checks if not check.passed]
-    if not result.success and not any(check.blocking for check in failed):
-        refuse_run(result.failures)
-    for damaged in result.damaged:
-        warn(plain(damaged))
-    return failed
 
 
 def _overview(home: Installation, rows: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[str]:

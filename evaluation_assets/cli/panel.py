@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import click
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from evaluation_assets.cli.align import align
@@ -35,6 +34,7 @@ from evaluation_assets.core.models.providers.capabilities import PROVIDERS
 from evaluation_assets.core.system.configuration import VariableName
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.faults import faults_of
+from evaluation_assets.core.text.unique_keys import settings_text
 from evaluation_assets.core.traces.prices import Price
 from evaluation_assets.runs.paid import check_evaluators
 from evaluation_assets.runs.verification import is_answered, took
@@ -99,7 +99,7 @@ def init_panel(home: Installation) -> None:
     if has_models and click.confirm(keep, default=False):
         judges.append({"name": EMBEDDED, "provider": EMBEDDED})
     written = {"quorum": 1, "judges": judges} | ({"cascade": cascade} if cascade else {})
-    publish_bytes(home.panel_file, yaml.safe_dump(written, sort_keys=False).encode())
+    publish_bytes(home.panel_file, settings_text(written).encode())
     test = f"evaluation-assets panel test --home {shlex.quote(str(home.root))}"
     echo(f"written to {home.panel_file}; test it with: {test}")
     if cascade:

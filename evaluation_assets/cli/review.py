@@ -39,8 +39,8 @@ def review(home: Installation, drop: str, annotator: str | None, port: int, only
     if not re.fullmatch(r"[\w.@+-]{1,80}", name):
         refuse(f"--annotator {name!r}: use letters, digits and . @ + - _, at most 80")
     page = page_of(home, drop)
-    rows = home.table(drop, "preprocessed_trajectories").rows(["trajectory_id"])
-    desk = ReviewDesk(home, drop, name, frozenset(row["trajectory_id"] for row in rows))
+    runs = frozenset(home.table(drop, "preprocessed_trajectories").values("trajectory_id"))
+    desk = ReviewDesk(home, drop, name, runs)
     token = secrets.token_urlsafe(24)
     try:
         desk.check_writable()

@@ -92,7 +92,7 @@ def _run(home: Installation, like: str) -> tuple[str, str]:
     place = None
     for drop in drops_to_search(home):
         wanted = like.removeprefix(f"{drop}/")
-        ids = [row["trajectory_id"] for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id"])]
+        ids = list(home.table(drop, "preprocessed_trajectories").values("trajectory_id"))
         place = next(((drop, run) for run in (wanted, like) if run in ids), None)
         if place is not None:
             break

@@ -7,9 +7,9 @@ import click
 
 from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.evaluated import check_evaluated
+from evaluation_assets.cli.job_runs import run_job
 from evaluation_assets.cli.options import with_home, with_panel
 from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
-from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.report.paths import report_files
@@ -66,9 +66,7 @@ def send(home: Installation, panel: Panel, drop: str, only: str | None, dry_run:
             echo(f"{name}: {_preview(home, drop, name, settings)}")
         return
     prepare(home)
-    silence_previews()
     from evaluation_assets.resources.asset_keys import owned_key  # noqa: PLC0415
-    from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
     assets = {name: owned_key(DELIVERIES, name).to_user_string() for name in sinks}
     result = run_job(home, panel, SEND_SCORES, drop=drop, assets=[*assets.values()])

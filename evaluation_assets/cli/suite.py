@@ -12,10 +12,10 @@ from upath import UPath
 
 from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.evaluated import check_evaluated
+from evaluation_assets.cli.job_runs import silence_previews
 from evaluation_assets.cli.options import AMOUNT, WholeRange, with_judges, with_panel
 from evaluation_assets.cli.outcomes import outcome_lines
 from evaluation_assets.cli.output import echo, print_lines, refuse, warn
-from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.quotes import dollars
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.cli.suite_drafts import draft_from_drop, draft_from_group

@@ -2,18 +2,18 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import dagster as dg
 
 from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.parts import Parts, announced, announcement, divide
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import JUDGE_PART, PART
 from evaluation_assets.defs.stage import Stage
 from evaluation_assets.defs.storage_outage import retry_after_outage
 from evaluation_assets.resources.asset_keys import table_path
 from evaluation_assets.resources.drop_lock import claimed
-from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import write_table
 
@@ -33,13 +33,7 @@ class PartConfig(dg.Config):
     part: int
 
 
-def judge_in_parts(
-    levels: Sequence[Stage],
-    drop: DropRun,
-    config: DropConfig,
-    home: HomeResource,
-    clips_per_part: int,
-) -> Parts | None:
+def judge_in_parts(levels: Sequence[Stage], drop: DropRun, clips_per_part: int) -> Parts | None:
     """Judge a drop that has more clips than a part, part by part; `None` for smaller drops, which are not judged here.
 
     This run judges every part that no other is at work on, so it ends where nobody helps, and a part whose run was
@@ -48,14 +42,14 @@ def judge_in_parts(
     versions = _versions(levels)
     chosen = {key: version for key, version in versions.items() if key in drop.assets}
     read = [*_INGESTED, *(table_path(key) for key in versions if key not in chosen)]
-    parts = divide(home.home, drop.key, drop.run_id, clips_per_part, read)
+    parts = divide(drop.home, drop.key, drop.run_id, clips_per_part, read)
     if parts is None:
         return None
     drop.log.info(f"judging {drop.key} in {parts.count} parts")
-    if not config.has_budget:
+    if not drop.config.has_budget:
         parts.announce({key.to_user_string(): version for key, version in chosen.items()})
     while waiting := [number for number in parts.numbers if not parts.is_judged(number)]:
-        judged = [_judge_unless_taken(levels, parts, number, drop, config, home) for number in waiting]
+        judged = [_judge_unless_taken(levels, parts, number, drop) for number in waiting]
         if not any(judged):
             time.sleep(_WAIT_SECONDS)
     return parts
@@ -76,8 +70,8 @@ def judge_part_job(levels: Sequence[Stage]) -> dg.JobDefinition:
             return
         tables = {dg.AssetKey.from_user_string(table) for table in said.versions}
         parts = Parts(home.home, said.drop, said.run, said.count)
-        drop = DropRun(key=said.drop, run_id=context.run.run_id, log=context.log, assets=tables)
-        if not _judge_unless_taken(levels, parts, config.part, drop, DropConfig(), home):
+        drop = DropRun(key=said.drop, home=home.home, run_id=context.run.run_id, log=context.log, assets=tables)
+        if not _judge_unless_taken(levels, parts, config.part, drop):
             context.log.info(f"part {config.part} of {said.count} is judged, or another run is at work on it")
 
     @dg.job(
@@ -127,23 +121,16 @@ def _request(parts: Parts, number: int) -> dg.RunRequest:
     )
 
 
-def _judge_unless_taken(
-    levels: Sequence[Stage],
-    parts: Parts,
-    number: int,
-    drop: DropRun,
-    config: DropConfig,
-    home: HomeResource,
-) -> bool:
+def _judge_unless_taken(levels: Sequence[Stage], parts: Parts, number: int, drop: DropRun) -> bool:
     """Judge a part, unless it is judged or another run is at work on it; whether this run did."""
-    with claimed(home.home, parts.name(number)) as is_ours:
+    with claimed(drop.home, parts.name(number)) as is_ours:
         if not is_ours or parts.is_judged(number):
             return False
         drop.log.info(f"part {number} of {parts.count}")
-        part = HomeResource(url=home.url, lake_url=str(parts.of(number).lake))
+        part = replace(drop, home=parts.of(number))
         for level in levels:
             if level.is_chosen(drop):
-                for result in level.results(drop, config, part):
+                for result in level.results(part):
                     if isinstance(result, dg.MaterializeResult) and isinstance(result.value, Stream):
                         write_table(part.home, level.key_of(result), parts.drop, result.value)
         parts.set_judged(number, drop.run_id)

@@ -10,12 +10,10 @@ from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.lake.tables import CANARY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS
 from evaluation_assets.core.pipeline.canaries import CanaryRun, asked_version
 from evaluation_assets.core.pipeline.checks.judging import canaries_answered
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import COVERAGE
 from evaluation_assets.defs.per_judge import all_by_judge, by_judge, chosen_judges, judges_stage, results_of
 from evaluation_assets.defs.stage import Result, Stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
 
 CHECKS = {COVERAGE: f"The judge scored {MIN_ANSWERED:.0%} of the requested canary clips."}
 
@@ -40,13 +38,13 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
         ),
         checks=CHECKS,
     )
-    async def judge_canaries(drop: DropRun, config: DropConfig, home: HomeResource) -> AsyncIterator[Result]:
-        (raw,) = home.tables(drop.key, "raw_trajectories")
+    async def judge_canaries(drop: DropRun) -> AsyncIterator[Result]:
+        raw = drop.table("raw_trajectories")
         repeats = settings.repeats_of(DropFacts.of(raw).sidecar.suite)
         chosen = chosen_judges(drop, CANARY_VERDICTS, asked)
-        own = all_by_judge(home.home, drop.key, OWN, chosen)
-        earlier = by_judge(home.home, drop.key, CANARY_VERDICTS, chosen)
-        run = CanaryRun(drop.key, drop.run_id, rubrics, repeats, config.budget())
+        own = all_by_judge(drop, OWN, chosen)
+        earlier = by_judge(drop, CANARY_VERDICTS, chosen)
+        run = CanaryRun(drop.key, drop.run_id, rubrics, repeats, drop.config.budget())
         done = run.judge(chosen, own, earlier)
         async for result in results_of(
             done, CANARY_VERDICTS, drop.run_id, lambda each: {COVERAGE: canaries_answered(each)}

@@ -8,14 +8,12 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.pipeline.checks.blocking import BLOCKING_CHECKS, CheckedTables
 from evaluation_assets.core.pipeline.checks.names import CONSTRAINTS_HOLD
 from evaluation_assets.core.sections.constraints.settings import Checks
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.freshness import REPORT
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import LEVELS, all_by_judge
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
 
 
 def report_checks(judges: Sequence[Judge], constraints: Checks) -> Stage:
@@ -25,27 +23,18 @@ def report_checks(judges: Sequence[Judge], constraints: Checks) -> Stage:
 
     @stage(
         checks=[
-            check_of_drops(
-                check.name,
-                asset=REPORT,
-                blocking=True,
-                description=check.description,
-            )
-            for check in present
+            check_of_drops(check.name, asset=REPORT, blocking=True, description=check.description) for check in present
         ],
     )
-    def checks(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[dg.AssetCheckResult]:
-        clips, scores, results, constraint_results = home.tables(
-            drop.key, "clips", "clip_scores", "tool_use_results", "constraint_results"
-        )
-        address = home.home.report_address(drop.key)
+    def checks(drop: DropRun) -> Iterator[dg.AssetCheckResult]:
+        address = drop.home.report_address(drop.key)
         checked = CheckedTables(
             judges=judges,
-            clips=clips,
-            clip_scores=scores,
-            verdicts=all_by_judge(home.home, drop.key, LEVELS, judges),
-            tool_use_results=results,
-            constraint_results=constraint_results,
+            clips=drop.table("clips"),
+            clip_scores=drop.table("clip_scores"),
+            verdicts=all_by_judge(drop, LEVELS, judges),
+            tool_use_results=drop.table("tool_use_results"),
+            constraint_results=drop.table("constraint_results"),
         )
         for check in present:
             links = {"report": address.section(check.section)}

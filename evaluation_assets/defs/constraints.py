@@ -2,21 +2,18 @@
 
 from collections.abc import Iterator
 
-import dagster as dg
-
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.pipeline.checks.constraints import constraints_hold
 from evaluation_assets.core.sections.constraints import stream
 from evaluation_assets.core.sections.constraints.settings import Checks
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import CONSTRAINT_WARNINGS
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.defs.table_assets import table_spec
 
 CONSTRAINTS_VERSION = "1"
 """Increment when the same trajectories and constraints would give other results."""
@@ -28,13 +25,12 @@ def constraint_results(checks: Checks) -> Stage:
     table = tables.CONSTRAINT_RESULTS
 
     @stage(
-        dg.AssetSpec(
-            table.name,
-            group_name=groups.SESSIONS_AND_SUITES,
-            deps=["raw_trajectories"],
-            code_version=f"{CONSTRAINTS_VERSION}|{digest(checks.model_dump_json())}",
-            kinds={"parquet"},
-            description=f"Each row is {table.row}. None without a `checks.yaml`.",
+        table_spec(
+            table,
+            groups.SESSIONS_AND_SUITES,
+            f"{CONSTRAINTS_VERSION}|{digest(checks.model_dump_json())}",
+            ["raw_trajectories"],
+            f"Each row is {table.row}. None without a `checks.yaml`.",
         ),
         checks=[
             check_of_drops(
@@ -46,10 +42,9 @@ def constraint_results(checks: Checks) -> Stage:
         if has_warnings
         else [],
     )
-    def results(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
-        (raw,) = home.tables(drop.key, "raw_trajectories")
-        yield dg.MaterializeResult(value=stream.constraint_results(drop.key, raw, checks))
+    def results(drop: DropRun) -> Iterator[Result]:
+        yield stream.constraint_results(drop.key, drop.table("raw_trajectories"), checks)
         if has_warnings:
-            yield check_result(constraints_hold(home.home.table(drop.key, table.name), "warn"), CONSTRAINT_WARNINGS)
+            yield check_result(constraints_hold(drop.table(table.name), "warn"), CONSTRAINT_WARNINGS)
 
     return results

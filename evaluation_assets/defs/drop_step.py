@@ -16,6 +16,7 @@ from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.defs.big_drops import judge_in_parts
 from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.evaluation import Evaluation
 from evaluation_assets.defs.freshness import REPORT
 from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, EVALUATED, OVER_BUDGET_TAG, RETRY_TAG
@@ -27,7 +28,6 @@ from evaluation_assets.resources.check_outcomes import record_outcome
 from evaluation_assets.resources.dagster_private import CHECKS_MISSED
 from evaluation_assets.resources.data_versions import DropRecords
 from evaluation_assets.resources.drop_lock import alone
-from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.drops_done import DropsDone, drops_done, keep_drops_done
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import write_table
@@ -76,6 +76,9 @@ def drop_step(
                 context.log.info(f"{name} ({number} of {len(drops)})")
             drop = DropRun(
                 key=name,
+                home=home.home,
+                config=config,
+                key_prefix=home.key_prefix,
                 run_id=context.run.run_id,
                 log=context.log,
                 assets=unprefixed(context.selected_asset_keys, home.key_prefix),
@@ -86,7 +89,7 @@ def drop_step(
             try:
                 with home.left_with_the_run() as entered, explained(*_EXPLAINED):
                     entered.enter_context(alone(home.home, name, context.log.info))
-                    events = _evaluated(evaluation, clips_per_part, drop, config, home, records)
+                    events = _evaluated(evaluation, clips_per_part, drop, records)
                     for event in entered.enter_context(closing(events)):
                         over_budget |= isinstance(event, dg.AssetMaterialization) and "over_budget" in event.metadata
                         yield event
@@ -148,12 +151,7 @@ def _outcome(problem: Exception | None, behind: Sequence[dg.AssetKey]) -> dg.Ass
 
 
 def _evaluated(
-    evaluation: Evaluation,
-    clips_per_part: int | None,
-    drop: DropRun,
-    config: DropConfig,
-    home: HomeResource,
-    records: DropRecords,
+    evaluation: Evaluation, clips_per_part: int | None, drop: DropRun, records: DropRecords
 ) -> Generator[Event]:
     """Run the stages for one drop, write its tables, and record them."""
     levels = evaluation.levels
@@ -162,16 +160,16 @@ def _evaluated(
     try:
         for stage in chosen:
             if stage is first_level and clips_per_part is not None:
-                drop = replace(drop, parts=judge_in_parts(levels, drop, config, home, clips_per_part))
+                drop = replace(drop, parts=judge_in_parts(levels, drop, clips_per_part))
             raise_if_told()
-            for result in stage.results(drop, config, home):
+            for result in stage.results(drop):
                 if isinstance(result, dg.AssetCheckResult):
                     if (check := stage.check_of(result)) in drop.checks:
                         yield records.evaluated(check, result)
                     continue
                 key, metadata = stage.key_of(result), dict(result.metadata or {})
                 if isinstance(result.value, Stream):
-                    metadata |= write_table(home.home, key, drop.key, result.value)
+                    metadata |= write_table(drop.home, key, drop.key, result.value)
                 if key in drop.assets:
                     from_stale = key == REPORT and records.has_stale_upstream(key)
                     yield records.materialized(key, metadata, result.data_version, from_stale)

@@ -4,7 +4,7 @@ import dagster as dg
 
 from evaluation_assets.core.gating.metadata import damaged_tables
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures, states_of_groups
 from evaluation_assets.core.pipeline.failure_groups import (
@@ -23,19 +23,13 @@ from evaluation_assets.core.sections.failure_groups.states import read_states, w
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import NO_REOPENED_FAILURES, STATES_OF_GROUPS
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.defs.table_assets import table_spec
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
 
 def _spec(table: Table, description: str) -> dg.AssetSpec:
-    return dg.AssetSpec(
-        table.name,
-        group_name=groups.OVERVIEW,
-        code_version=GROUPING_VERSION,
-        deps=list(SOURCES),
-        kinds={"parquet"},
-        description=description,
-    ).with_io_manager_key(TABLES_IO)
+    return table_spec(table, groups.OVERVIEW, GROUPING_VERSION, SOURCES, description).with_io_manager_key(TABLES_IO)
 
 
 @dg.multi_asset(
@@ -74,13 +68,13 @@ def failure_groups(home: HomeResource):  # Dagster refuses an annotation beside 
     members, counted = tables.GROUPED_FINDINGS, tables.FAILURE_GROUPS
     yield dg.MaterializeResult(
         asset_key=[*home.key_prefix, members.name],
-        value=Stream(members, batched(member_rows(all_runs), members), lambda: damaged_tables(damaged)),
+        value=Stream.of(members, member_rows(all_runs), lambda: damaged_tables(damaged)),
     )
     yield dg.MaterializeResult(
         asset_key=[*home.key_prefix, counted.name],
-        value=Stream(
+        value=Stream.of(
             counted,
-            batched(rows, counted),
+            rows,
             lambda: {
                 "gravest": dg.MetadataValue.md(group_table(rows)),
                 **group_figures(rows),

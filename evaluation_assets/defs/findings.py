@@ -7,20 +7,18 @@ import dagster as dg
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.spool import Spool
-from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.checks.findings import quotations_hold
 from evaluation_assets.core.pipeline.findings import drop_findings
 from evaluation_assets.core.sections.findings.process_score import PROCESS_VERSION
 from evaluation_assets.core.sections.findings.versions import DETECTOR_VERSIONS, versions_with
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import QUOTATIONS
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.defs.table_assets import table_spec
 
 _SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constraint_results", "coding_work")
 
@@ -28,33 +26,13 @@ _SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constra
 def findings(judges: Sequence[Judge]) -> Stage:
     """The stage of what went wrong. Judges that check claims of the final answer add what the run contradicts."""
     checking = [judge for judge in judges if judge.selection.asks_claims]
-    versions = versions_with(judge.name for judge in checking)
+    names, verdicts = [judge.name for judge in checking], judge_keys([tables.TRAJECTORY_VERDICTS], checking)
+    group = groups.SESSIONS_AND_SUITES
 
     @stage(
-        dg.AssetSpec(
-            tables.FINDINGS.name,
-            group_name=groups.SESSIONS_AND_SUITES,
-            deps=[*_SOURCES, *judge_keys([tables.TRAJECTORY_VERDICTS], checking)],
-            code_version=versions,
-            kinds={"parquet"},
-            description=f"Each row is {tables.FINDINGS.row}.",
-        ),
-        dg.AssetSpec(
-            tables.CLAIMS.name,
-            group_name=groups.SESSIONS_AND_SUITES,
-            deps=["raw_trajectories"],
-            code_version=DETECTOR_VERSIONS,
-            kinds={"parquet"},
-            description=f"Each row is {tables.CLAIMS.row}.",
-        ),
-        dg.AssetSpec(
-            tables.PROCESS_SCORES.name,
-            group_name=groups.SESSIONS_AND_SUITES,
-            deps=list(_SOURCES),
-            code_version=f"{DETECTOR_VERSIONS}|{PROCESS_VERSION}",
-            kinds={"parquet"},
-            description=f"Each row is {tables.PROCESS_SCORES.row}.",
-        ),
+        table_spec(tables.FINDINGS, group, versions_with(names), [*_SOURCES, *verdicts]),
+        table_spec(tables.CLAIMS, group, DETECTOR_VERSIONS, ["raw_trajectories"]),
+        table_spec(tables.PROCESS_SCORES, group, f"{DETECTOR_VERSIONS}|{PROCESS_VERSION}", _SOURCES),
         checks=[
             check_of_drops(
                 QUOTATIONS,
@@ -63,19 +41,16 @@ def findings(judges: Sequence[Judge]) -> Stage:
             )
         ],
     )
-    def what_went_wrong(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
+    def what_went_wrong(drop: DropRun) -> Iterator[Result]:
         """Detect findings, gather those of other tables, list claims, and score each run by what was found."""
-        sources = home.tables(drop.key, *_SOURCES)
-        judged = by_judge(home.home, drop.key, tables.TRAJECTORY_VERDICTS, checking)
+        sources = drop.tables(*_SOURCES)
+        judged = by_judge(drop, tables.TRAJECTORY_VERDICTS, checking)
         key = dg.AssetKey(tables.FINDINGS.name)
         with Spool(tables.PROCESS_SCORES) as scores, Spool(tables.CLAIMS) as claims:
             rows = drop_findings(drop.key, *sources, scores=scores, claims=claims, judged=judged)
-            yield dg.MaterializeResult(asset_key=key, value=rows)
-            for set_aside in (scores, claims):
-                table = set_aside.table
-                yield dg.MaterializeResult(asset_key=table.name, value=Stream(table, set_aside.batches()))
-        yield check_result(
-            quotations_hold(home.home.table(drop.key, tables.FINDINGS.name), sources[0]), QUOTATIONS, key
-        )
+            yield rows
+            yield scores.stream()
+            yield claims.stream()
+        yield check_result(quotations_hold(drop.table(tables.FINDINGS.name), sources[0]), QUOTATIONS, key)
 
     return what_went_wrong

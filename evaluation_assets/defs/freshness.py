@@ -7,8 +7,9 @@ import dagster as dg
 
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.intake.triggers.new_drops import Evaluated
-from evaluation_assets.core.intake.triggers.stale_drops import has_changed
+from evaluation_assets.core.intake.triggers.stale_drops import Results, has_changed
 from evaluation_assets.core.system.chunks import chunks
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs.names import EVALUATE_DROP
 from evaluation_assets.resources.asset_keys import prefixed
 from evaluation_assets.resources.data_versions import code_version_of
@@ -18,6 +19,7 @@ _Prefix = Sequence[str]
 
 REPORT = dg.AssetKey("evaluation_report")
 RAW = dg.AssetKey("raw_trajectories")
+MEASURED = dg.AssetKey("tool_use_results")
 PREPROCESSED = dg.AssetKey("preprocessed_trajectories")
 
 _AT_ONCE = 500
@@ -37,16 +39,24 @@ def run_config_of(instance: dg.DagsterInstance, drop: str, prefix: _Prefix = ())
 
 
 def stale(
-    instance: dg.DagsterInstance, drops: Iterable[Drop], evaluation_key: str, prefix: _Prefix = ()
+    instance: dg.DagsterInstance, home: Installation, drops: Iterable[Drop], evaluation_key: str, prefix: _Prefix = ()
 ) -> Iterator[Drop]:
-    """The drops that were never reported, have changed, or would be evaluated differently now, in their order."""
+    """The drops that were never reported, have changed, lack results, or would be evaluated differently now."""
+    results = Results(home)
     for some in chunks(drops, _AT_ONCE):
         reports = _latest_of_many(instance, prefixed(REPORT, prefix), [drop.key for drop in some])
         same = [key for key, report in reports.items() if code_version_of(report) == evaluation_key]
         read = _latest_of_many(instance, prefixed(RAW, prefix), same)
+        measured = _latest_of_many(instance, prefixed(MEASURED, prefix), same)
         for drop in some:
-            reading = read.get(drop.key)
-            if reading is None or has_changed(drop, _metadata(reports[drop.key]), _metadata(reading)):
+            reading, by_suite = read.get(drop.key), measured.get(drop.key)
+            if (
+                reading is None
+                or by_suite is None
+                or has_changed(drop, _metadata(reports[drop.key]), _metadata(reading))
+                or not results.are_complete(drop)
+                or not results.has_suite(drop, _metadata(by_suite))
+            ):
                 yield drop
 
 

@@ -12,22 +12,21 @@ from evaluation_assets.core.intake.facts import PreprocessingFacts
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.spool import Spool
-from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.checks import records
 from evaluation_assets.core.pipeline.preprocessing import PreprocessedDrop
 from evaluation_assets.core.pipeline.reading import ReadDrop
 from evaluation_assets.core.pipeline.segmentation import Segmentation
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import RECORDS_ADD_UP, REJECT_RATE, WELL_READ
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.defs.table_assets import table_spec
 
-READER_VERSION = "27"
+READER_VERSION = "29"
 """Raise it when the same bytes are read into other trajectories."""
 
 PREPROCESSING_VERSION = "2"
@@ -35,26 +34,18 @@ PREPROCESSING_VERSION = "2"
 
 
 @stage(
-    dg.AssetSpec(
-        "raw_trajectories",
-        group_name=groups.INGEST,
+    table_spec(
+        tables.RAW_TRAJECTORIES,
+        groups.INGEST,
+        READER_VERSION,
         description="Every trajectory of the drop, before preprocessing.",
-        code_version=READER_VERSION,
-        kinds={"parquet"},
     ),
-    dg.AssetSpec(
-        tables.IMAGES.name,
-        group_name=groups.INGEST,
-        description=f"Each row is {tables.IMAGES.row}.",
-        code_version=READER_VERSION,
-        kinds={"parquet"},
-    ),
-    dg.AssetSpec(
-        "unreadable_records",
-        group_name=groups.INGEST,
+    table_spec(tables.IMAGES, groups.INGEST, READER_VERSION),
+    table_spec(
+        tables.UNREADABLE_RECORDS,
+        groups.INGEST,
+        READER_VERSION,
         description="Records that could not be parsed: file, line, reason, and the raw record.",
-        code_version=READER_VERSION,
-        kinds={"parquet"},
     ),
     checks=[
         check_of_drops(
@@ -64,46 +55,42 @@ PREPROCESSING_VERSION = "2"
         )
     ],
 )
-def read_drop(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
+def read_drop(drop: DropRun) -> Iterator[Result]:
     """Read the drop's files with the reader of their format."""
     with Spool(tables.UNREADABLE_RECORDS) as unreadable, Spool(tables.IMAGES) as images:
-        read = ReadDrop(find(home.home.drops, drop.key), unreadable, images)
+        read = ReadDrop(find(drop.home.drops, drop.key), unreadable, images)
         version = dg.DataVersion(read.content)
 
         yield dg.MaterializeResult(
             asset_key="raw_trajectories",
-            value=Stream(
+            value=Stream.of(
                 tables.RAW_TRAJECTORIES,
-                batched(read.trajectories(), tables.RAW_TRAJECTORIES),
+                read.trajectories(),
                 lambda: {**read.metadata(), "unmapped": dg.MetadataValue.md(read.unmapped_table())},
                 lambda: read.facts.footer(),  # `facts` before the rows have passed would be those of an unread drop
             ),
             data_version=version,
         )
         for set_aside in (images, unreadable):
-            table = set_aside.table
-            yield dg.MaterializeResult(
-                asset_key=table.name, value=Stream(table, set_aside.batches()), data_version=version
-            )
+            name = set_aside.table.name
+            yield dg.MaterializeResult(asset_key=name, value=set_aside.stream(), data_version=version)
         yield check_result(records.well_read(read.reading), WELL_READ, dg.AssetKey("raw_trajectories"))
 
 
 @stage(
-    dg.AssetSpec(
-        "preprocessed_trajectories",
-        group_name=groups.INGEST,
-        deps=["raw_trajectories", "unreadable_records"],
-        description="The trajectories that are judged, after applying the rules and repairing unbalanced tags.",
-        code_version=PREPROCESSING_VERSION,
-        kinds={"parquet"},
+    table_spec(
+        tables.PREPROCESSED_TRAJECTORIES,
+        groups.INGEST,
+        PREPROCESSING_VERSION,
+        ["raw_trajectories", "unreadable_records"],
+        "The trajectories that are judged, after applying the rules and repairing unbalanced tags.",
     ),
-    dg.AssetSpec(
-        "rejected_records",
-        group_name=groups.INGEST,
-        deps=["raw_trajectories", "unreadable_records"],
-        description="Every record not judged, with stage and reason: unreadable, or removed in preprocessing.",
-        code_version=PREPROCESSING_VERSION,
-        kinds={"parquet"},
+    table_spec(
+        tables.REJECTED_RECORDS,
+        groups.INGEST,
+        PREPROCESSING_VERSION,
+        ["raw_trajectories", "unreadable_records"],
+        "Every record not judged, with stage and reason: unreadable, or removed in preprocessing.",
     ),
     checks=[
         check_of_drops(
@@ -118,31 +105,23 @@ def read_drop(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Resu
         ),
     ],
 )
-def preprocess(drop: DropRun, config: DropConfig, home: HomeResource) -> Iterator[Result]:
+def preprocess(drop: DropRun) -> Iterator[Result]:
     """Apply the rules and repairs; every record is kept or rejected with a reason."""
     key = dg.AssetKey("rejected_records")
-    raw, unreadable, preprocessed, removed = home.tables(
-        drop.key,
-        "raw_trajectories",
-        "unreadable_records",
-        "preprocessed_trajectories",
-        "rejected_records",
-    )
-    settings = Settings(beta_threshold=config.beta_threshold, on_violation=config.on_violation)
+    raw, unreadable = drop.tables("raw_trajectories", "unreadable_records")
+    preprocessed, removed = drop.tables("preprocessed_trajectories", "rejected_records")
+    settings = Settings(beta_threshold=drop.config.beta_threshold, on_violation=drop.config.on_violation)
     chosen = asdict(settings)
     with Spool(tables.REJECTED_RECORDS) as rejected:
         made = PreprocessedDrop(drop.key, settings, rejected)
         made.add_unreadable(unreadable)
-        yield dg.MaterializeResult(
-            asset_key="preprocessed_trajectories",
-            value=Stream(
-                tables.PREPROCESSED_TRAJECTORIES,
-                made.batches(raw),
-                lambda: {"settings": chosen, **made.metadata()},
-                PreprocessingFacts(settings=chosen).footer,
-            ),
+        yield Stream(
+            tables.PREPROCESSED_TRAJECTORIES,
+            made.batches(raw),
+            lambda: {"settings": chosen, **made.metadata()},
+            PreprocessingFacts(settings=chosen).footer,
         )
-        yield dg.MaterializeResult(asset_key=key, value=Stream(tables.REJECTED_RECORDS, rejected.batches()))
+        yield rejected.stream()
     yield check_result(records.records_add_up(raw, unreadable, preprocessed, removed), RECORDS_ADD_UP, key)
     yield check_result(records.reject_rate(preprocessed, removed), REJECT_RATE, key)
 
@@ -152,21 +131,17 @@ def clips(tool_types: UPath) -> Stage:
     own = f"|{digest(tool_types.read_text('utf-8'))}" if tool_types.exists() else ""
 
     @stage(
-        dg.AssetSpec(
-            tables.CLIPS.name,
-            group_name=groups.INGEST,
-            deps=["preprocessed_trajectories"],
-            code_version=f"{PREPROCESSING_VERSION}{own}",
-            kinds={"parquet"},
-            description=(
-                "One clip per tool call, and the final clip. Concatenated, the clips of a trajectory are its text."
-            ),
+        table_spec(
+            tables.CLIPS,
+            groups.INGEST,
+            f"{PREPROCESSING_VERSION}{own}",
+            ["preprocessed_trajectories"],
+            "One clip per tool call, and the final clip. Concatenated, the clips of a trajectory are its text.",
         )
     )
-    def clips(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        segmentation = Segmentation(drop.key, load_tool_types(home.home.tool_types))
-        (preprocessed,) = home.tables(drop.key, "preprocessed_trajectories")
-        rows = segmentation.clips(preprocessed)
-        return dg.MaterializeResult(value=Stream(tables.CLIPS, batched(rows, tables.CLIPS), segmentation.metadata))
+    def clips(drop: DropRun) -> Stream:
+        segmentation = Segmentation(drop.key, load_tool_types(drop.home.tool_types))
+        preprocessed = drop.table("preprocessed_trajectories")
+        return Stream.of(tables.CLIPS, segmentation.clips(preprocessed), segmentation.metadata)
 
     return clips

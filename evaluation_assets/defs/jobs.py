@@ -1,6 +1,7 @@
 """Jobs: the evaluation of a drop, parts of it, agents on a suite, and overviews over all drops."""
 
 from collections.abc import Iterable
+from functools import partial
 
 import dagster as dg
 
@@ -41,6 +42,9 @@ COLLECTED = dg.AssetSelection.key_prefixes(COLLECTED_LABELS)
 SINKS = dg.AssetSelection.key_prefixes(DELIVERIES)
 VERDICTS = dg.AssetSelection.key_prefixes(*(table.name for table in (*LEVELS, CANARY_VERDICTS)))
 
+_job = partial(dg.define_asset_job, executor_def=dg.in_process_executor)
+_retried_job = partial(_job, hooks={retry_after_outage})
+
 
 def drop_jobs(of_a_drop: Iterable[dg.AssetKey]) -> list[UnresolvedAssetJobDefinition]:
     """The jobs that evaluate a drop: with all of its assets, from the verdicts on, or without judging.
@@ -52,62 +56,50 @@ def drop_jobs(of_a_drop: Iterable[dg.AssetKey]) -> list[UnresolvedAssetJobDefini
     preprocessed = dg.AssetSelection.assets("preprocessed_files", "rejected_records").upstream()
     from_verdicts = VERDICTS.downstream() | dg.AssetSelection.assets("constraint_results")
     return [
-        dg.define_asset_job(
+        _retried_job(
             EVALUATE,
             selection=assets,
             description="Evaluate one drop, from the file to the report.",
-            executor_def=dg.in_process_executor,
-            hooks={retry_after_outage},
         ),
-        dg.define_asset_job(
+        _retried_job(
             RESCORE,
             selection=from_verdicts & assets,
             description="Run all verdicts and constraints of ingested drops, and everything downstream of them.",
-            executor_def=dg.in_process_executor,
-            hooks={retry_after_outage},
         ),
-        dg.define_asset_job(
+        _retried_job(
             PREPROCESS_ONLY,
             selection=preprocessed & own,
             description="Read and preprocess one drop, without judging.",
-            executor_def=dg.in_process_executor,
-            hooks={retry_after_outage},
         ),
     ]
 
 
-gate_job = dg.define_asset_job(
+gate_job = _job(
     GATE,
     selection=dg.AssetSelection.checks(GATE_CHECK),
     description="Compare one evaluated drop with its suite's baseline, or with a given baseline file.",
-    executor_def=dg.in_process_executor,
 )
 
-promote_job = dg.define_asset_job(
+promote_job = _job(
     PROMOTE_BASELINE,
     selection=dg.AssetSelection.assets("baseline"),
     description="Promote one evaluated drop to baseline of its suite.",
-    executor_def=dg.in_process_executor,
 )
 
-overview_job = dg.define_asset_job(
+overview_job = _retried_job(
     OVERVIEW,
     selection=dg.AssetSelection.assets(*OVER_ALL_DROPS) | COLLECTED,
     description="Update labels, judge cards, calibration, drift, leaderboard, ranks and failure groups over all drops.",
-    executor_def=dg.in_process_executor,
-    hooks={retry_after_outage},
 )
 
-run_agents_job = dg.define_asset_job(
+run_agents_job = _job(
     RUN_AGENTS,
     selection=AGENTS,
     description="Run every agent on one suite; the drops they write are evaluated like any other.",
-    executor_def=dg.in_process_executor,
 )
 
-send_job = dg.define_asset_job(
+send_job = _job(
     SEND_SCORES,
     selection=SINKS,
     description="Send the scores of one evaluated drop to all sinks: what is new, has changed or failed.",
-    executor_def=dg.in_process_executor,
 )

@@ -17,13 +17,12 @@ from evaluation_assets.core.lake.tables import (
 )
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.pipeline.verdicts import JudgedTable
-from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs import groups
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, Work, stage
 from evaluation_assets.resources.asset_keys import owned_key
-from evaluation_assets.resources.drop_run import DropRun
 
 LEVELS = (CLIP_VERDICTS, CATEGORY_VERDICTS, TRAJECTORY_VERDICTS, SESSION_VERDICTS)
 """The verdict tables that every judge has."""
@@ -47,16 +46,14 @@ def judge_keys(tables: Sequence[Table], judges: Sequence[Judge]) -> list[dg.Asse
     return [judge_key(table, judge.name) for table in tables for judge in judges]
 
 
-def by_judge(home: Installation, drop: str, table: Table, judges: Sequence[Judge]) -> dict[str, Stored]:
+def by_judge(drop: DropRun, table: Table, judges: Sequence[Judge]) -> dict[str, Stored]:
     """A table of every judge, by name, to be read as streams."""
-    return {judge.name: home.table(drop, table.name, judge.name) for judge in judges}
+    return {judge.name: drop.table(table.name, judge.name) for judge in judges}
 
 
-def all_by_judge(
-    home: Installation, drop: str, tables: Sequence[Table], judges: Sequence[Judge]
-) -> dict[str, list[Stored]]:
+def all_by_judge(drop: DropRun, tables: Sequence[Table], judges: Sequence[Judge]) -> dict[str, list[Stored]]:
     """Several tables of every judge, by name."""
-    return {judge.name: [home.table(drop, table.name, judge.name) for table in tables] for judge in judges}
+    return {judge.name: [drop.table(table.name, judge.name) for table in tables] for judge in judges}
 
 
 def judges_stage(

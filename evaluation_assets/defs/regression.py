@@ -17,7 +17,7 @@ from evaluation_assets.core.intake.facts import HistoryFacts
 from evaluation_assets.core.judging.canary_judges import canary_judges
 from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.checks.gating import no_drift
 from evaluation_assets.core.pipeline.checks.gating import regression_gate as regression_gate_finding
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
@@ -25,15 +25,14 @@ from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.review.judge_cards import disqualified_judges
 from evaluation_assets.core.system.user import user_name
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import NO_DRIFT
 from evaluation_assets.defs.partitions import DROPS, check_of_drops
 from evaluation_assets.defs.per_judge import judge_keys
 from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.defs.stage import Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
+from evaluation_assets.defs.table_assets import table_over_all_drops, table_spec
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets.resources.parquet import TABLES_IO
 
 REGRESSION_VERSION = "5"
 """Increment when the same scores would give a different comparison."""
@@ -80,51 +79,40 @@ def task_metrics(scorers: Scorers, settings: Settings) -> Stage:
     canaries = judge_keys([tables.CANARY_VERDICTS], canary_judges(judges))
 
     @stage(
-        dg.AssetSpec(
-            "task_metrics",
-            group_name=groups.GATE,
-            code_version=f"{REGRESSION_VERSION}|{settings.review.model_dump_json()}",
-            deps=[*map(dg.AssetKey, inputs), *verdicts, *canaries, dg.AssetKey("judge_cards")],
-            kinds={"parquet"},
-            description=(
-                "Each row is one metric of one task. Judges whose kappa with human labels is too low are excluded."
-            ),
+        table_spec(
+            tables.TASK_METRICS,
+            groups.GATE,
+            f"{REGRESSION_VERSION}|{settings.review.model_dump_json()}",
+            [*inputs, *verdicts, *canaries, "judge_cards"],
+            "Each row is one metric of one task. Judges whose kappa with human labels is too low are excluded.",
         )
     )
-    def metrics(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        disqualified = disqualified_judges(home.home, settings.review)
-        of_drop = MeasuredTables.of(home.home, drop.key, judges)
+    def metrics(drop: DropRun) -> Stream:
+        disqualified = disqualified_judges(drop.home, settings.review)
+        of_drop = MeasuredTables.of(drop.home, drop.key, judges)
         measured = MeasuredDrop(drop.key, of_drop, scorers, disqualified)
-        table = tables.TASK_METRICS
-        return dg.MaterializeResult(
-            value=Stream(table, batched(measured.rows(), table), measured.metadata, lambda: measured.facts().footer())
-        )
+        rows, facts = measured.rows(), lambda: measured.facts().footer()
+        return Stream.of(tables.TASK_METRICS, rows, measured.metadata, facts)
 
     return metrics
 
 
 @stage(
-    dg.AssetSpec(
-        tables.SCORE_HISTORY.name,
-        group_name=groups.GATE,
-        deps=["task_metrics"],
-        code_version=REGRESSION_VERSION,
-        kinds={"parquet"},
-        description=(
-            "Each row is one metric of the drop with its interval. Rows with another comparability key are kept."
-        ),
+    table_spec(
+        tables.SCORE_HISTORY,
+        groups.GATE,
+        REGRESSION_VERSION,
+        ["task_metrics"],
+        "Each row is one metric of the drop with its interval. Rows with another comparability key are kept.",
     )
 )
-def score_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
+def score_history(drop: DropRun) -> Stream:
     """The one table that says when."""
-    (task_metrics,) = home.tables(drop.key, "task_metrics")
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    rows = list(history_rows(read_metrics(drop.key, task_metrics), now))
-    every = with_earlier(home.home.table(drop.key, "score_history").rows(), rows)
-    table = tables.SCORE_HISTORY
-    return dg.MaterializeResult(
-        value=Stream(table, batched(every, table), lambda: means(rows), HistoryFacts(evaluated_at=now).footer)
-    )
+    rows = list(history_rows(read_metrics(drop.key, drop.table("task_metrics")), now))
+    every = with_earlier(drop.table("score_history").rows(), rows)
+    facts = HistoryFacts(evaluated_at=now)
+    return Stream.of(tables.SCORE_HISTORY, every, lambda: means(rows), facts.footer)
 
 
 @dg.asset(
@@ -170,11 +158,11 @@ def gate_check(settings: Settings) -> Stage:
             )
         ]
     )
-    def regression_gate(drop: DropRun, config: DropConfig, home: HomeResource) -> dg.AssetCheckResult:
-        file = UPath(config.baseline) if config.baseline else None
-        disqualified = disqualified_judges(home.home, settings.review)
-        outcome = evaluated_drops.gate_drop(home.home, drop.key, settings.gate, disqualified, file)
-        address = home.home.report_address(drop.key)
+    def regression_gate(drop: DropRun) -> dg.AssetCheckResult:
+        file = UPath(drop.config.baseline) if drop.config.baseline else None
+        disqualified = disqualified_judges(drop.home, settings.review)
+        outcome = evaluated_drops.gate_drop(drop.home, drop.key, settings.gate, disqualified, file)
+        address = drop.home.report_address(drop.key)
         fallen = [] if outcome is None else outcome.fallen_tasks[:_LINKED]
         links = {
             "report": address.section("gate"),
@@ -186,65 +174,50 @@ def gate_check(settings: Settings) -> Stage:
 
 
 def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
-    @dg.asset(
-        group_name=groups.OVERVIEW,
-        code_version=f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
-        deps=["task_metrics", "score_history"],
-        kinds={"parquet"},
-        io_manager_key=TABLES_IO,
-        description="Error rates of the gate on each suite's own runs, and the smallest decrease it detects.",
+    @table_over_all_drops(
+        tables.GATE_CALIBRATION,
+        f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
+        ["task_metrics", "score_history"],
+        "Error rates of the gate on each suite's own runs, and the smallest decrease it detects.",
     )
     def gate_calibration(home: HomeResource) -> dg.MaterializeResult[Stream]:
-        table = tables.GATE_CALIBRATION
         damaged: list[str] = []
         rows = list(evaluated_drops.calibration_rows(home.home, settings, damaged.append))
-        return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table), lambda: {**false_alarms(rows), **damaged_tables(damaged)})
-        )
+        summary = {**false_alarms(rows), **damaged_tables(damaged)}
+        return dg.MaterializeResult(value=Stream.of(tables.GATE_CALIBRATION, rows, lambda: summary))
 
     return gate_calibration
 
 
 def _drift(settings: GateSettings) -> dg.AssetsDefinition:
-    @dg.asset(
-        group_name=groups.OVERVIEW,
-        code_version=f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
-        deps=["task_metrics", "score_history", "baseline"],
-        kinds={"parquet"},
-        io_manager_key=TABLES_IO,
-        check_specs=[
-            dg.AssetCheckSpec(
-                NO_DRIFT,
-                asset="drift",
-                blocking=True,
-                description="No suite has decreased lastingly since its baseline.",
-            )
-        ],
-        description="Sequential drift tests (e-process and CUSUM) over the drops since each suite's baseline.",
+    check = "No suite has decreased lastingly since its baseline."
+
+    @table_over_all_drops(
+        tables.DRIFT,
+        f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
+        ["task_metrics", "score_history", "baseline"],
+        "Sequential drift tests (e-process and CUSUM) over the drops since each suite's baseline.",
+        checks=[dg.AssetCheckSpec(NO_DRIFT, asset="drift", blocking=True, description=check)],
     )
     def drift(home: HomeResource):  # Dagster refuses an annotation beside check_specs
-        table = tables.DRIFT
         damaged: list[str] = []
         rows = list(evaluated_drops.drift_rows(home.home, settings, damaged.append))
         return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table), lambda: damaged_tables(damaged)),
+            value=Stream.of(tables.DRIFT, rows, lambda: damaged_tables(damaged)),
             check_results=[check_result(no_drift(rows), NO_DRIFT)],
         )
 
     return drift
 
 
-@dg.asset(
-    group_name=groups.OVERVIEW,
-    code_version=REGRESSION_VERSION,
-    deps=["task_metrics", "score_history"],
-    kinds={"parquet"},
-    io_manager_key=TABLES_IO,
-    description="Agents and versions ranked per suite, on the tasks that all of them did, with one comparability key.",
+@table_over_all_drops(
+    tables.LEADERBOARD,
+    REGRESSION_VERSION,
+    ["task_metrics", "score_history"],
+    "Agents and versions ranked per suite, on the tasks that all of them did, with one comparability key.",
 )
 def leaderboard(home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Best first, with the paired difference to the best."""
-    table = tables.LEADERBOARD
     damaged: list[str] = []
-    rows = batched(evaluated_drops.leaderboard_rows(home.home, damaged.append), table)
-    return dg.MaterializeResult(value=Stream(table, rows, lambda: damaged_tables(damaged)))
+    rows = evaluated_drops.leaderboard_rows(home.home, damaged.append)
+    return dg.MaterializeResult(value=Stream.of(tables.LEADERBOARD, rows, lambda: damaged_tables(damaged)))

@@ -13,12 +13,10 @@ from evaluation_assets.core.report.index import INDEX
 from evaluation_assets.core.report.preprocessed_files import write_preprocessed_files
 from evaluation_assets.core.report.render import as_markdown
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import linked
 from evaluation_assets.defs.stage import Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
 
 REPORT_VERSION = "31"
 """Increment when the same tables would give a different report."""
@@ -61,10 +59,10 @@ REPORTED = (
         ),
     )
 )
-def preprocessed_files(drop: DropRun, config: DropConfig, home: HomeResource) -> dg.MaterializeResult:
+def preprocessed_files(drop: DropRun) -> dg.MaterializeResult:
     """Write the kept records into the folder of the drop's reports."""
-    (preprocessed,) = home.tables(drop.key, "preprocessed_trajectories")
-    written = write_preprocessed_files(home.home.reports(drop.key), drop.key, preprocessed, config.split_size)
+    preprocessed = drop.table("preprocessed_trajectories")
+    written = write_preprocessed_files(drop.home.reports(drop.key), drop.key, preprocessed, drop.config.split_size)
     return dg.MaterializeResult(
         metadata={"path": str(written.path), "records": written.records, "split_files": len(written.split)}
     )
@@ -93,18 +91,18 @@ def report_asset(scorers: Scorers, evaluation_key: str, settings: Settings, reda
             ),
         )
     )
-    def evaluation_report(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult:
+    def evaluation_report(drop: DropRun) -> dg.MaterializeResult:
         """Write the report files."""
-        address = home.home.report_address(drop.key)
-        report, paths = write_drop_report(home.home, drop.key, scorers, settings, redaction)
+        address = drop.home.report_address(drop.key)
+        report, paths = write_drop_report(drop.home, drop.key, scorers, settings, redaction)
         return dg.MaterializeResult(
             metadata={
                 "report": dg.MetadataValue.md(as_markdown(report, address)),
-                **linked({"report_url": address.page, "all_reports": f"{home.home.reports_url}/{INDEX}"}),
+                **linked({"report_url": address.page, "all_reports": f"{drop.home.reports_url}/{INDEX}"}),
                 "path": dg.MetadataValue.path(str(paths.html)),
                 "dagster/uri": str(paths.html),
                 **report_metadata(report),
-                "content": DropFacts.of(home.home.table(drop.key, "raw_trajectories")).content,
+                "content": DropFacts.of(drop.table("raw_trajectories")).content,
             }
         )
 

@@ -8,7 +8,7 @@ import dagster as dg
 
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stored, Stream, batched
+from evaluation_assets.core.lake.stored import Stored, Stream
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.checks.human_review import may_gate, readable
 from evaluation_assets.core.report.covered_tables import covered_trajectories
@@ -24,15 +24,14 @@ from evaluation_assets.core.review.queue import (
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.cascading import Cascading
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import COLLECTED_LABELS, MAY_GATE, READABLE
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
+from evaluation_assets.defs.table_assets import table_over_all_drops
 from evaluation_assets.resources.asset_keys import owned_key
-from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets.resources.parquet import TABLES_IO
 
 REVIEWING_VERSION = "7"
 """Increment when the same scores and labels would give different results."""
@@ -83,79 +82,63 @@ def review_queue(
             ),
         )
     )
-    def queue(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
-        trajectories, scores, constraints, cases, findings, process, outcomes = home.tables(drop.key, *_QUEUED)
+    def queue(drop: DropRun) -> Iterator[Result]:
+        trajectories, scores, constraints, cases, findings, process, outcomes = drop.tables(*_QUEUED)
         if redaction is not None:
             trajectories = covered_trajectories(trajectories, redaction)
         told = reasons_in_tables(constraints, cases, findings, outcomes, process, settings.pass_score)
-        undecided = cascading.undecided(home.home, drop.key)
+        undecided = cascading.undecided(drop.home, drop.key)
         rows = queue_rows(drop.key, trajectories, scores.rows(), settings, told, undecided)
         reasons: Counter[str] = Counter()
         with in_order(trajectories.count) as ordered:
             for row in rows:
                 reasons[row["reason"]] += 1
                 ordered.add(row)
-            path = write_queue(home.home.reports(drop.key), ordered, home.home.report_address(drop.key))
-            yield dg.MaterializeResult(
-                value=Stream(
-                    ordered.table, batched(ordered.rows(), ordered.table), lambda: {"path": str(path), **reasons}
-                )
-            )
+            path = write_queue(drop.home.reports(drop.key), ordered, drop.home.report_address(drop.key))
+            summary = {"path": str(path), **reasons}
+            yield Stream.of(ordered.table, ordered.rows(), lambda: summary)
 
     return queue
 
 
 def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
-    @dg.asset(
-        group_name=groups.GATE,
-        code_version=REVIEWING_VERSION,
-        deps=[owned_key(COLLECTED_LABELS, store) for store in stores],
-        kinds={"parquet"},
-        io_manager_key=TABLES_IO,
-        check_specs=[
-            dg.AssetCheckSpec(
-                READABLE,
-                asset="labels",
-                description="Every line of the files in labels/ is a label of an evaluated run.",
-            )
-        ],
-        description="Human labels of trajectories, from the completed files in labels/.",
+    check = "Every line of the files in labels/ is a label of an evaluated run."
+
+    @table_over_all_drops(
+        tables.LABELS,
+        REVIEWING_VERSION,
+        [owned_key(COLLECTED_LABELS, store) for store in stores],
+        "Human labels of trajectories, from the completed files in labels/.",
+        group=groups.GATE,
+        checks=[dg.AssetCheckSpec(READABLE, asset="labels", description=check)],
     )
     def labels(home: HomeResource):  # Dagster refuses an annotation beside check_specs
         """Read the files in `labels/`; lines that are none are reported and skipped."""
         read = list(read_labels(home.home.labels))
-        table = tables.LABELS
         rows = [asdict(each) for each in read if isinstance(each, Label)]
         runs = judged_labels.runs_of(home.home, sorted({row["drop"] for row in rows}))
-        return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table)), check_results=[check_result(readable(read, runs), READABLE)]
-        )
+        checked = check_result(readable(read, runs), READABLE)
+        return dg.MaterializeResult(value=Stream.of(tables.LABELS, rows), check_results=[checked])
 
     return labels
 
 
 def _judge_cards(judges: Sequence[Judge], settings: ReviewSettings) -> dg.AssetsDefinition:
-    @dg.asset(
-        group_name=groups.GATE,
-        code_version=f"{REVIEWING_VERSION}|length, alignment, attacks|{settings.model_dump_json()}",
-        deps=[owned_key("trajectory_verdicts", judge.name) for judge in judges],
-        kinds={"parquet"},
-        io_manager_key=TABLES_IO,
-        check_specs=[
-            dg.AssetCheckSpec(
-                MAY_GATE,
-                asset="judge_cards",
-                description=f"Every judge with enough labels has a kappa of at least {settings.min_kappa}.",
-            )
-        ],
-        description="Each judge compared with human labels. Judges below the minimum kappa are excluded from gates.",
+    check = f"Every judge with enough labels has a kappa of at least {settings.min_kappa}."
+
+    @table_over_all_drops(
+        tables.JUDGE_CARDS,
+        f"{REVIEWING_VERSION}|length, alignment, attacks|{settings.model_dump_json()}",
+        judge_keys([tables.TRAJECTORY_VERDICTS], judges),
+        "Each judge compared with human labels. Judges below the minimum kappa are excluded from gates.",
+        group=groups.GATE,
+        checks=[dg.AssetCheckSpec(MAY_GATE, asset="judge_cards", description=check)],
     )
     def judge_cards(home: HomeResource, labels: Stored):  # see labels
-        table = tables.JUDGE_CARDS
         rows = list(judged_labels.card_rows(home.home, judges, labels.rows(), settings))
         excluded = ", ".join(sorted(kept_out(rows, settings))) or "no judge"
         return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table)),
+            value=Stream.of(tables.JUDGE_CARDS, rows),
             data_version=dg.DataVersion(f"{excluded} excluded"),  # all that drops read; most labels exclude nobody
             check_results=[check_result(may_gate(rows, settings.min_kappa), MAY_GATE)],
         )
@@ -164,17 +147,14 @@ def _judge_cards(judges: Sequence[Judge], settings: ReviewSettings) -> dg.Assets
 
 
 def _pass_rates(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDefinition:
-    @dg.asset(
-        group_name=groups.OVERVIEW,
-        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
-        deps=["review_queue", "trajectory_scores"],
-        kinds={"parquet"},
-        io_manager_key=TABLES_IO,
-        description="The pass rate of each drop according to the judges, and the label-corrected pass rate.",
+    @table_over_all_drops(
+        tables.PASS_RATES,
+        f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
+        ["review_queue", "trajectory_scores"],
+        "The pass rate of each drop according to the judges, and the label-corrected pass rate.",
     )
     def pass_rates(home: HomeResource, labels: Stored) -> dg.MaterializeResult[Stream]:
-        table = tables.PASS_RATES
         rows = judged_labels.pass_rate_rows(home.home, judges, labels.rows(), settings)
-        return dg.MaterializeResult(value=Stream(table, batched(rows, table)))
+        return dg.MaterializeResult(value=Stream.of(tables.PASS_RATES, rows))
 
     return pass_rates

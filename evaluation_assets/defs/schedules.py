@@ -54,7 +54,7 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
             yield dg.SkipReason(f"too little is left of ${of_day:g} for the day (UTC), or a run may still spend it")
             return
         drops = scan(home.home.drops).drops.values()
-        waiting = list(islice(stale(context.instance, drops, evaluation_key, home.key_prefix), limit))
+        waiting = list(islice(stale(context.instance, home.home, drops, evaluation_key, home.key_prefix), limit))
         if not waiting:
             yield dg.SkipReason("no drop is stale")
         add_partitions(context.instance, DROPS, [drop.key for drop in waiting])

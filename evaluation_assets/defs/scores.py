@@ -10,7 +10,7 @@ from evaluation_assets.core.judging.rubrics.model import Ties
 from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.judging.selection import selections_of
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stored, Stream, batched
+from evaluation_assets.core.lake.stored import Stored, Stream
 from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.pipeline.checks.judging import MIN_ALPHA, panel_agreement
@@ -19,15 +19,14 @@ from evaluation_assets.core.scoring.panel_reliability import largest_retest_std,
 from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets.core.scoring.score_summary import ScoreSummary
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import PANEL_AGREEMENT
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
+from evaluation_assets.defs.table_assets import table_spec
 from evaluation_assets.resources.asset_keys import prefixed
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
 
 _STATISTICS = ("mean", "adjusted_mean", "median", "min", "max", "std", "n_scored")
 
@@ -47,46 +46,34 @@ def scores_assets(scorers: Scorers) -> list[Stage]:
         majorities: Mapping[str, Ties],
     ) -> Stage:
         @stage(
-            dg.AssetSpec(
-                table.name,
-                group_name=groups.group_of_verdicts(verdicts),
-                code_version="|".join(
-                    [SCORING_VERSION, f"quorum {quorum}{asked}", *(f"majority {name}" for name in majorities)]
-                ),
-                deps=[*map(dg.AssetKey, inputs), *judge_keys([verdicts], judges)],
-                kinds={"parquet"},
-                description=f"Each row is {table.row}. Every mean states how many judges it is based on.",
+            table_spec(
+                table,
+                groups.group_of_verdicts(verdicts),
+                "|".join([SCORING_VERSION, f"quorum {quorum}{asked}", *(f"majority {name}" for name in majorities)]),
+                [*inputs, *judge_keys([verdicts], judges)],
+                f"Each row is {table.row}. Every mean states how many judges it is based on.",
             ),
             checks=[
                 check_of_drops(name, asset=table.name, description=description)
                 for name, (description, _) in checks.items()
             ],
         )
-        def panel_scores(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
+        def panel_scores(drop: DropRun) -> Iterator[Result]:
             summary = ScoreSummary()
-            rows = rows_of(
-                drop.key,
-                *home.tables(drop.key, *inputs),
-                by_judge(home.home, drop.key, verdicts, judges),
-                quorum,
-                own,
-                majorities,
-            )
-            yield dg.MaterializeResult(
-                value=Stream(
-                    table,
-                    batched(summary.over(rows), table),
-                    lambda: {
-                        "scores": dg.MetadataValue.md(summary.markdown()),
-                        "dagster/column_lineage": _columns_of(
-                            table, inputs, judge_keys([verdicts], judges), home.key_prefix
-                        ),
-                        **summary.figures(),
-                    },
-                )
+            stored = (*drop.tables(*inputs), by_judge(drop, verdicts, judges))
+            rows = rows_of(drop.key, *stored, quorum, own, majorities)
+            lineage = _columns_of(table, inputs, judge_keys([verdicts], judges), drop.key_prefix)
+            yield Stream.of(
+                table,
+                summary.over(rows),
+                lambda: {
+                    "scores": dg.MetadataValue.md(summary.markdown()),
+                    "dagster/column_lineage": lineage,
+                    **summary.figures(),
+                },
             )
             for name, (_description, found_in) in checks.items():
-                yield check_result(found_in(home.home.table(drop.key, table.name)), name)
+                yield check_result(found_in(drop.table(table.name)), name)
 
         return panel_scores
 
@@ -158,19 +145,17 @@ def _panel_reliability(judges: Sequence[Judge]) -> Stage:
     levels = {"clip": tables.CLIP_VERDICTS, "trajectory": tables.TRAJECTORY_VERDICTS}
 
     @stage(
-        dg.AssetSpec(
-            tables.PANEL_RELIABILITY.name,
-            group_name=groups.TRAJECTORIES,
-            code_version=f"{SCORING_VERSION}|effective judges",
-            deps=judge_keys(list(levels.values()), judges),
-            kinds={"parquet"},
-            description="Inter-rater agreement and reliability of the panel. Agreement is not validity.",
+        table_spec(
+            tables.PANEL_RELIABILITY,
+            groups.TRAJECTORIES,
+            f"{SCORING_VERSION}|effective judges",
+            judge_keys(list(levels.values()), judges),
+            "Inter-rater agreement and reliability of the panel. Agreement is not validity.",
         )
     )
-    def panel_reliability(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        verdicts = {level: by_judge(home.home, drop.key, table, judges) for level, table in levels.items()}
-        table = tables.PANEL_RELIABILITY
+    def panel_reliability(drop: DropRun) -> Stream:
+        verdicts = {level: by_judge(drop, table, judges) for level, table in levels.items()}
         rows = list(reliability_rows(drop.key, verdicts))
-        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: largest_retest_std(rows)))
+        return Stream.of(tables.PANEL_RELIABILITY, rows, lambda: largest_retest_std(rows))
 
     return panel_reliability

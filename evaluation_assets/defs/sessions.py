@@ -12,21 +12,20 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.judging.selection import selections_of
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.checks import sessions
 from evaluation_assets.core.scoring import analysed_sessions
 from evaluation_assets.core.scoring.session_summary import SessionSummary
 from evaluation_assets.core.sections.sessions.embedding_similarity import measure_name, opened_measure
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import COORDINATED, SESSIONS_JUDGED, UNAUTHORISED_CALLS
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
+from evaluation_assets.defs.table_assets import table_over_all_drops, table_spec
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets.resources.parquet import TABLES_IO
 
 SESSIONS_VERSION = "10"
 """Increment when the same sessions and verdicts would give a different analysis."""
@@ -49,91 +48,62 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
     asked = selections.asker([judge.name for judge in judges], ("turn", "interaction"))
 
     @stage(
-        dg.AssetSpec(
-            table.name,
-            group_name=groups.SESSIONS_AND_SUITES,
-            code_version=f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}",
-            deps=["preprocessed_trajectories", *judge_keys([tables.SESSION_VERDICTS], judges)],
-            kinds={"parquet"},
-            description=f"Each row is {table.row}. None for trajectories of one agent and one turn.",
+        table_spec(
+            table,
+            groups.SESSIONS_AND_SUITES,
+            f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}",
+            ["preprocessed_trajectories", *judge_keys([tables.SESSION_VERDICTS], judges)],
+            f"Each row is {table.row}. None for trajectories of one agent and one turn.",
         ),
         checks=[
             check_of_drops(name, asset=table.name, description=description)
             for name, description in ((SESSIONS_JUDGED, JUDGED), *((name, told) for name, (told, _) in CHECKS.items()))
         ],
     )
-    def analyses(drop: DropRun, config: DropConfig, home: HomeResource) -> Iterator[Result]:
+    def analyses(drop: DropRun) -> Iterator[Result]:
         summary = SessionSummary()
-        (trajectories,) = home.tables(drop.key, "preprocessed_trajectories")
+        trajectories = drop.table("preprocessed_trajectories")
 
         def rows() -> Iterator[analysed_sessions.Row]:
-            opened = opened_measure(panel.embeddings, ledger_url, drop.run_id, config.budget(), panel.redaction)
+            opened = opened_measure(panel.embeddings, ledger_url, drop.run_id, drop.config.budget(), panel.redaction)
             with opened as (measure, summary.taken):
                 yield from analysed_sessions.session_analyses(
                     drop.key,
                     trajectories,
-                    by_judge(home.home, drop.key, tables.SESSION_VERDICTS, judges),
+                    by_judge(drop, tables.SESSION_VERDICTS, judges),
                     panel.quorum,
                     measure,
                     drop.log.warning,
                     selections,
                 )
 
-        yield dg.MaterializeResult(value=Stream(table, batched(summary.over(rows()), table), summary.metadata))
+        yield Stream.of(table, summary.over(rows()), summary.metadata)
         for name, (_, found_in) in CHECKS.items():
-            yield check_result(found_in(home.home.table(drop.key, table.name)), name)
-        yield check_result(sessions.sessions_judged(home.home.table(drop.key, table.name), asked), SESSIONS_JUDGED)
+            yield check_result(found_in(drop.table(table.name)), name)
+        yield check_result(sessions.sessions_judged(drop.table(table.name), asked), SESSIONS_JUDGED)
 
     return analyses
 
 
-@stage(
-    dg.AssetSpec(
-        tables.SESSION_HISTORY.name,
-        group_name=groups.GATE,
-        deps=["session_analyses", "score_history"],
-        code_version=SESSIONS_VERSION,
-        kinds={"parquet"},
-        description=f"Each row is {tables.SESSION_HISTORY.row}.",
-    )
-)
-def session_history(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
+@stage(table_spec(tables.SESSION_HISTORY, groups.GATE, SESSIONS_VERSION, ["session_analyses", "score_history"]))
+def session_history(drop: DropRun) -> Stream:
     """An evaluation with other judges, rubrics or settings leaves the analyses of the earlier ones."""
-    table = tables.SESSION_HISTORY
-    analyses, metrics, history = home.tables(drop.key, "session_analyses", "task_metrics", "score_history")
+    analyses, metrics, history = drop.tables("session_analyses", "task_metrics", "score_history")
     evaluated_at = HistoryFacts.of(history).evaluated_at or ""
     rows = session_history_rows(analyses, without_tasks(drop.key, metrics), evaluated_at)
-    every = with_earlier(home.home.table(drop.key, table.name).rows(), rows)
-    return dg.MaterializeResult(value=Stream(table, batched(every, table)))
+    every = with_earlier(drop.table(tables.SESSION_HISTORY.name).rows(), rows)
+    return Stream.of(tables.SESSION_HISTORY, every)
 
 
-@stage(
-    dg.AssetSpec(
-        tables.SESSION_AGENTS.name,
-        group_name=groups.REPORT,
-        deps=["session_analyses", "task_metrics"],
-        code_version=SESSIONS_VERSION,
-        kinds={"parquet"},
-        description=f"Each row is {tables.SESSION_AGENTS.row}.",
-    )
-)
-def session_agents(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
+@stage(table_spec(tables.SESSION_AGENTS, groups.REPORT, SESSIONS_VERSION, ["session_analyses", "task_metrics"]))
+def session_agents(drop: DropRun) -> Stream:
     """Scores with their intervals, issues, latency and cost of every agent that acted."""
-    table = tables.SESSION_AGENTS
-    analyses, metrics = home.tables(drop.key, "session_analyses", "task_metrics")
+    analyses, metrics = drop.tables("session_analyses", "task_metrics")
     rows = agents_in_sessions.session_agents(analyses, without_tasks(drop.key, metrics))
-    return dg.MaterializeResult(value=Stream(table, batched(rows, table)))
+    return Stream.of(tables.SESSION_AGENTS, rows)
 
 
-@dg.asset(
-    group_name=groups.OVERVIEW,
-    code_version=SESSIONS_VERSION,
-    deps=["session_agents", "score_history"],
-    kinds={"parquet"},
-    io_manager_key=TABLES_IO,
-    description=f"Each row is {tables.SESSION_AGENT_RANKS.row}.",
-)
+@table_over_all_drops(tables.SESSION_AGENT_RANKS, SESSIONS_VERSION, ["session_agents", "score_history"])
 def session_agent_ranks(home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Every agent against itself: in which drop of the suite it did best."""
-    table = tables.SESSION_AGENT_RANKS
-    return dg.MaterializeResult(value=Stream(table, batched(agents_in_sessions.rank_rows(home.home), table)))
+    return dg.MaterializeResult(value=Stream.of(tables.SESSION_AGENT_RANKS, agents_in_sessions.rank_rows(home.home)))

@@ -6,7 +6,7 @@ import dagster as dg
 
 from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stream, batched
+from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.report.drop_report import drop_report
 from evaluation_assets.core.report.drop_tables import DropTables
@@ -19,7 +19,7 @@ from evaluation_assets.core.report.sinks.opening import MissingKey, is_annotated
 from evaluation_assets.core.report.sinks.settings import ScoreSinkSettings, SinkSettings
 from evaluation_assets.core.report.sinks.sink import DropOutcome
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.names import COLLECTED_LABELS, DELIVERED, DELIVERIES
 from evaluation_assets.defs.partitions import check_of_drops
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
@@ -27,7 +27,6 @@ from evaluation_assets.defs.reports import REPORTED
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.resources.asset_keys import owned_key
-from evaluation_assets.resources.drop_run import DropRun
 from evaluation_assets.resources.installation import HomeResource
 
 
@@ -61,21 +60,20 @@ def _deliveries(name: str, sink: SinkSettings, scorers: Scorers, settings: Setti
         ),
         checks=[check_of_drops(DELIVERED, asset=key, description="The sink has taken everything it was sent.")],
     )
-    def deliveries(drop: DropRun, _: DropConfig, home: HomeResource) -> Iterator[Result]:
+    def deliveries(drop: DropRun) -> Iterator[Result]:
         """Send what is new, has changed or failed. A sink that is down fails a check, not the run."""
         tally = Tally()
 
         def outcome() -> DropOutcome:
-            own = DropTables.of(home.home, drop.key, scorers.judges)
+            own = DropTables.of(drop.home, drop.key, scorers.judges)
             return drop_outcome(
-                drop_report(home.home, drop.key, own, scorers, settings),
-                home.home.public_report_address(drop.key),
+                drop_report(drop.home, drop.key, own, scorers, settings),
+                drop.home.public_report_address(drop.key),
             )
 
-        consignment = Consignment(home.home, drop.key, name, sink, [judge.name for judge in scorers.judges], outcome)
-        table = tables.DELIVERIES
-        rows = batched(consignment.deliver(tally), table)
-        yield dg.MaterializeResult(value=Stream(table, rows, lambda: {"deliveries": str(tally)}))
+        consignment = Consignment(drop.home, drop.key, name, sink, [judge.name for judge in scorers.judges], outcome)
+        rows = consignment.deliver(tally)
+        yield Stream.of(tables.DELIVERIES, rows, lambda: {"deliveries": str(tally)})
         yield check_result(delivered(tally), DELIVERED)
 
     return deliveries

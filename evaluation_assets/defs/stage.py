@@ -9,15 +9,17 @@ from typing import Any
 
 import dagster as dg
 
-from evaluation_assets.defs.drop_config import DropConfig
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.core.lake.stored import Stream
+from evaluation_assets.defs.drop_run import DropRun
 
-Result = dg.MaterializeResult[Any] | dg.AssetCheckResult
-"""An asset (of a table, the value is a `Stream`) or a check. It needs no key or name where the stage has only one."""
+Result = dg.MaterializeResult[Any] | dg.AssetCheckResult | Stream
+"""An asset or a check. It needs no key or name where the stage has only one.
 
-Work = Callable[[DropRun, DropConfig, HomeResource], Result | Iterator[Result] | AsyncIterator[Result]]
-"""Reads tables of the drop from the installation; returns or yields results."""
+A table is a `Stream`, which is the value of a `dg.MaterializeResult` if more is to be said about it.
+"""
+
+Work = Callable[[DropRun], Result | Iterator[Result] | AsyncIterator[Result]]
+"""Reads tables of the drop; returns or yields results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +41,24 @@ class Stage:
             return any(spec.key in drop.checks for spec in self.checks)
         return not self.keys.isdisjoint(drop.assets)
 
-    def results(self, drop: DropRun, config: DropConfig, home: HomeResource) -> Iterator[Result]:
+    def results(self, drop: DropRun) -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
         """What the stage makes of a drop, one after the other."""
-        made = self.work(drop, config, home)
+        made = self.work(drop)
         if isinstance(made, AsyncIterator):
             with asyncio.Runner() as runner:
                 while (each := runner.run(_next(made))) is not None:
-                    yield each
+                    yield self._told(each)
         elif isinstance(made, Iterator):
-            yield from made
+            yield from map(self._told, made)
         else:
-            yield made
+            yield self._told(made)
+
+    def _told(self, result: Result) -> dg.MaterializeResult[Any] | dg.AssetCheckResult:
+        """A table belongs to the asset of its name, or to the only one."""
+        if not isinstance(result, Stream):
+            return result
+        key = dg.AssetKey(result.table.name)
+        return dg.MaterializeResult(asset_key=key if key in self.keys else None, value=result)
 
     def key_of(self, result: dg.MaterializeResult) -> dg.AssetKey:
         """The asset of a result."""

@@ -3,15 +3,13 @@
 import json
 from collections.abc import Mapping
 
-import dagster as dg
-
+from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.tool_use import measured_runs, patterns_of
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.stage import Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.defs.table_assets import table_spec
 
 TOOL_USE_VERSION = "5"
 """Increment when the same run and case would give different metrics."""
@@ -21,33 +19,29 @@ def tool_use_results(min_pass_rates: Mapping[str, float]) -> Stage:
     """The results of runs. `min_pass_rates`, by suite, go before those that the suites name."""
 
     @stage(
-        dg.AssetSpec(
-            "tool_use_results",
-            group_name=groups.SESSIONS_AND_SUITES,
-            deps=["raw_trajectories"],
-            code_version=f"{TOOL_USE_VERSION}|{json.dumps(min_pass_rates, sort_keys=True)}",
-            kinds={"parquet"},
-            description="Every run of the drop measured by its test case; empty if the drop has no suite.",
+        table_spec(
+            tables.TOOL_USE_RESULTS,
+            groups.SESSIONS_AND_SUITES,
+            f"{TOOL_USE_VERSION}|{json.dumps(min_pass_rates, sort_keys=True)}",
+            ["raw_trajectories"],
+            "Every run of the drop measured by its test case; empty if the drop has no suite.",
         )
     )
-    def results(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
-        (raw,) = home.tables(drop.key, "raw_trajectories")
-        return dg.MaterializeResult(value=measured_runs(home.home, drop.key, raw, min_pass_rates))
+    def results(drop: DropRun) -> Stream:
+        return measured_runs(drop.home, drop.key, drop.table("raw_trajectories"), min_pass_rates)
 
     return results
 
 
 @stage(
-    dg.AssetSpec(
-        "failure_patterns",
-        group_name=groups.SESSIONS_AND_SUITES,
-        deps=["tool_use_results"],
-        code_version=TOOL_USE_VERSION,
-        kinds={"parquet"},
-        description="Issues of the drop's runs grouped into patterns, each with evidence and a recommendation.",
+    table_spec(
+        tables.FAILURE_PATTERNS,
+        groups.SESSIONS_AND_SUITES,
+        TOOL_USE_VERSION,
+        ["tool_use_results"],
+        "Issues of the drop's runs grouped into patterns, each with evidence and a recommendation.",
     )
 )
-def failure_patterns(drop: DropRun, _: DropConfig, home: HomeResource) -> dg.MaterializeResult[Stream]:
+def failure_patterns(drop: DropRun) -> Stream:
     """Group the issues of all runs."""
-    (results,) = home.tables(drop.key, "tool_use_results")
-    return dg.MaterializeResult(value=patterns_of(drop.key, results))
+    return patterns_of(drop.key, drop.table("tool_use_results"))

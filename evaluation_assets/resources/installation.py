@@ -8,7 +8,6 @@ from typing import Self
 import dagster as dg
 from pydantic import Field, PrivateAttr
 
-from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.resources.heartbeat import beating
 
@@ -28,13 +27,6 @@ class HomeResource(dg.ConfigurableResource):
     def home(self) -> Installation:
         """The installation."""
         return Installation.at(self.url, self.lake_url)
-
-    def tables(self, drop: str, *names: str) -> list[Stored]:
-        """Tables of a drop, to be read as streams; one that was never written reads as empty.
-
-        Assets declare these tables as `deps`. As inputs, each would cost two events and several queries.
-        """
-        return [self.home.table(drop, name) for name in names]
 
     @contextmanager
     def left_with_the_run(self) -> Iterator[ExitStack]:

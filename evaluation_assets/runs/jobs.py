@@ -91,7 +91,7 @@ def stale_drops(home: Installation, panel: Panel, drops: Sequence[Drop]) -> list
     """The drops that were never reported, have changed, or would be evaluated differently now."""
     key = current_key(home, panel)
     with instance_of(home) as instance:
-        return list(stale(instance, drops, key))
+        return list(stale(instance, home, drops, key))
 
 
 def evaluate_drops(

@@ -19,6 +19,7 @@ from evaluation_assets.core.models.budget import NO_LIMIT
 from evaluation_assets.core.models.endpoints import EndpointSettings
 from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.pipeline.planning import Calls, Plan, plan, total_of
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.core.traces.token_usage import TokenUsage
@@ -177,11 +178,7 @@ def missing_keys(
     wanted += [(judge.key_variable, f"judge {judge.name}") for judge in panel.judges]
     if panel.embeddings is not None and panel.embeddings.provider != "local":
         wanted.append((panel.embeddings.key_variable, "the embeddings"))
-    missing: dict[str, list[str]] = {}
-    for variable, who in wanted:
-        if variable is not None and not _has_key(variable):
-            missing.setdefault(variable, []).append(who)
-    return missing
+    return by_key((variable, who) for variable, who in wanted if variable is not None and not _has_key(variable))
 
 
 def without_keys(missing: Mapping[str, Sequence[str]]) -> list[str]:

@@ -35,6 +35,11 @@ def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:
     assert (
         worst["name"] in shown and re.search(r"10 of 20 +nights/2", shown) and "0.0% with it, 100.0% without" in shown
     )
+    examples = [line.split(":")[0] for line in shown.splitlines() if re.match(r"  nights/2, ", line)]
+    assert len(examples) == len(set(examples)) == 3, "each of another run"
+    assert command("groups", "show", worst["group_id"][:6], home=home).stdout == shown
+    nothing = command("groups", "show", "", home=home)
+    assert nothing.returncode == 2 and "no failure group ''" in nothing.stderr
     unknown = command("groups", "show", "none", home=home)
     assert unknown.returncode == 2 and worst["group_id"] in unknown.stderr
 

@@ -225,7 +225,7 @@ def test_another_file_is_evaluated_beside_a_hostile_sidecar(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["evaluate", "missing.jsonl"], "does not exist"),
+        (["evaluate", "missing.jsonl"], "Path 'missing.jsonl' does not exist; no drop 'missing.jsonl' in "),
         (["evaluate", "."], "holds no file that is read"),
         (["evaluate", SAMPLE, "--provider", "nobody"], "choose one of: rules"),
         (["evaluate", SAMPLE, "--select", "no_such_asset"], "no_such_asset"),
@@ -413,8 +413,8 @@ def test_unusable_settings_are_told_in_one_line(name: str, tmp_path: Path) -> No
 
 
 def test_a_mistyped_command_is_told_which_one_may_be_meant() -> None:
-    done = CliRunner().invoke(main, ["evalute"])
-    assert done.exit_code == 2 and "No such command 'evalute'. Did you mean 'evaluate'?" in done.output
+    done = CliRunner().invoke(main, ["evaluat"])
+    assert done.exit_code == 2 and "No such command 'evaluat'. Did you mean 'evaluate'?" in done.output
 
 
 @pytest.mark.parametrize("name", main.lazy)

@@ -9,7 +9,9 @@ from dagster._core.loader import LoadingContextForTest
 from upath import UPath
 
 from evaluation_assets.core.intake.drops import Drop, scan
+from evaluation_assets.core.intake.triggers.stale_drops import Results
 from evaluation_assets.core.judging.panel import Panel, panel_of
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs import freshness
 from evaluation_assets.resources.dagster_private import CODE_VERSION_TAG
@@ -154,9 +156,17 @@ def test_of_many_drops_the_stale_ones_are_found(
             dg.AssetMaterialization(key, metadata=metadata, partition=drop.key, tags=tags)
         )
 
+    monkeypatch.setattr(Results, "are_complete", lambda _, drop: True)
     for drop in drops[:7]:
         report(freshness.RAW, drop, "content")
+        report(freshness.MEASURED, drop, "content")
     for drop in drops[:6]:
         report(REPORT, drop, "content", code="before")
         report(REPORT, drop, "other" if drop.key == "3" else "content", code="before" if drop.key == "5" else "now")
-    assert [drop.key for drop in freshness.stale(instance, drops, "now")] == ["3", "5", "6", "7", "8"]
+    assert [drop.key for drop in freshness.stale(instance, Installation.at(str(tmp_path)), drops, "now")] == [
+        "3",
+        "5",
+        "6",
+        "7",
+        "8",
+    ]

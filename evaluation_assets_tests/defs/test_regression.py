@@ -441,7 +441,7 @@ def test_the_weekly_schedule_asks_judges_that_are_not_asked_every_day(kept: Work
     assert workspace.run("d", **request.run_config).success
     assert workspace.table("d", "clip_verdicts", "dear").count == asked["cheap"]
     assert {row["n_judges"] for row in workspace.rows("d", "clip_scores")} == {2}
-    assert list(stale(kept.instance, [find(kept.home.drops, "d")], current_key(kept.home, panel))) == []
+    assert list(stale(kept.instance, kept.home, [find(kept.home.drops, "d")], current_key(kept.home, panel))) == []
 
 
 def test_a_run_that_asks_an_unknown_judge_says_who_there_is(installation: Workspace) -> None:

@@ -72,7 +72,7 @@ def test_old_runs_go_and_every_page_stays_as_it_is(kept: Workspace) -> None:
     assert not list(files.glob(f"{first}*")) and not list(files.glob(f"{partial}*"))
     assert state(kept) == before
     (drop,) = (each for each in scan(kept.home.drops).drops.values() if each.key == "d")
-    assert list(stale(kept.instance, [drop], current_key(kept.home, Panel()))) == []
+    assert list(stale(kept.instance, kept.home, [drop], current_key(kept.home, Panel()))) == []
     assert forget_runs(kept.instance, time.time()) == [], "what is left is needed"
 
 

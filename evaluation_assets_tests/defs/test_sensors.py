@@ -12,6 +12,7 @@ from evaluation_assets.core.intake.triggers import batches as batching
 from evaluation_assets.core.judging.panel import Panel, load_panel
 from evaluation_assets.definitions import build_definitions, current_key
 from evaluation_assets.defs import sensors
+from evaluation_assets.defs.deleted_drops import forget
 from evaluation_assets.defs.schedules import nightly_schedule
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace, record
@@ -134,6 +135,16 @@ def test_a_removed_drop_that_comes_back_changed_is_run(installation: Workspace, 
     assert ticker.settle() == ["a"]
 
 
+def test_a_deleted_drop_that_comes_back_as_it_was_is_run(installation: Workspace, ticker: Ticker) -> None:
+    path = installation.drop("a", record())
+    assert ticker.settle() == ["a"] and installation.run("a").success
+    path.unlink()
+    forget(installation.instance, "a")
+    assert ticker.settle() == [] and not installation.instance.has_dynamic_partition("drops", "a")
+    installation.drop("a", record())
+    assert ticker.settle() == ["a"]
+
+
 def test_many_drops_are_taken_over_several_looks(
     installation: Workspace, ticker: Ticker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,8 +245,8 @@ def test_a_drop_is_stale_when_it_would_be_judged_differently(installation: Works
     installation.drop("a", record())
     assert installation.run("a").success
     drop = find(installation.home.drops, "a")
-    assert list(stale(installation.instance, [drop], current_key(installation.home, Panel()))) == []
-    assert list(stale(installation.instance, [drop], "another key")) == [drop]
+    assert list(stale(installation.instance, installation.home, [drop], current_key(installation.home, Panel()))) == []
+    assert list(stale(installation.instance, installation.home, [drop], "another key")) == [drop]
 
 
 def test_a_new_judge_is_asked_by_the_nightly_schedule_and_by_no_automation_condition(kept: Workspace) -> None:

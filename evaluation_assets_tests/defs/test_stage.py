@@ -2,19 +2,19 @@
 
 import ast
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Set
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
 import evaluation_assets
+from evaluation_assets.core.lake.stored import Stream
+from evaluation_assets.core.lake.tables import CLIPS
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs import ingest
-from evaluation_assets.defs.drop_config import DropConfig
+from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.stage import Result, Stage, stage
-from evaluation_assets.resources.drop_run import DropRun
-from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import record
 
 PACKAGE = Path(evaluation_assets.__file__).parent
@@ -22,30 +22,33 @@ ONE, TWO = dg.AssetSpec("one"), dg.AssetSpec("two")
 CHECK = dg.AssetCheckSpec("holds", asset="one")
 
 
-def chosen(*keys: str) -> DropRun:
-    return DropRun(key="d", run_id="r", log=logging.getLogger(), assets={dg.AssetKey(key) for key in keys})
+def chosen(*keys: str, checks: Set[dg.AssetCheckKey] = frozenset(), home: str = "memory://stage") -> DropRun:
+    assets = {dg.AssetKey(key) for key in keys}
+    return DropRun(
+        key="d", home=Installation.at(home), run_id="r", log=logging.getLogger(), assets=assets, checks=checks
+    )
 
 
 @stage(ONE, checks=[CHECK])
-def returning(drop: DropRun, config: DropConfig, home: HomeResource) -> Result:
+def returning(drop: DropRun) -> Result:
     return dg.MaterializeResult(metadata={"drop": drop.key})
 
 
 @stage(ONE, TWO, checks=[CHECK])
-def yielding(drop: DropRun, config: DropConfig, home: HomeResource) -> Iterator[Result]:
+def yielding(drop: DropRun) -> Iterator[Result]:
     yield dg.MaterializeResult(asset_key="two")
     yield dg.AssetCheckResult(passed=True)
 
 
 @stage(ONE)
-async def awaiting(drop: DropRun, config: DropConfig, home: HomeResource) -> AsyncIterator[Result]:
+async def awaiting(drop: DropRun) -> AsyncIterator[Result]:
     yield dg.MaterializeResult()
     yield dg.MaterializeResult()
 
 
 @pytest.mark.parametrize(("made", "count"), [(returning, 1), (yielding, 2), (awaiting, 2)])
-def test_a_function_returns_yields_or_awaits_results(made: Stage, count: int, tmp_path: Path) -> None:
-    assert len(list(made.results(chosen("one"), DropConfig(), HomeResource(url=str(tmp_path))))) == count
+def test_a_function_returns_yields_or_awaits_results(made: Stage, count: int) -> None:
+    assert len(list(made.results(chosen("one")))) == count
 
 
 def test_a_result_need_not_name_the_only_asset_or_check_of_its_stage() -> None:
@@ -54,9 +57,19 @@ def test_a_result_need_not_name_the_only_asset_or_check_of_its_stage() -> None:
     assert returning.check_of(dg.AssetCheckResult(passed=True)) == CHECK.key
 
 
+def test_a_table_is_the_asset_of_its_name_or_the_only_one() -> None:
+    table = Stream.of(CLIPS, ())
+    clips, other = dg.AssetSpec(CLIPS.name), dg.AssetSpec("other")
+    for assets, key in (((other, clips), clips.key), ((other,), other.key)):
+        made = stage(*assets)(lambda _: table)
+        (result,) = made.results(chosen(CLIPS.name))
+        assert isinstance(result, dg.MaterializeResult)
+        assert (made.key_of(result), result.value) == (key, table)
+
+
 def test_a_stage_is_chosen_by_its_assets_and_one_without_assets_by_its_checks() -> None:
     only_checks = stage(checks=[CHECK])(returning.work)
-    with_check = DropRun(key="d", run_id="r", log=logging.getLogger(), assets=set(), checks={CHECK.key})
+    with_check = chosen(checks={CHECK.key})
     assert yielding.is_chosen(chosen("two"))
     assert not yielding.is_chosen(with_check)
     assert only_checks.is_chosen(with_check)
@@ -68,7 +81,7 @@ def test_a_stage_of_the_product_runs_without_dagster(tmp_path: Path) -> None:
     drop = Path(home.drops.path) / "d.jsonl"
     drop.parent.mkdir()
     drop.write_bytes(record("t", "<answer>4</answer>"))
-    raw, *_ = ingest.read_drop.results(chosen("raw_trajectories"), DropConfig(), HomeResource(url=str(tmp_path)))
+    raw, *_ = ingest.read_drop.results(chosen("raw_trajectories", home=str(tmp_path)))
     assert isinstance(raw, dg.MaterializeResult)
     assert ingest.read_drop.key_of(raw) == dg.AssetKey("raw_trajectories")
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from evaluation_assets.core.intake.clips.segmentation import Clip, clips_of
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
@@ -14,7 +14,7 @@ from evaluation_assets.core.intake.preprocessing.repair import changes_text
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.selection import is_sampled
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.report.provenance.verdicts import TABLES, TableLevel
+from evaluation_assets.core.lake.tables.verdicts import BY_LEVEL, CANARY_VERDICTS, VerdictLevel
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.registry import read_trajectories
@@ -22,6 +22,12 @@ from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Source
 from evaluation_assets_tests.recomputed.run_rows import RunReader, RunRows
 from evaluation_assets_tests.recomputed.task_means import TaskMeans
+
+TableLevel = VerdictLevel | Literal["canary"]
+TABLES: Mapping[TableLevel, str] = {
+    **{level: table.name for level, table in BY_LEVEL.items()},
+    "canary": CANARY_VERDICTS.name,
+}
 
 Subject = tuple[str, str | int]
 """ID of the trajectory, and the index of the clip, the tool type, or `trajectory` or `answer`."""

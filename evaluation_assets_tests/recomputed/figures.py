@@ -16,9 +16,8 @@ import orjson
 
 from evaluation_assets.core.gating.task_metrics import FINDING
 from evaluation_assets.core.report.provenance.stated import Value, address, numbers_of
-from evaluation_assets.core.report.provenance.verdicts import TableLevel
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets_tests.recomputed.evidence import Evidence, Origin, Row, Subject
+from evaluation_assets_tests.recomputed.evidence import Evidence, Origin, Row, Subject, TableLevel
 from evaluation_assets_tests.recomputed.figure import (
     Figures,
     at_place,

@@ -22,6 +22,7 @@ from evaluation_assets.core.report.sinks.settings import SETTINGS as SINKS
 from evaluation_assets.core.sections.constraints.settings import Checks
 from evaluation_assets.core.suites.agents.settings import AgentSettings
 from evaluation_assets.core.suites.suite import Suite
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.field_meanings import meanings, prose
 
 _INTRODUCTION = """\
@@ -112,9 +113,7 @@ def page(files: Iterable[_File]) -> str:
 
 def _sections(file: _File, described: dict[type[BaseModel], str]) -> Iterator[str]:
     yield f"## `{file.name}`\n\n{file.purpose}\n"
-    kinds: dict[type[BaseModel], list[str]] = {}
-    for kind, model in file.models.items():
-        kinds.setdefault(model, []).append(kind)
+    kinds = by_key((model, kind) for kind, model in file.models.items())
     for model, names in kinds.items():
         yield from _model(model, ", ".join(f"`type: {name}`" for name in names if name), described)
 

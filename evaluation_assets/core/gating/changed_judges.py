@@ -5,9 +5,9 @@ from math import sqrt
 from statistics import fmean, variance
 
 import scipy
-from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.judging.canaries import MIN_ANSWERED
+from evaluation_assets.core.system.frozen import Frozen
 
 ALPHA = 0.02
 """Probability of a false alarm over all judges of a panel."""
@@ -28,10 +28,8 @@ CanaryScores = Mapping[str, Sequence[float]]
 """Scores of a judge by canary clip, one for each repeat."""
 
 
-class JudgeChange(BaseModel):
+class JudgeChange(Frozen):
     """A judge whose scores changed significantly. The means are over the clips with scores in both runs."""
-
-    model_config = ConfigDict(frozen=True)
 
     judge: str
     baseline: float

@@ -232,10 +232,9 @@ def evaluated_at(home: Installation, drop: str) -> str:
 def _first_evaluated_at(home: Installation, drop: str) -> str:
     """When a drop was first evaluated, as far as its history says: one that is judged again is no later run."""
     try:
-        times = [row["evaluated_at"] for row in home.table(drop, "score_history").rows(["evaluated_at"])]
+        return min(home.table(drop, "score_history").values("evaluated_at"), default="")
     except DamagedTable:
         return evaluated_at(home, drop)
-    return min(times, default="")
 
 
 def suite_history(home: Installation, suite: str | None, damaged: Tell = _log.warning) -> list[Row]:

@@ -13,6 +13,7 @@ from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import SESSION_HISTORY
 from evaluation_assets.core.scoring.intervals import clustered, half_width
 from evaluation_assets.core.sections.sessions.analysis import PANEL
+from evaluation_assets.core.system.by_key import by_key
 
 _SAME = 9
 """Decimals to which means are equal: sums of the same values in another order differ in the last ones."""
@@ -96,10 +97,7 @@ def leaderboard(drops: Sequence[DropMetrics], metric: str) -> list[Row]:
     if not drops:
         return []
     key = scored_with(drops[-1])
-    runs: dict[tuple[str | None, ...], list[DropMetrics]] = {}
-    for drop in drops:
-        if scored_with(drop) == key and drop.metrics.get(metric):
-            runs.setdefault(drop.version, []).append(drop)
+    runs = by_key((drop.version, drop) for drop in drops if scored_with(drop) == key and drop.metrics.get(metric))
     if not runs:
         return []
     means = {who: _task_means(own, metric) for who, own in runs.items()}

@@ -154,17 +154,13 @@ def drop_comparability(tables: MeasuredTables, scorers: Scorers) -> dict[str, st
     verdicts = (*tables.clip_verdicts.values(), *tables.trajectory_verdicts.values())
     if cascades := {facts.cascade for facts in map(VerdictFacts.of, verdicts) if facts.cascade}:
         parts["cascade"] = ", ".join(sorted(cascades))
-    scored = {judge for judge, stored in tables.clip_verdicts.items() if _has_scores(stored)}
+    scored = {judge for judge, stored in tables.clip_verdicts.items() if "scored" in stored.values("outcome")}
     if scored:
         parts |= {f"judge {judge.name}{SCORED_NO_CLIPS}": "yes" for judge in scorers.judges if judge.name not in scored}
     return parts
 
 
-def _has_scores(verdicts: Stored) -> bool:
-    return any(row["outcome"] == "scored" for row in verdicts.rows(["outcome"]))
-
-
 def _served_models(verdicts: Sequence[Stored]) -> str:
     """The model versions that served a judge, without the fingerprints of machines, which change at any time."""
-    named = {row["served_model"] for stored in verdicts for row in stored.rows(["served_model"])}
+    named = {name for stored in verdicts for name in stored.values("served_model")}
     return ", ".join(sorted({name.split(" ", 1)[0] for name in named if name}))

@@ -14,6 +14,7 @@ from upath import UPath
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.system.regular_files import is_local, why_not_of, why_not_regular
 from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.text.plain_yaml import InvalidYaml, load_plain
 from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.formats.base import DropFile
@@ -132,7 +133,8 @@ def find(root: UPath, key: str) -> Drop:
     """
     drops = _drops(files_below(root, None if key == root.name else key), root)
     if key not in drops.drops:
-        raise InvalidDrop(" ".join([f"no drop {key!r} in {root}.", *drops.problems]))
+        meant = did_you_mean(key, scan(root).drops)
+        raise InvalidDrop(" ".join([f"no drop {key!r} in {root}" + (f"; {meant}" if meant else "."), *drops.problems]))
     return drops.drops[key]
 
 

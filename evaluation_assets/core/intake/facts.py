@@ -4,17 +4,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.traces.formats.import_report import ImportSummary
 
 
-class Facts(BaseModel):
+class Facts(Frozen):
     """Facts of one kind of table. Those that were not noted, or by an earlier version, have their defaults."""
-
-    model_config = ConfigDict(frozen=True)
 
     @classmethod
     def of(cls, stored: Stored) -> Self:

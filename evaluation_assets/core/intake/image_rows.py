@@ -22,7 +22,7 @@ class ImagesInOrder:
     """The images of trajectories, which are asked for in the order of the table; others may be passed over."""
 
     def __init__(self, images: Stored) -> None:
-        self._known = {row["trajectory_id"] for row in images.rows(["trajectory_id"])}
+        self._known = set(images.values("trajectory_id"))
         self._groups = grouped(images.rows())
 
     def at(self, trajectory_id: str) -> list[Image]:

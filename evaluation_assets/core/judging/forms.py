@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import orjson
 
 from evaluation_assets.core.judging.judge import Judgement
-from evaluation_assets.core.judging.replies import Evaluation
 from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.models.messages import DecisionQuestion, Reply
 from evaluation_assets.core.models.providers.capabilities import capabilities_of
 from evaluation_assets.core.models.sizes import size_of, text_of_question
@@ -54,7 +54,7 @@ class Form(Protocol):
         """What is asked about a subject."""
         ...
 
-    def evaluation(self, reply: Reply, subject: Subject) -> Evaluation:
+    def evaluation(self, reply: Reply, subject: Subject) -> Verdict:
         """The evaluation in a reply about a subject.
 
         Raises:

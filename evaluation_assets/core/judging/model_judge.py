@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from typing import Any
 
 from evaluation_assets.core.judging.densities import Densities
 from evaluation_assets.core.judging.forms import Form
@@ -12,12 +11,12 @@ from evaluation_assets.core.judging.judge import Judge, Judgement, OpenedJudge
 from evaluation_assets.core.judging.prompts import WRITTEN, Rendered, render, repair_turns
 from evaluation_assets.core.judging.questions import PendingVerdict, goes_into_a_batch
 from evaluation_assets.core.judging.quotes import question_bytes
-from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, said_in
+from evaluation_assets.core.judging.replies import InvalidReply, said_in
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.shared_rendering import shared_rendering
 from evaluation_assets.core.judging.shown_texts import ShownText
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
+from evaluation_assets.core.judging.verdicts import Outcome, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
 from evaluation_assets.core.models.batches import MOST_IN_A_BATCH, Batches
 from evaluation_assets.core.models.budget import Budget
@@ -203,36 +202,22 @@ class OpenJudge(OpenedJudge):
         cost = Cost()
         try:
             try:
-                evaluation = await self._evaluate(subject, rendered, window, sample, cost)
+                verdict = await self._evaluate(subject, rendered, window, sample, cost)
             except ProviderError as problem:
                 if problem.kind != "context_length" or rendered.tokens > window:
                     raise
                 # Digits, hashes and some scripts have more tokens than their bytes let expect.
                 window = int(window * _SHORTER_WINDOW)
                 rendered = render(subject, earlier, show.fence, window, None, show, self._form)
-                evaluation = await self._evaluate(subject, rendered, window, sample, cost)
-        except Stopped as problem:
-            return _verdict(cost, rendered, "not_run", problem.kind, with_variable(str(problem), self.key_variable))
-        except (ProviderError, InvalidReply) as problem:
-            return _verdict(cost, rendered, "failed", problem.kind, with_variable(str(problem), self.key_variable))
-        scored = any(score is not None for score in evaluation.scores.values())
-        return replace(
-            _verdict(cost, rendered, "scored" if scored else "abstained", None, None),
-            scores=evaluation.scores,
-            summary=evaluation.summary,
-            reasoning=evaluation.reasoning,
-            probabilities=evaluation.probabilities,
-            distributions=evaluation.distributions,
-            answer_scores=evaluation.answer_scores,
-            answer_probabilities=evaluation.answer_probabilities,
-            answer_distributions=evaluation.answer_distributions,
-            wrong_clips=evaluation.wrong_clips,
-            claims=evaluation.claims,
-            notes=(*cost.notes, *evaluation.notes, *rendered.notes),
-            redacted=show.counts(rendered.turns[-1].text),
-        )
+                verdict = await self._evaluate(subject, rendered, window, sample, cost)
+        except (Stopped, ProviderError, InvalidReply) as problem:
+            outcome: Outcome = "not_run" if isinstance(problem, Stopped) else "failed"
+            said = with_variable(str(problem), self.key_variable)
+            return _asked(Verdict(outcome=outcome, error_kind=problem.kind, error=said), rendered, cost)
+        notes, redacted = (*verdict.notes, *rendered.notes), show.counts(rendered.turns[-1].text)
+        return _asked(replace(verdict, notes=notes, redacted=redacted), rendered, cost)
 
-    async def _evaluate(self, subject: Subject, rendered: Rendered, window: int, sample: int, cost: Cost) -> Evaluation:
+    async def _evaluate(self, subject: Subject, rendered: Rendered, window: int, sample: int, cost: Cost) -> Verdict:
         """Ask; when the reply is not valid, say what is wrong with it, once."""
         if rendered.tokens > window:
             raise ProviderError("context_length", "too long even when cut: raise max_input_tokens", retryable=False)
@@ -247,7 +232,7 @@ class OpenJudge(OpenedJudge):
             parameters=self.settings.parameters,
         )
 
-        def read(entry: Entry) -> Evaluation:
+        def read(entry: Entry) -> Verdict:
             return self._form.evaluation(entry.reply, subject)
 
         def corrected(request: Request, entry: Entry, problem: InvalidReply) -> Request:
@@ -372,21 +357,15 @@ def with_cost(verdict: Verdict, cost: Cost) -> Verdict:
         from_ledger=bool(cost.keys) and cost.all_from_ledger,
         ledger_key=cost.keys[-1] if cost.keys else None,
         served_model=cost.served_model,
-        notes=cost.notes,
+        notes=(*cost.notes, *verdict.notes),
     )
 
 
 _LIMITS = {"max_tokens", "max_completion_tokens"}
 
 
-def _verdict(cost: Cost, rendered: Rendered, outcome: Any, kind: FailureKind | None, message: str | None) -> Verdict:
-    return with_cost(
-        Verdict(
-            outcome=outcome,
-            error_kind=kind,
-            error=message,
-            share_seen=rendered.share_seen if cost.keys else None,
-            prompt_length=rendered.length if cost.keys else None,
-        ),
-        cost,
-    )
+def _asked(verdict: Verdict, rendered: Rendered, cost: Cost) -> Verdict:
+    """The verdict with what was asked, and what that took."""
+    if cost.keys:
+        verdict = replace(verdict, share_seen=rendered.share_seen, prompt_length=rendered.length)
+    return with_cost(verdict, cost)

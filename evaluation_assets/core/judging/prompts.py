@@ -19,9 +19,10 @@ from evaluation_assets.core.judging.forms import AskedFor, Form
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.pieces import Part, Piece, heading, piece_of, task_part
 from evaluation_assets.core.judging.quick import RULES, quick_schema, read_quick_reply
-from evaluation_assets.core.judging.replies import Evaluation, evaluation_object, read_reply, refuse_unfinished, said_in
+from evaluation_assets.core.judging.replies import evaluation_object, read_reply, refuse_unfinished, said_in
 from evaluation_assets.core.judging.rubrics.model import Rubric, Scale
 from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.judging.windows import BYTES_PER_TOKEN, MARK_BYTES, cut_in_the_middle, size
 from evaluation_assets.core.judging.worked_examples import example_lines
 from evaluation_assets.core.models.image_tokens import most_image_tokens
@@ -110,7 +111,7 @@ class Written:
             schema = reply_schema(subject.chain_rubrics, with_probability=subject.asks_probability)
         return AskedFor(schema=with_claims_schema(schema, with_claims=subject.asks_claims))
 
-    def evaluation(self, reply: Reply, subject: Subject) -> Evaluation:
+    def evaluation(self, reply: Reply, subject: Subject) -> Verdict:
         """The evaluation in the JSON."""
         refuse_unfinished(reply)
         text = said_in(reply)
@@ -120,7 +121,7 @@ class Written:
         claims, notes = read_claims(evaluation_object(text).get(CLAIMS), subject.trajectory)
         return replace(evaluation, claims=claims, notes=(*evaluation.notes, *notes))
 
-    def _evaluation(self, text: str, subject: Subject) -> Evaluation:
+    def _evaluation(self, text: str, subject: Subject) -> Verdict:
         if subject.is_quick:
             return read_quick_reply(text, subject)
         return read_reply(

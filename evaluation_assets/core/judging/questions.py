@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from evaluation_assets.core.judging.replies import Evaluation, InvalidReply
+from evaluation_assets.core.judging.replies import InvalidReply
 from evaluation_assets.core.judging.selection import IN_BATCHES
 from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.ledger import Entry
 from evaluation_assets.core.models.messages import Request
@@ -22,7 +23,7 @@ class PendingVerdict:
 
     level: str
     sample: int
-    read: Callable[[Entry], Evaluation]
+    read: Callable[[Entry], Verdict]
     corrected: Callable[[Request, Entry, InvalidReply], Request]
     left: int
     deadline: Deadline

@@ -5,7 +5,6 @@ from typing import Any
 
 from evaluation_assets.core.judging.entries import entries_schema
 from evaluation_assets.core.judging.replies import (
-    Evaluation,
     InvalidReply,
     evaluation_object,
     notes_on,
@@ -14,6 +13,7 @@ from evaluation_assets.core.judging.replies import (
 )
 from evaluation_assets.core.judging.rubrics.model import Rubric
 from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdicts import Verdict, outcome_of
 
 _MOST_NUMBERED = 200
 """Pieces that a schema can list; providers limit the values of an enumeration."""
@@ -61,8 +61,8 @@ def quick_schema(subject: Subject) -> dict[str, Any]:
     }
 
 
-def read_quick_reply(text: str, subject: Subject) -> Evaluation:
-    """The evaluation in a quick reply.
+def read_quick_reply(text: str, subject: Subject) -> Verdict:
+    """The verdict in a quick reply.
 
     Raises:
         InvalidReply: no JSON object, a criterion is missing, or a score is not on its scale.
@@ -72,8 +72,10 @@ def read_quick_reply(text: str, subject: Subject) -> Evaluation:
     if not isinstance(reasoning, str) or not isinstance(summary, str):
         raise InvalidReply("invalid_json", "reasoning and summary must be texts.")
     answer = subject.answer
-    return Evaluation(
-        scores=read_scores(data.get("scores"), subject.criteria, subject.rubric.scale),
+    scores = read_scores(data.get("scores"), subject.criteria, subject.rubric.scale)
+    return Verdict(
+        outcome=outcome_of(scores),
+        scores=scores,
         summary=" ".join(summary.split()),
         reasoning=reasoning.strip(),
         answer_scores=None

@@ -1,9 +1,12 @@
-"""The prompts that a model judge sent for verdicts which are in its ledger, made again word for word."""
+"""The prompts that a judge sent for verdicts which are in its ledger, made again word for word."""
 
 import asyncio
 from collections.abc import Iterable
 
 from evaluation_assets.core.judging.dry_run import stopped_client
+from evaluation_assets.core.judging.evaluators.collecting import CollectingEvaluator
+from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
+from evaluation_assets.core.judging.evaluators.metrics import metric_of
 from evaluation_assets.core.judging.judge import judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge
 from evaluation_assets.core.judging.questions import PendingVerdict
@@ -13,7 +16,7 @@ from evaluation_assets.core.models.ledger import Entry
 from evaluation_assets.core.models.messages import Request
 
 
-def recalled_requests(judge: ModelJudge, chains: Iterable[Chain]) -> dict[str, Request]:
+def recalled_requests(judge: ModelJudge | EvaluatorJudge, chains: Iterable[Chain]) -> dict[str, Request]:
     """The requests of a judge about the subjects of chains, by their keys in the ledger. No model is called.
 
     A key is the digest of the request, so a request under a verdict's key is the one that was sent. Requests that
@@ -21,16 +24,24 @@ def recalled_requests(judge: ModelJudge, chains: Iterable[Chain]) -> dict[str, R
 
     Raises:
         LedgerError: the ledger cannot be read.
+        InvalidEvaluator: a metric of another package cannot be used.
     """
-    return asyncio.run(_recalled(judge, chains))
+    asked = judge if isinstance(judge, ModelJudge) else judge.asked
+    return {} if asked is None else asyncio.run(_recalled(judge, asked, chains))
 
 
-async def _recalled(judge: ModelJudge, chains: Iterable[Chain]) -> dict[str, Request]:
-    with stopped_client(judge) as (client, ledger):
-        recalling = _Recalling(judge, client, ledger.secret())
+async def _recalled(
+    judge: ModelJudge | EvaluatorJudge, asked: ModelJudge, chains: Iterable[Chain]
+) -> dict[str, Request]:
+    with stopped_client(asked) as (client, ledger):
+        if isinstance(judge, ModelJudge):
+            recalling = _Recalling(judge, client, ledger.secret())
+        else:
+            model = OpenJudge(asked, client, ledger.secret())
+            recalling = CollectingEvaluator(judge, metric_of(judge.evaluator), model)
         async for _ in judge_chains(recalling, judge.selection.chains(iter(chains))):
             pass
-        return recalling.requests
+    return recalling.requests
 
 
 class _Recalling(OpenJudge):

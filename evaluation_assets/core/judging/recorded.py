@@ -7,20 +7,28 @@ from evaluation_assets.core.judging.judge import AlwaysOpen, Judgement
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, recorded_verdicts
+from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.traces.trajectories.recorded import (
+    RecordedVerdict,
+    recorded_verdicts,
+    unreadable_verdicts,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedJudge(AlwaysOpen):
     """Gives recorded verdicts of the judge `model`. Scores count for the criteria that the rubric has.
 
-    A subject it said nothing about, or on which it gave none of the rubric's scores, is `abstained`.
+    A subject it said nothing about, or on which it gave none of the rubric's scores, is `abstained`. A verdict that
+    cannot be read is `failed`, and one on a run that has another for the same criterion. A score does not count if one
+    of this judge and criterion in the run is not 0 to 1, as a 1 may be the lowest of 1 to 5; without others, too, the
+    verdict is `failed`.
     """
 
     name: str
     model: str
     provider: str = "recorded"
-    version: str = "1"
+    version: str = "2"
     chains_in_flight: int = 1
     samples: int = 1
     key_variable: None = None
@@ -28,26 +36,68 @@ class RecordedJudge(AlwaysOpen):
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The recorded verdict on a subject."""
+        if (unreadable := self._unreadable(subject)) is not None:
+            return Verdict(outcome="failed", error_kind="invalid_json", error=unreadable)
         criteria = [criterion.key for criterion in subject.criteria]
-        on_subject = [verdict for verdict in recorded_verdicts(subject.trajectory) if self._is_on(verdict, subject)]
+        own = [verdict for verdict in recorded_verdicts(subject.trajectory) if verdict.judge == self.model]
+        on_subject = [verdict for verdict in own if (verdict.level, verdict.subject) == (subject.level, subject.name)]
         if not on_subject:
             return Verdict(outcome="abstained", reasoning=f"no verdict of {self.model} is recorded")
         # Another system may have seen two pieces where we see one: the verdict by the same rubric is meant.
         closest = max(on_subject, key=lambda verdict: sum(criterion in verdict.scores for criterion in criteria))
-        scores = {criterion: _share(closest.scores.get(criterion)) for criterion in criteria}
+        if subject.level in ("trajectory", "answer") and (several := _contradiction(on_subject, criteria)) is not None:
+            return Verdict(outcome="failed", error_kind="invalid_json", error=several)
+        off_scale = {
+            criterion: said
+            for criterion in criteria
+            if closest.scores.get(criterion) is not None and (said := _off_scale(own, criterion)) is not None
+        }
+        scores = {
+            criterion: None if criterion in off_scale else closest.scores.get(criterion) for criterion in criteria
+        }
+        is_scored = any(score is not None for score in scores.values())
+        if off_scale and not is_scored:
+            return Verdict(outcome="failed", error_kind="out_of_range", error=next(iter(off_scale.values())))
+        others = first_of(sorted(closest.scores.keys() - set(criteria)), 5)
         return Verdict(
-            outcome="scored" if any(score is not None for score in scores.values()) else "abstained",
+            outcome="scored" if is_scored else "abstained",
             scores=scores,
             probabilities=closest.probabilities
-            and {criterion: _share(closest.probabilities.get(criterion)) for criterion in criteria},
+            and {criterion: _probability(closest.probabilities.get(criterion)) for criterion in criteria},
             summary=closest.summary or closest.verdict,
             reasoning=closest.reasoning,
+            notes=tuple(off_scale.values())
+            if is_scored or not others
+            else (f"recorded are scores of {others}, for which the rubric does not ask",),
         )
 
-    def _is_on(self, verdict: RecordedVerdict, subject: Subject) -> bool:
-        return (verdict.judge, verdict.level, verdict.subject) == (self.model, subject.level, subject.name)
+    def _unreadable(self, subject: Subject) -> str | None:
+        """Why the verdict that is recorded on a subject cannot be read."""
+        for verdict in unreadable_verdicts(subject.trajectory):
+            entry = verdict.entry
+            named = entry.get("judge", RecordedVerdict.__dataclass_fields__["judge"].default), entry.get("level")
+            if named == (self.model, subject.level) and str(entry.get("subject", subject.name)) == subject.name:
+                return f"the recorded verdict cannot be read: {verdict.reason}"
+        return None
 
 
-def _share(score: float | None) -> float | None:
-    """A score outside of 0..1 is on a scale we do not know."""
-    return score if score is not None and 0 <= score <= 1 else None
+def _off_scale(verdicts: Sequence[RecordedVerdict], criterion: str) -> str | None:
+    """What says that a judge's scores of a criterion are on another scale than 0 to 1, if one in the run is."""
+    for verdict in verdicts:
+        score = verdict.scores.get(criterion)
+        if score is not None and not 0 <= score <= 1:
+            return f"the recorded score {score:g} of {criterion} is not 0 to 1; divide scores of another scale"
+    return None
+
+
+def _contradiction(verdicts: Sequence[RecordedVerdict], criteria: Sequence[str]) -> str | None:
+    """What says that one judge gave a subject two scores."""
+    for criterion in criteria:
+        given = sorted({score for verdict in verdicts if (score := verdict.scores.get(criterion)) is not None})
+        if len(given) > 1:
+            return f"recorded are several scores of {criterion}: {given[0]:g} and {given[-1]:g}; keep one"
+    return None
+
+
+def _probability(value: float | None) -> float | None:
+    return value if value is not None and 0 <= value <= 1 else None

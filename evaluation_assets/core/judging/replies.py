@@ -3,12 +3,11 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from evaluation_assets.core.judging.answer_claims import CLAIMS, AnswerClaim
+from evaluation_assets.core.judging.answer_claims import CLAIMS
 from evaluation_assets.core.judging.rubrics.model import Criterion, Scale
-from evaluation_assets.core.judging.verdicts import Distribution, FailureKind
+from evaluation_assets.core.judging.verdicts import FailureKind, Verdict, outcome_of
 from evaluation_assets.core.models.messages import Reply
 from evaluation_assets.core.text.well_formed import well_formed
 from evaluation_assets.core.traces.trajectories.model import json_object, json_objects
@@ -42,31 +41,6 @@ class InvalidReply(ValueError):
         self.kind: FailureKind = kind
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """A valid reply: every criterion with a score of 0..1, or `None` where the judge left it open.
-
-    `probabilities` are 0..1 by criterion, where they were asked for. A decision model gives `distributions`: the
-    probability of each score by criterion, and no summary, reasoning or probabilities.
-
-    `claims` are those of the final answer, where they were asked for.
-
-    A quick reply also has the scores of the final answer, `None` if there is no answer, and what went wrong by clip.
-    """
-
-    scores: dict[str, float | None]
-    summary: str | None
-    reasoning: str | None
-    probabilities: dict[str, float | None] | None = None
-    answer_scores: dict[str, float | None] | None = None
-    answer_probabilities: dict[str, float | None] | None = None
-    wrong_clips: dict[int, str] | None = None
-    notes: tuple[str, ...] = ()
-    claims: tuple[AnswerClaim, ...] | None = None
-    distributions: dict[str, Distribution] | None = None
-    answer_distributions: dict[str, Distribution] | None = None
-
-
 def read_reply(
     text: str,
     criteria: Sequence[Criterion],
@@ -74,8 +48,8 @@ def read_reply(
     *,
     with_probability: bool = False,
     with_remarks: bool = False,
-) -> Evaluation:
-    """The evaluation in a reply; `with_remarks`, what it says besides on strengths and weaknesses is in the notes.
+) -> Verdict:
+    """The verdict in a reply; `with_remarks`, what it says besides on strengths and weaknesses is in the notes.
 
     Code fences, prose around the JSON and trailing commas are forgiven; what is said is not. The schema names the
     criteria of the whole conversation, because providers cache it: scores of others than those asked for are ignored.
@@ -90,7 +64,14 @@ def read_reply(
     if not isinstance(reasoning, str) or not isinstance(summary, str):
         raise InvalidReply("invalid_json", "reasoning and summary must be texts.")
     notes = (*(_remarks_in(data) if with_remarks else ()), *notes_on(data.get("scores"), criteria))
-    return Evaluation(scores, " ".join(summary.split()), reasoning.strip(), probabilities, notes=notes)
+    return Verdict(
+        outcome=outcome_of(scores),
+        scores=scores,
+        summary=" ".join(summary.split()),
+        reasoning=reasoning.strip(),
+        probabilities=probabilities,
+        notes=notes,
+    )
 
 
 def _remarks_in(data: Mapping[str, Any]) -> Iterator[str]:

@@ -12,10 +12,10 @@ from evaluation_assets.core.judging.subjects import Chain, Subject, chain_of, wh
 from evaluation_assets.core.sections.sessions.interactions import (
     SessionInteraction,
     definitions,
-    grouped,
     interactions_of,
     speakers,
 )
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 SESSION = "session"
@@ -60,7 +60,7 @@ def _interactions(trajectory: Trajectory, parts: list[SessionInteraction], rubri
 
 def _turns(trajectory: Trajectory, parts: list[SessionInteraction], rubrics: Rubrics) -> Iterator[Subject]:
     rubric = rubrics.choose("turn")
-    said_in = grouped((part.turn, part.messages) for part in parts if part.messages)
+    said_in = by_key((part.turn, part.messages) for part in parts if part.messages)
     for number, turn in enumerate(trajectory.turns):
         if not turn.interactions:  # the user said goodbye, or went on at once: there is no answer to judge
             continue

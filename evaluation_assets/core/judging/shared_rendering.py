@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from evaluation_assets.core.judging.forms import AskedFor, Form
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.pieces import Piece
-from evaluation_assets.core.judging.replies import Evaluation
 from evaluation_assets.core.judging.shown_texts import ShownTexts
 from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.models.messages import Reply
 from evaluation_assets.core.models.redaction.settings import Redaction
 
@@ -77,7 +77,7 @@ class _MadeOnce:
             made = self._asked_for[subject] = self._form.asked_for(subject)
         return made
 
-    def evaluation(self, reply: Reply, subject: Subject) -> Evaluation:
+    def evaluation(self, reply: Reply, subject: Subject) -> Verdict:
         return self._form.evaluation(reply, subject)
 
     def turn(self, judgement: Judgement) -> str:

@@ -1,10 +1,12 @@
 """What judges are asked about a drop, from its tables."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from evaluation_assets.core.intake.clips.clip_rows import with_clips
 from evaluation_assets.core.intake.image_rows import ImagesInOrder
-from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.rubrics.model import SESSION_LEVELS, Level, Rubrics
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import (
     Chain,
@@ -17,7 +19,17 @@ from evaluation_assets.core.judging.subjects import (
 )
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored
+from evaluation_assets.core.lake.tables import (
+    CATEGORY_VERDICTS,
+    CLIP_VERDICTS,
+    IMAGES,
+    SESSION_VERDICTS,
+    TRAJECTORY_VERDICTS,
+    Table,
+)
+from evaluation_assets.core.lake.tables.verdicts import VerdictLevel
 from evaluation_assets.core.sections.sessions.interactions import is_session
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 _SAID = ("sample", "outcome", "scores")
@@ -55,7 +67,54 @@ def session_chains(trajectories: Stored, rubrics: Rubrics) -> Iterator[Chain]:
             yield session_chain(trajectory, rubrics)
 
 
-def illustrated(chains: Iterable[Chain], images: Stored) -> Iterator[Chain]:
+@dataclass(frozen=True, slots=True)
+class JudgedTable:
+    """What the verdicts of a table are about.
+
+    Attributes:
+        table: the verdicts.
+        levels: those of its subjects.
+        ingested: tables of the drop that the subjects are made of.
+        own: tables of the judge's own verdicts that it is reminded of.
+        made: makes chains of all these, and of the rubrics.
+    """
+
+    table: Table
+    levels: tuple[Level, ...]
+    ingested: tuple[str, ...]
+    own: tuple[Table, ...]
+    made: Callable[..., Iterator[Chain]]
+
+    def chains(self, home: Installation, drop: str, judge: str, rubrics: Rubrics) -> Iterator[Chain]:
+        """What a judge is asked about a drop, without images."""
+        below = [home.table(drop, name) for name in self.ingested]
+        below += [home.table(drop, table.name, judge) for table in self.own]
+        return self.made(*below, rubrics)
+
+    def shown_chains(self, home: Installation, drop: str, judge: Judge, rubrics: Rubrics) -> Iterator[Chain]:
+        """What a judge is asked about a drop, with the images of the trajectories if it is sent them."""
+        chains = self.chains(home, drop, judge.name, rubrics)
+        return _illustrated(chains, home.table(drop, IMAGES.name)) if judge.selection.sees_images else chains
+
+
+_INGESTED = ("preprocessed_trajectories", "clips")
+
+JUDGED_TABLES: Mapping[VerdictLevel, JudgedTable] = {
+    "clip": JudgedTable(CLIP_VERDICTS, ("clip",), _INGESTED, (), clip_chains),
+    "category": JudgedTable(CATEGORY_VERDICTS, ("category",), _INGESTED, (CLIP_VERDICTS,), category_chains),
+    "trajectory": JudgedTable(
+        TRAJECTORY_VERDICTS,
+        ("trajectory", "answer"),
+        _INGESTED,
+        (CLIP_VERDICTS, CATEGORY_VERDICTS),
+        trajectory_chains,
+    ),
+    "session": JudgedTable(SESSION_VERDICTS, SESSION_LEVELS, _INGESTED[:1], (), session_chains),
+}
+"""Those of a drop, from the lowest level up. What a judge says hangs on its own verdicts of the levels below."""
+
+
+def _illustrated(chains: Iterable[Chain], images: Stored) -> Iterator[Chain]:
     """The chains with the images of their trajectories, for a judge that is sent them."""
     in_order = ImagesInOrder(images)
     return (with_images(chain, in_order.at(chain.trajectory.id)) for chain in chains)

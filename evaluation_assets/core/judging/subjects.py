@@ -13,6 +13,7 @@ from evaluation_assets.core.judging.fences import Show
 from evaluation_assets.core.judging.rubrics.model import Criterion, Level, Need, Rubric, Rubrics, Scale
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction
 from evaluation_assets.core.suites.calls import FAILED
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.images import Image
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
@@ -170,10 +171,7 @@ def category_chain(
     trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics, own: Mapping[int, OwnScores] = _NOTHING
 ) -> Chain:
     """Every tool type that was called, in order of its first call."""
-    categories: dict[str, list[Clip]] = {}
-    for clip in clips:
-        if not clip.is_final:
-            categories.setdefault(clip.tool_type, []).append(clip)
+    categories = by_key((clip.tool_type, clip) for clip in clips if not clip.is_final)
     chosen = {category: rubrics.choose("category", category) for category in categories}
     return chain_of(
         trajectory,

@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.judging.verdicts import Distribution, Verdict
+from evaluation_assets.core.judging.verdicts import Distribution, Verdict, outcome_of
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -34,7 +34,7 @@ def _of_answer(judgement: Judgement, subject: Subject) -> Judgement:
     scores = verdict.answer_scores or {}
     outcome = verdict.outcome
     if verdict.answer_scores is not None:
-        outcome = "scored" if any(score is not None for score in scores.values()) else "abstained"
+        outcome = outcome_of(scores)
     return replace(
         judgement,
         subject=replace(subject, level="answer", name="answer", rubric=rubric),

@@ -64,3 +64,8 @@ class Verdict:
     claims: Sequence[AnswerClaim] | None = None
     distributions: Mapping[str, Distribution] | None = None
     answer_distributions: Mapping[str, Distribution] | None = None
+
+
+def outcome_of(scores: Mapping[str, float | None]) -> Outcome:
+    """The outcome where the judge answered: `abstained` if it left every criterion open."""
+    return "scored" if any(score is not None for score in scores.values()) else "abstained"

@@ -8,7 +8,7 @@ from typing import IO, Any, Self
 import pyarrow as pa
 
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.lake.stored import BATCH_BYTES, BATCH_ROWS, Stored, batched, named_disk
+from evaluation_assets.core.lake.stored import BATCH_BYTES, BATCH_ROWS, Stored, Stream, batched, named_disk
 from evaluation_assets.core.lake.tables import Table
 
 _SPOOL_BYTES = 8 << 20
@@ -50,6 +50,10 @@ class Spool:
             self._writer.close()
             self._file.seek(0)
         yield from pa.ipc.open_stream(self._file)
+
+    def stream(self) -> Stream:
+        """All rows on their way to their table."""
+        return Stream(self.table, self.batches())
 
     def _flush(self) -> None:
         with named_disk(tempfile.gettempdir()):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -58,6 +58,17 @@ class Stream:
     batches: Iterator[pa.RecordBatch]
     summary: Callable[[], Mapping[str, Any]] = field(default=dict)
     facts: Callable[[], Mapping[str, str]] = field(default=dict)
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        rows: Iterable[Row],
+        summary: Callable[[], Mapping[str, Any]] = dict,
+        facts: Callable[[], Mapping[str, str]] = dict,
+    ) -> Self:
+        """Rows on their way to their table."""
+        return cls(table, batched(rows, table), summary, facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +121,10 @@ class Stored:
                     if row.get(name) is not None:
                         row[name] = dict(row[name])
                 yield row
+
+    def values(self, column: str) -> Iterator[Any]:
+        """The values of one column, in stored order."""
+        return (row[column] for row in self.rows([column]))
 
     @property
     def count(self) -> int:

@@ -1,11 +1,11 @@
 """The limits of models that are asked at one endpoint with one key: the strictest of each holds for all of them."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import TypeVar
 
 from evaluation_assets.core.models.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
+from evaluation_assets.core.system.by_key import by_key
 
 LIMITS = ("max_concurrency", "requests_per_minute", "tokens_per_minute")
 
@@ -35,9 +35,7 @@ def _together(models: Sequence[Settings]) -> list[list[Settings]]:
         return []
     from evaluation_assets.core.models.shared_limits import limited_together  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
 
-    groups: defaultdict[str, list[Settings]] = defaultdict(list)
-    for model in known:
-        groups[limited_together(endpoint_of(model)[0])].append(model)
+    groups = by_key((limited_together(endpoint_of(model)[0]), model) for model in known)
     return [group for group in groups.values() if len(group) > 1]
 
 

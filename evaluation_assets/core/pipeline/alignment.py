@@ -10,7 +10,7 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.rubrics.model import Example, Rubric, Rubrics
 from evaluation_assets.core.judging.score_map import ScoreMap, counts_as
 from evaluation_assets.core.judging.shown_texts import ShownText
-from evaluation_assets.core.judging.stored_chains import trajectory_chains
+from evaluation_assets.core.judging.stored_chains import JUDGED_TABLES
 from evaluation_assets.core.judging.subjects import Chain, chain_of
 from evaluation_assets.core.judging.windows import cut_in_the_middle
 from evaluation_assets.core.models.redaction.redactor import NotRedacted
@@ -93,19 +93,9 @@ def labelled_runs(home: Installation, judge: Judge, labels: Iterable[Label], rub
             whole, fmean(label.label for label in own), next((each.comment for each in own if each.comment), "")
         )
         for drop, of_runs in sorted(by_drop.items())
-        for chain in _chains(home, drop, judge, rubrics)
+        for chain in JUDGED_TABLES["trajectory"].chains(home, drop, judge.name, rubrics)
         if (own := of_runs.get(chain.trajectory.id)) and (whole := _whole(judge, chain)) is not None
     ]
-
-
-def _chains(home: Installation, drop: str, judge: Judge, rubrics: Rubrics) -> Iterator[Chain]:
-    return trajectory_chains(
-        home.table(drop, "preprocessed_trajectories"),
-        home.table(drop, "clips"),
-        home.table(drop, "clip_verdicts", judge.name),
-        home.table(drop, "category_verdicts", judge.name),
-        rubrics,
-    )
 
 
 def _whole(judge: Judge, chain: Chain) -> Chain | None:

@@ -27,7 +27,7 @@ def drawn_clips(home: Installation, drop: str, types: ToolTypes, most: int) -> l
 
     They have calls with results, and nothing of what came before or after.
     """
-    ids = (row["trajectory_id"] for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id"]))
+    ids = home.table(drop, "preprocessed_trajectories").values("trajectory_id")
     chosen = sorted(ids, key=lambda each: digest(drop, each))[: most * _SPARE_RUNS]
     runs = sorted(trajectories_of(home, drop, set(chosen)), key=lambda run: chosen.index(run.id))
     drawn = (clip for run in runs if (clip := _drawn_clip(run, types)) is not None)

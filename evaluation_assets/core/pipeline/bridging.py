@@ -3,7 +3,7 @@
 The new judge is asked what an evaluation of these runs would ask, so that both share replies in the ledger.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS, judges_in, scored_with
@@ -15,12 +15,10 @@ from evaluation_assets.core.judging.asking import Step, judge_all
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.rubrics.model import Level, Rubrics
 from evaluation_assets.core.judging.scorers import Scorers
-from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, trajectory_chains
-from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.judging.stored_chains import JUDGED_TABLES, JudgedTable
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
-from evaluation_assets.core.lake.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS, Table
+from evaluation_assets.core.lake.stored import Stored, Stream, write
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.identity import digest
@@ -28,11 +26,7 @@ from evaluation_assets.core.traces.trajectories.identity import digest
 LEVELS: tuple[Level, ...] = ("clip", "category", "trajectory", "answer")
 """The levels whose scores a bridge links. Sessions are not linked."""
 
-STEPS: tuple[tuple[Table, Callable[..., Iterator[Chain]]], ...] = (
-    (CLIP_VERDICTS, clip_chains),
-    (CATEGORY_VERDICTS, category_chains),
-    (TRAJECTORY_VERDICTS, trajectory_chains),
-)
+STEPS: tuple[JudgedTable, ...] = tuple(each for level, each in JUDGED_TABLES.items() if level != "session")
 """The tables that a judge fills one after the other; each is asked about with its verdicts of those before it."""
 
 _OF_PANEL = ("judge ", "selection of ", "rubric ", "quorum", "model served to ", "scoring")
@@ -148,7 +142,7 @@ def copied(home: Installation, runs: Collection[Run], there: Installation, judge
     for drop, trajectory in runs:
         by_drop.setdefault(drop, set()).add(trajectory)
     tables = [("preprocessed_trajectories",), ("clips",)]
-    tables += [(table.name, judge) for judge in judges for table, _ in STEPS]
+    tables += [(judged.table.name, judge) for judge in judges for judged in STEPS]
     for drop, chosen in by_drop.items():
         for names in tables:
             stored = home.table(drop, *names)
@@ -160,13 +154,12 @@ def copied(home: Installation, runs: Collection[Run], there: Installation, judge
 async def judge_copies(ready: Judge, step: Step, there: Installation, drops: Iterable[str], rubrics: Rubrics) -> None:
     """Write the tables of verdicts of an open judge on copied runs, from the lowest level up."""
     for drop in drops:
-        below = [there.table(drop, "preprocessed_trajectories"), there.table(drop, "clips")]
-        for table, chains_of in STEPS:
+        for judged in STEPS:
             rows: list[Row] = []
-            async for judgements in judge_all(ready, ready.selection.chains(chains_of(*below, rubrics)), step):
+            chains = judged.chains(there, drop, ready.name, rubrics)
+            async for judgements in judge_all(ready, ready.selection.chains(chains), step):
                 rows += [row for judgement in judgements for row in verdict_rows(drop, ready, judgement)]
-            below.append(there.table(drop, table.name, ready.name))
-            _write(below[-1], rows)
+            _write(there.table(drop, judged.table.name, ready.name), rows)
 
 
 def overlap(home: Installation, there: Installation, drops: Iterable[str], scorers: Scorers) -> Overlap:
@@ -179,11 +172,7 @@ def overlap(home: Installation, there: Installation, drops: Iterable[str], score
             for row in home.table(drop, "trajectory_scores").rows(["trajectory_id", "criterion", "adjusted_mean"])
         }
         tables = MeasuredTables.of(there, drop, scorers.judges)
-        clip_scorers |= {
-            name
-            for name, stored in tables.clip_verdicts.items()
-            if any(row["outcome"] == "scored" for row in stored.rows(["outcome"]))
-        }
+        clip_scorers |= {name for name, stored in tables.clip_verdicts.items() if "scored" in stored.values("outcome")}
         for row in tables.scores(drop, scorers):
             was, now = old.get((row["trajectory_id"], row["criterion"])), row["adjusted_mean"]
             if was is not None and now is not None:
@@ -193,7 +182,7 @@ def overlap(home: Installation, there: Installation, drops: Iterable[str], score
 
 
 def _write(stored: Stored, rows: Iterable[Row]) -> None:
-    write(stored.path, Stream(stored.table, batched(rows, stored.table)))
+    write(stored.path, Stream.of(stored.table, rows))
 
 
 def all_differences(change: Change, silent: frozenset[str]) -> dict[str, Difference]:

@@ -26,6 +26,7 @@ from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState, State, shown_name, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, change_in
 from evaluation_assets.core.sections.findings.summary import SEVERITIES
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.core.text.counted import percent
@@ -78,9 +79,7 @@ class AllRuns:
 
         Of all tasks, if these share none. So a suite to which failing cases are added has no failure that grew.
         """
-        series: dict[tuple[str | None, str | None], list[EvaluatedRuns]] = defaultdict(list)
-        for drop in self.drops:
-            series[drop.suite, drop.agent].append(drop)
+        series = by_key(((drop.suite, drop.agent), drop) for drop in self.drops)
         tasks = {key: _shared_tasks(last, earlier) for key, (*earlier, last) in series.items()}
         return [
             (drop, {run for run, task in drop.tasks.items() if task in tasks[drop.suite, drop.agent]})
@@ -113,7 +112,7 @@ def read_drop(home: Installation, drop: str) -> tuple[EvaluatedRuns, list[Occurr
 
 def calls_of(home: Installation, drop: str) -> Counter[str]:
     """The calls of a drop by tool."""
-    return Counter(row["tool_name"] for row in home.table(drop, "clips").rows(["tool_name"]) if row["tool_name"])
+    return Counter(filter(None, home.table(drop, "clips").values("tool_name")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from evaluation_assets.core.intake.facts import DropFacts, FindingsFacts
 from evaluation_assets.core.lake.spool import Spool
-from evaluation_assets.core.lake.stored import Aligned, Stored, Stream, batched
+from evaluation_assets.core.lake.stored import Aligned, Stored, Stream
 from evaluation_assets.core.lake.tables import FINDINGS
 from evaluation_assets.core.sections.findings.call_forms import CallForms
 from evaluation_assets.core.sections.findings.claim_counts import judged_claims
@@ -77,9 +77,9 @@ def drop_findings(
             scores.add(process_score_row(drop, trajectory, scored))
             yield from finding_rows(drop, trajectory, findings)
 
-    return Stream(
+    return Stream.of(
         FINDINGS,
-        batched(rows(), FINDINGS),
+        rows(),
         lambda: {"findings": counts.total(), **dict(counts)},
         FindingsFacts(detectors=versions_with(judged)).footer,
     )

@@ -10,7 +10,7 @@ from evaluation_assets.core.gating.evaluated_drops import without_damaged
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.lake.stored import Aligned, Stored, Stream, batched
+from evaluation_assets.core.lake.stored import Aligned, Stored, Stream
 from evaluation_assets.core.lake.tables import FINDINGS, PREDICTED_OUTCOMES, RAW_TRAJECTORIES
 from evaluation_assets.core.sections.findings.gathering import ABOUT_OUTCOME
 from evaluation_assets.core.sections.outcomes.agreement import agreements
@@ -21,7 +21,7 @@ from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
-OUTCOMES_VERSION = "3"
+OUTCOMES_VERSION = "4"
 """Increment when the same runs would give other predictions."""
 
 MOST_RUNS = 2000
@@ -53,10 +53,8 @@ class Training:
 def predicted_outcomes(home: Installation, drop: str) -> Stream:
     """Rows of `predicted_outcomes`, by a model fitted to what the lake has: the same tables give the same rows."""
     raw = home.table(drop, RAW_TRAJECTORIES.name)
-    if all(row["success"] is not None for row in raw.rows(["success"])):
-        return Stream(
-            PREDICTED_OUTCOMES, batched([], PREDICTED_OUTCOMES), lambda: {"runs": 0, "reason": "all have an outcome"}
-        )
+    if all(success is not None for success in raw.values("success")):
+        return Stream.of(PREDICTED_OUTCOMES, [], lambda: {"runs": 0, "reason": "all have an outcome"})
     training = training_of(home, drop)
     counts = {"runs": 0, "likely_failed": 0}
 
@@ -68,7 +66,7 @@ def predicted_outcomes(home: Installation, drop: str) -> Stream:
                 counts["likely_failed"] += is_likely_failure(row["success_probability"])
                 yield row
 
-    return Stream(PREDICTED_OUTCOMES, batched(rows(), PREDICTED_OUTCOMES), lambda: {**counts, **_told(training)})
+    return Stream.of(PREDICTED_OUTCOMES, rows(), lambda: {**counts, **_told(training)})
 
 
 def training_of(home: Installation, drop: str) -> Training:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evaluation_assets.core.intake.facts import DropFacts, SuiteFacts
-from evaluation_assets.core.lake.stored import Stored, Stream, batched
+from evaluation_assets.core.lake.stored import Stored, Stream
 from evaluation_assets.core.lake.tables import FAILURE_PATTERNS, TOOL_USE_RESULTS
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
@@ -14,7 +14,6 @@ from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.suites.tool_use_rows import case_without_run, failure_pattern_row, tool_use_row
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.nullable import mean_of
-from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.trajectory_rows import Row, trajectory_of
 
 _NAMED = 20
@@ -81,7 +80,7 @@ class MeasuredRuns:
         suite = self._loaded.suite
         return SuiteFacts(
             suite=self._name,
-            suite_version=digest(suite.model_dump_json(by_alias=True)),
+            suite_version=self._loaded.version,
             min_pass_rate=self._min_pass_rate,
             weights={part: weight for part, weight in suite.weights.items()},  # noqa: C416  (names of parts as texts)
             incomplete=tuple(f"{task.place}, {task.task}: {task.reason}" for task in self._loaded.incomplete),
@@ -94,6 +93,7 @@ class MeasuredRuns:
         figures = {"pass_rate": sum(passed) / len(passed) if passed else None, "mean_score": mean_of(self._scores)}
         return {
             "suite": self._name,
+            "suite_version": self._loaded.version,
             "suite_format": self._loaded.format,
             "cases": len(self._loaded.suite.cases),
             "runs": len(passed),
@@ -113,28 +113,26 @@ def measured_runs(home: Installation, drop: str, raw: Stored, min_pass_rates: Ma
 
     All trajectories of `raw` are measured, also those that rules keep from the judges: a loop is a way to fail a case.
     """
-    table = TOOL_USE_RESULTS
     named = DropFacts.of(raw).sidecar.suite
     try:
         loaded = suite_of(home, named)
     except InvalidSuite as problem:
         note = {"note": f"The suite cannot be used: {problem}"}
-        return Stream(table, iter(()), lambda: note, SuiteFacts(problem=str(problem)).footer)
+        return Stream.of(TOOL_USE_RESULTS, (), lambda: note, SuiteFacts(problem=str(problem)).footer)
     if loaded is None or named is None:
         why = "names no suite" if named is None else f"names {named!r}, which is not in suites/"
-        return Stream(table, iter(()), lambda: {"note": f"No suite: the drop {why}."})
+        return Stream.of(TOOL_USE_RESULTS, (), lambda: {"note": f"No suite: the drop {why}."})
     runs = MeasuredRuns(drop, named, loaded, min_pass_rates.get(named, loaded.suite.min_pass_rate))
-    return Stream(table, batched(runs.measured(raw), table), runs.metadata, lambda: runs.facts().footer())
+    return Stream.of(TOOL_USE_RESULTS, runs.measured(raw), runs.metadata, lambda: runs.facts().footer())
 
 
 def patterns_of(drop: str, results: Stored) -> Stream:
     """`failure_patterns` of a drop: the classes of issues in `tool_use_results`."""
-    table = FAILURE_PATTERNS
     suite = SuiteFacts.of(results).suite or ""
     patterns = failure_patterns(results.rows(["case_id", "passed", "issues"]))
-    return Stream(
-        table,
-        batched((failure_pattern_row(drop, suite, pattern) for pattern in patterns), table),
+    return Stream.of(
+        FAILURE_PATTERNS,
+        (failure_pattern_row(drop, suite, pattern) for pattern in patterns),
         lambda: {"suite": suite or "none", **{each.failure_class: each.runs for each in patterns}},
         SuiteFacts(suite=suite or None).footer,
     )

@@ -86,7 +86,7 @@ def drop_report(
 
 
 def _shown(own: DropTables) -> set[str]:
-    return {row["trajectory_id"] for row in own.preprocessed.rows(["trajectory_id"])}
+    return set(own.preprocessed.values("trajectory_id"))
 
 
 def _participants(own: DropTables) -> dict[str, str]:

@@ -13,6 +13,7 @@ from evaluation_assets.core.report.findings.process_summary import ProcessSummar
 from evaluation_assets.core.report.scores.distributions import Statistic
 from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.panel_scores import OVERALL
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.counted import counted, percent, runs_of_tasks
 
 Measure = Literal["success", "passed", "right_answer", "criterion"]
@@ -217,10 +218,7 @@ def rate(
 
 def criterion_rate(scores: Iterable[tuple[str, float | None]], runs: int, settings: HeadlineSettings) -> Rate | None:
     """The share of runs that reach the threshold of the configured criterion. `scores` are pairs of task and score."""
-    by_task: dict[str, list[bool]] = {}
-    for task, score in scores:
-        if score is not None:
-            by_task.setdefault(task, []).append(score >= settings.threshold)
+    by_task = by_key((task, score >= settings.threshold) for task, score in scores if score is not None)
     measure: Measure = "right_answer" if settings.criterion == RIGHT_ANSWER else "criterion"
     return rate(measure, by_task, runs, settings)
 

@@ -27,6 +27,7 @@ from evaluation_assets.core.sections.constraints.summary import constraints_summ
 from evaluation_assets.core.sections.findings.claim_counts import claim_counts
 from evaluation_assets.core.sections.findings.summary import Alike, EarlierFindings, findings_summary
 from evaluation_assets.core.suites.call_metrics import TrialRate, trial_rates
+from evaluation_assets.core.system.by_key import by_key
 
 _LONGEST_TASK = 400
 
@@ -149,11 +150,7 @@ def _coding(tables: DropTables) -> CodingSummary | None:
 
 def _by_task(table: Stored, task: str, outcome: str) -> dict[str, list[bool]]:
     """Known outcomes by task, of all readable runs, including those that a rule removes."""
-    outcomes: dict[str, list[bool]] = {}
-    for row in table.rows([task, outcome]):
-        if row[outcome] is not None:
-            outcomes.setdefault(row[task], []).append(row[outcome])
-    return outcomes
+    return by_key((row[task], row[outcome]) for row in table.rows([task, outcome]) if row[outcome] is not None)
 
 
 def _repeated(rates: list[TrialRate]) -> list[TrialRate]:

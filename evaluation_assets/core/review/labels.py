@@ -19,8 +19,14 @@ _WORDS = {"pass": 1.0, "yes": 1.0, "true": 1.0, "good": 1.0, "fail": 0.0, "no": 
 _LONGEST_INDEX = 10
 """Digits of the number of a clip."""
 
-_WORKBOOKS = (".xlsx", ".xls", ".ods", ".numbers")
-"""What a spreadsheet saves where nobody chooses CSV."""
+_SHEETS = (".csv", ".tsv")
+_NOT_READ = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods", ".numbers"), "a workbook is not read; save it as CSV UTF-8"),
+    **dict.fromkeys((".json", ".ndjson"), "only .csv, .tsv and .jsonl are read; save it as JSON Lines, .jsonl"),
+}
+"""Files that people take for labels, and what to do with them."""
+
+_UNKNOWN = "unknown"
 
 _NEEDED = ("drop", "trajectory_id", "label")
 
@@ -54,16 +60,33 @@ def read_labels(folder: UPath) -> Iterator[Label | UnreadableLabel]:
 
     Files are CSV with a header or JSON Lines, with the columns `drop`, `trajectory_id`, `label` and, optionally,
     `clip_index`, `criterion`, `annotator`, `comment`; workbooks are named, others ignored. A line whose label is empty
-    is not filled in yet.
+    is not filled in yet. Of several labels that a person who is named gave, the last counts.
     """
     if not folder.exists():
         return
+    found = list(_all_lines(folder))
+    last = {_given(label): label for label in found if isinstance(label, Label)}
+    for each in found:
+        if isinstance(each, UnreadableLabel) or each.annotator == _UNKNOWN or last[_given(each)] is each:
+            yield each
+        elif (counts := last[_given(each)]).label != each.label:
+            there = f"{counts.source}:{counts.line}"
+            yield UnreadableLabel(
+                each.source, each.line, f"{each.annotator} labels it otherwise in {there}, which counts"
+            )
+
+
+def _all_lines(folder: UPath) -> Iterator[Label | UnreadableLabel]:
     for path in files_below(folder):
         source = path.path.removeprefix(folder.path).strip("/")
-        if path.suffix.lower() in (".csv", ".jsonl"):
+        if path.suffix.lower() in (*_SHEETS, ".jsonl"):
             yield from read_label_file(path, source)
-        elif path.suffix.lower() in _WORKBOOKS:
-            yield UnreadableLabel(source, 0, "a workbook is not read; save it as CSV UTF-8")
+        elif (reason := _NOT_READ.get(path.suffix.lower())) is not None:
+            yield UnreadableLabel(source, 0, reason)
+
+
+def _given(label: Label) -> tuple[str, str, int | None, str, str]:
+    return label.drop, label.trajectory_id, label.clip_index, label.criterion, label.annotator
 
 
 def read_label_file(path: UPath, source: str) -> Iterator[Label | UnreadableLabel]:
@@ -73,7 +96,7 @@ def read_label_file(path: UPath, source: str) -> Iterator[Label | UnreadableLabe
     except UnicodeDecodeError:
         yield UnreadableLabel(source, 0, "the file is not UTF-8; save it as UTF-8")
         return
-    lines = _csv_lines(text) if path.suffix.lower() == ".csv" else _json_lines(text)
+    lines = _csv_lines(text) if path.suffix.lower() in _SHEETS else _json_lines(text)
     for line, fields in lines:
         label = _label(source, line, fields)
         if label is not None:
@@ -126,7 +149,7 @@ def _label(source: str, line: int, fields: Any) -> Label | UnreadableLabel | Non
         trajectory_id=texts["trajectory_id"],
         clip_index=None if clip is None else int(clip),
         criterion=texts.get("criterion") or PASSED,
-        annotator=texts.get("annotator") or "unknown",
+        annotator=texts.get("annotator") or _UNKNOWN,
         label=value,
         comment=texts.get("comment", ""),
         source=source,

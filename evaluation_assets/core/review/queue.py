@@ -15,6 +15,7 @@ from evaluation_assets.core.lake.tables import REVIEW_QUEUE
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.outcomes.prediction import is_likely_failure, predictions
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.plain_text import csv_cell
 from evaluation_assets.core.text.report_addresses import ReportAddress
 from evaluation_assets.core.traces.trajectories.identity import fraction_of
@@ -134,10 +135,9 @@ def _position(row: Row) -> float:
 
 def violating(constraint_results: Stored) -> dict[str, str]:
     """The constraints with severity `error` that a trajectory violates, by trajectory."""
-    names: dict[str, list[str]] = {}
-    for row in constraint_results.rows(["trajectory_id", "constraint", "severity", "status"]):
-        if row["severity"] == "error" and row["status"] == "failed":
-            names.setdefault(row["trajectory_id"], []).append(row["constraint"])
+    rows = constraint_results.rows(["trajectory_id", "constraint", "severity", "status"])
+    violated = (row for row in rows if row["severity"] == "error" and row["status"] == "failed")
+    names = by_key((row["trajectory_id"], row["constraint"]) for row in violated)
     return {trajectory_id: f"constraint {', '.join(dict.fromkeys(own))}" for trajectory_id, own in names.items()}
 
 
@@ -158,10 +158,8 @@ def failing(tool_use_results: Stored) -> dict[str, str]:
 
 def with_grave_findings(findings: Stored) -> dict[str, str]:
     """The kinds of findings with severity HIGH that a trajectory has, by trajectory; without evidence, as above."""
-    kinds: dict[str, list[str]] = {}
-    for row in findings.rows(["trajectory_id", "kind", "severity"]):
-        if row["severity"] == "HIGH":
-            kinds.setdefault(row["trajectory_id"], []).append(row["kind"])
+    rows = findings.rows(["trajectory_id", "kind", "severity"])
+    kinds = by_key((row["trajectory_id"], row["kind"]) for row in rows if row["severity"] == "HIGH")
     return {trajectory_id: f"finding {', '.join(dict.fromkeys(own))}" for trajectory_id, own in kinds.items()}
 
 

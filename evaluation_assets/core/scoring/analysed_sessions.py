@@ -108,8 +108,8 @@ def _leniency(trajectories: Stored, verdicts: Mapping[str, Stored]) -> dict[str,
     by_judge = {judge: Aligned(table.rows(columns)) for judge, table in verdicts.items()}
     leniency = Leniency(list(verdicts))
     criteria: set[str] = set()
-    for row in trajectories.rows(["trajectory_id"]):
-        own = {judge: rows.at(row["trajectory_id"]) for judge, rows in by_judge.items()}
+    for trajectory_id in trajectories.values("trajectory_id"):
+        own = {judge: rows.at(trajectory_id) for judge, rows in by_judge.items()}
         for judges in _subjects(own).values():
             for criterion, scores in panel_scores(judges).items():
                 leniency.add(criterion, scores)

@@ -1,7 +1,7 @@
 """Averages of verdicts. Every mean states how many judges it is based on; missing values stay missing."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median, pstdev
 from typing import Any
@@ -119,23 +119,23 @@ def samples_of(verdicts: Iterable[Row]) -> dict[str, list[float]]:
 
 def panel_scores(verdicts: Mapping[str, Iterable[Row]]) -> dict[str, dict[str, float]]:
     """Scores of one subject by criterion and judge: each judge's mean over its samples."""
-    by_criterion: dict[str, dict[str, float]] = {}
-    for judge, rows in verdicts.items():
-        for criterion, samples in samples_of(rows).items():
-            by_judge = by_criterion.setdefault(criterion, {})
-            if samples:
-                by_judge[judge] = fmean(samples)
-    return by_criterion
+    return _of_judges(verdicts, lambda samples: fmean(samples) if samples else None)
 
 
 def panel_votes(verdicts: Mapping[str, Iterable[Row]], ties: Ties) -> dict[str, dict[str, float]]:
     """Votes on one subject by criterion and judge: the most frequent of each judge's samples; none on a tie."""
+    return _of_judges(verdicts, lambda samples: most_frequent(samples, ties))
+
+
+def _of_judges(
+    verdicts: Mapping[str, Iterable[Row]], combined: Callable[[list[float]], float | None]
+) -> dict[str, dict[str, float]]:
     by_criterion: dict[str, dict[str, float]] = {}
     for judge, rows in verdicts.items():
         for criterion, samples in samples_of(rows).items():
             by_judge = by_criterion.setdefault(criterion, {})
-            if (vote := most_frequent(samples, ties)) is not None:
-                by_judge[judge] = vote
+            if (value := combined(samples)) is not None:
+                by_judge[judge] = value
     return by_criterion
 
 

@@ -20,7 +20,7 @@ def reliability_rows(drop: str, verdicts: Mapping[str, Mapping[str, Stored]]) ->
     A panel of one has rows only if its judge has repeats.
     """
     for level, tables in verdicts.items():
-        if len(tables) < 2 and not any(row["sample"] for table in tables.values() for row in table.rows(["sample"])):
+        if len(tables) < 2 and not any(any(table.values("sample")) for table in tables.values()):
             continue
         for criterion, samples in sorted(_samples(tables).items()):
             repeated = {judge: samples.repeated(judge) for judge in tables}

@@ -4,7 +4,8 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from itertools import groupby
+from operator import attrgetter, itemgetter
 from statistics import fmean, pstdev
 from typing import Any
 
@@ -195,23 +196,13 @@ def side_by_side(
 
 def of_whole_trajectories(subjects: Iterable[JudgedSubject]) -> Iterator[JudgedSubject]:
     """One subject per trajectory: each judge's mean over the trajectory's clips, as in the score `overall`."""
-    for trajectory_id, clips in _by_trajectory(subjects):
+    for trajectory_id, of_trajectory in groupby(subjects, key=attrgetter("trajectory_id")):
+        clips = list(of_trajectory)
         shared = [subject.common for subject in clips if subject.common]
         judges = set.intersection(*(set(scores) for scores in shared)) if shared else set()
         means = {judge: fmean(scores[judge] for scores in shared) for judge in sorted(judges)}
         common = means if len(means) > 1 else {}
         yield JudgedSubject(trajectory_id, clips[0].task_id, "overall", means, common, {}, {})
-
-
-def _by_trajectory(subjects: Iterable[JudgedSubject]) -> Iterator[tuple[str, list[JudgedSubject]]]:
-    clips: list[JudgedSubject] = []
-    for subject in subjects:
-        if clips and clips[0].trajectory_id != subject.trajectory_id:
-            yield clips[0].trajectory_id, clips
-            clips = []
-        clips.append(subject)
-    if clips:
-        yield clips[0].trajectory_id, clips
 
 
 def _keep(widest: dict[str, tuple[float, JudgedSubject]], subject: JudgedSubject) -> None:

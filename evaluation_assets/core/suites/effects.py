@@ -1,6 +1,7 @@
 """Which calls change state, judged by the verb in the tool's name, because definitions do not state it."""
 
 import re
+from itertools import pairwise
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
@@ -19,11 +20,36 @@ _CHANGES = frozenset(
     """.split()
 )
 _PEOPLE = frozenset({"agent", "agents", "human", "humans", "operator", "representative", "supervisor"})
+_HANDS_OVER = frozenset({"transfer", "escalate", "handoff", "handover", "forward", "connect"})
+_HANDS_OVER_TO = frozenset({("transfer", "to"), ("handoff", "to"), ("handover", "to"), ("escalate", "to")})
+_HANGS_UP = frozenset({("end", "call"), ("end", "conversation"), ("end", "chat"), ("hang", "up"), ("hangup",)})
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case, also those of names such as `transfer_to_agent` and `transferToAgent`."""
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def words_of_tool(tool: str) -> list[str]:
+    """The words of a tool's name in lower case, without its server."""
+    return words_of(tool.rpartition("__")[2])
 
 
 def things_of(tool: str) -> set[str]:
     """What a tool acts on: the words of its name that are no verbs."""
-    return {word.lower() for word in _WORD.findall(tool)} - _READS - _CHANGES
+    return set(words_of_tool(tool)) - _READS - _CHANGES
+
+
+def hands_over(tool: str) -> bool:
+    """Whether a tool hands the user over to a person or another agent."""
+    words = words_of_tool(tool)
+    to_people = not _HANDS_OVER.isdisjoint(words) and not _PEOPLE.isdisjoint(words)
+    return to_people or not _HANDS_OVER_TO.isdisjoint(pairwise(words))
+
+
+def hangs_up(tool: str) -> bool:
+    """Whether a tool ends the conversation."""
+    return tuple(words_of_tool(tool)[:2]) in _HANGS_UP
 
 
 def changes_state(tool: str) -> bool:
@@ -31,6 +57,6 @@ def changes_state(tool: str) -> bool:
 
     A name without a known verb is taken for reading, and so is handing a user over to a person.
     """
-    words = [word.lower() for word in _WORD.findall(tool)]
+    words = words_of_tool(tool)
     verb = next((word for word in words if word in _READS or word in _CHANGES), None)
     return verb in _CHANGES and not (verb == "transfer" and not _PEOPLE.isdisjoint(words))

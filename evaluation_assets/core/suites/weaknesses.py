@@ -4,7 +4,7 @@ Such a suite can be run; a person decides what to change.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import fsum
@@ -15,6 +15,7 @@ from evaluation_assets.core.suites.call_metrics import keyword_score, reaches
 from evaluation_assets.core.suites.call_schemas import defects
 from evaluation_assets.core.suites.calls import Call, same_tool
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, ReferenceAnswer, Suite, ToolDefinition
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.counted import counted
 
 WeaknessKind = Literal[
@@ -61,9 +62,7 @@ def weaknesses(suite: Suite) -> list[Weakness]:
 
 
 def _of_pairs(suite: Suite) -> Iterator[Weakness]:
-    by_prompt: dict[str, list[Case]] = defaultdict(list)
-    for case in suite.cases:
-        by_prompt[_plain(case.prompt)].append(case)
+    by_prompt = by_key((_plain(case.prompt), case) for case in suite.cases)
     for same in by_prompt.values():
         ids = tuple(case.id for case in same)
         if len({_expected(case) for case in same}) > 1:

@@ -24,7 +24,7 @@ from pydantic_core import CoreSchema
 from upath import UPath
 
 from evaluation_assets.core.text.faults import faults_of
-from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
+from evaluation_assets.core.text.unique_keys import settings_of
 from evaluation_assets.core.text.user_error import UserError
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -129,15 +129,6 @@ def _without_conversion(schema: Any) -> None:
         schema["strict"] = True
 
 
-class _SettingsLoader(UniqueKeyLoader):
-    """Reads `1e6` as a number, as YAML 1.2 does and PyYAML does not."""
-
-
-_SettingsLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+"), list("-+0123456789")
-)
-
-
 def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) -> Settings:
     """The settings in a YAML file; the defaults of `model` where it is empty.
 
@@ -152,7 +143,7 @@ def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) 
     except OSError as problem:
         raise invalid(f"{file}: it cannot be read ({problem.strerror or problem})") from None
     try:
-        data = yaml.load(text, _SettingsLoader)  # noqa: S506  (a SafeLoader)
+        data = settings_of(text)
     except yaml.YAMLError as problem:
         raise invalid(f"{file}: {_yaml_fault(problem)}") from None
     except RecursionError:

@@ -15,8 +15,19 @@ _CONFLICT = re.compile(r"^<{7} .*?^={7}$.*?^>{7} ", re.MULTILINE | re.DOTALL)
 """What git leaves in a file; PyYAML says `mapping values are not allowed here` of one, and takes others for text."""
 
 
+_WHOLE = r"(?:0|[1-9][0-9]*)"
+_INTEGER = re.compile(rf"[-+]?{_WHOLE}\Z")
+_FRACTION = rf"[-+]?(?:{_WHOLE}\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?"
+_FLOAT = re.compile(rf"(?:{_FRACTION}|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z")
+_EXPONENT = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z")
+_INT, _REAL = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
+
+
 class UniqueKeyLoader(yaml.SafeLoader):
-    """Refuses a key that stands twice in a mapping, since one of its values would be lost, and endless aliases."""
+    """Refuses a key that stands twice in a mapping, since one of its values would be lost, and endless aliases.
+
+    Numbers are decimal. To PyYAML, as to YAML 1.1, the time 12:30 is 750 and the postcode 01234 is 668: they are texts.
+    """
 
     def __init__(self, stream: Any) -> None:
         super().__init__(stream)
@@ -63,3 +74,37 @@ class UniqueKeyLoader(yaml.SafeLoader):
                     )
                 known.add(key.value)
         return node
+
+
+UniqueKeyLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in (_INT, _REAL)]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+UniqueKeyLoader.add_implicit_resolver(_INT, _INTEGER, list("-+0123456789"))
+UniqueKeyLoader.add_implicit_resolver(_REAL, _FLOAT, list("-+.0123456789"))
+
+
+class SettingsLoader(UniqueKeyLoader):
+    """Reads `1e6` as a number, as YAML 1.2 does and PyYAML does not."""
+
+
+class SettingsDumper(yaml.SafeDumper):
+    """Quotes what `SettingsLoader` would take for a number, such as the ID 1e234567."""
+
+
+for _settings in (SettingsLoader, SettingsDumper):
+    _settings.add_implicit_resolver(_REAL, _EXPONENT, list("-+0123456789"))
+
+
+def settings_of(text: str) -> Any:
+    """The value in the text of a file of settings; `None` for an empty one.
+
+    Raises:
+        yaml.YAMLError: it is no YAML, or has a key twice.
+    """
+    return yaml.load(text, SettingsLoader)  # noqa: S506  (a SafeLoader)
+
+
+def settings_text(value: Any) -> str:
+    """A value as the text of a file of settings; `settings_of` it is the value."""
+    return yaml.dump(value, Dumper=SettingsDumper, sort_keys=False, allow_unicode=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from evaluation_assets.core.text.unique_keys import SettingsDumper, SettingsLoader, settings_of
 from evaluation_assets.core.text.user_error import UserError
 
 
@@ -13,7 +14,7 @@ class CannotEdit(UserError, ValueError):
     """The text is written in a way that cannot be edited in place."""
 
 
-class _Readable(yaml.SafeDumper):
+class _Readable(SettingsDumper):
     """Writes texts of several lines as blocks, and lists of numbers in one line."""
 
 
@@ -36,16 +37,16 @@ def with_value(text: str, place: Sequence[str | int], value: Any) -> str:
     Raises:
         CannotEdit: it would not read as meant, for instance because of aliases.
     """
-    expected = yaml.safe_load(text)
+    expected = settings_of(text)
     holder, key = expected, str(place[-1])
-    node: Any = yaml.compose(text, yaml.SafeLoader)
+    node: Any = yaml.compose(text, SettingsLoader)
     for part in place[:-1]:
         holder = holder[part]
         node = node.value[part] if isinstance(part, int) else dict(_pairs(node))[part]
     holder[key] = value
     edited = _edited(text, node, key, value)
     try:
-        read = yaml.safe_load(edited)
+        read = settings_of(edited)
     except yaml.YAMLError as problem:
         raise CannotEdit(str(problem)) from problem
     if read != expected:

@@ -127,8 +127,11 @@ def test_the_same_name_in_two_folders_is_no_collision(root: UPath) -> None:
 
 
 def test_a_drop_that_is_not_there_is_told(root: UPath) -> None:
-    with pytest.raises(InvalidDrop, match="nope"):
+    put(root, "suite/weather.jsonl")
+    with pytest.raises(InvalidDrop, match=r"no drop 'nope' in \S+\."):
         find(root, "nope")
+    with pytest.raises(InvalidDrop, match=r"no drop 'weather' in \S+; did you mean 'suite/weather'\?"):
+        find(root, "weather")
 
 
 # Sidecars
@@ -189,9 +192,9 @@ def test_a_field_of_a_sidecar_that_cannot_be_used_is_told_in_plain_words(
 HOSTILE: dict[str, bytes] = {
     "no such day": b"labels: {day: 2024-99-99}",
     "digits": b"labels: {n: " + b"9" * 5000 + b"}",
-    "hexadecimal digits": b"labels: {n: 0x" + b"9" * 5000 + b"}",
-    "sexagesimal": b"labels: {n: " + b"1:" * 20_000 + b"1}",
-    "sexagesimal fraction": b"labels: {n: " + b"1:" * 20_000 + b"1.5}",
+    "hexadecimal digits": b"labels: {n: !!int 0x" + b"9" * 5000 + b"}",
+    "sexagesimal": b"labels: {n: !!int " + b"1:" * 20_000 + b"1}",
+    "sexagesimal fraction": b"labels: {n: !!float " + b"1:" * 20_000 + b"1.5}",
     "nesting in flow": b"labels: " + b"[" * 30_000,
     "nesting of blocks": b"- " * 30_000,
     "a key twice": b"suite: a\nsuite: b\n",

@@ -371,3 +371,31 @@ def test_the_kappa_of_a_recorded_judge_of_retail_conversations() -> None:
     assert found.kappa == pytest.approx(0.2254, abs=5e-5)
     assert (found.agreed, found.n_labels, found.may_gate) == (70, 114, False)
     assert found.cost_usd == pytest.approx(1.7023684999999995 / 114)
+
+
+def test_of_several_labels_of_one_person_the_last_counts(tmp_path: Path) -> None:
+    """A person who decides otherwise is not half of each, and one who is in two files does not count twice."""
+    rows = ["drop,trajectory_id,label,annotator"]
+    rows += ["d,1,pass,ada", "d,1,fail,ada", "d,1,pass,bo", "d,1,pass,", "d,1,fail,", "d,2,pass,ada"]
+    (tmp_path / "a.csv").write_text("\n".join(rows))
+    (tmp_path / "b.csv").write_text("drop,trajectory_id,label,annotator\nd,2,1,ada\n")
+    found = list(read_labels(UPath(tmp_path)))
+    labels = [each for each in found if isinstance(each, Label)]
+    assert [(label.trajectory_id, label.annotator, label.label) for label in labels] == [
+        ("1", "ada", 0.0),
+        ("1", "bo", 1.0),
+        ("1", "unknown", 1.0),
+        ("1", "unknown", 0.0),
+        ("2", "ada", 1.0),
+    ]
+    (other,) = [each for each in found if isinstance(each, UnreadableLabel)]
+    assert (other.source, other.line) == ("a.csv", 2)
+    assert other.reason == "ada labels it otherwise in a.csv:3, which counts"
+
+
+def test_tables_with_tabs_are_read_and_json_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("drop\ttrajectory_id\tlabel\nd\t1\tpass\n")
+    (tmp_path / "b.json").write_text('[{"drop": "d", "trajectory_id": "1", "label": true}]')
+    label, unread = read_labels(UPath(tmp_path))
+    assert isinstance(label, Label) and label.label == 1.0
+    assert isinstance(unread, UnreadableLabel) and "save it as JSON Lines" in unread.reason

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation_assets.core.suites.calls import Call
-from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.suites.effects import changes_state, hands_over, hangs_up
 from evaluation_assets_tests.core.suites.measuring import call, case, expected, measure
 
 CANCEL, BOOK, LOOK = call("cancel_trip", id=1), call("book_trip", id=2), call("get_trip", id=1)
@@ -61,3 +61,31 @@ def test_what_a_dialogue_told_the_user_counts_wherever_it_was_said() -> None:
     of = case(keywords=("$23,553",))
     assert measure(of, said="In all $23,553.\nGoodbye", answer="Goodbye").keyword_score == 1.0
     assert measure(of, answer="Goodbye").keyword_score == 0.0
+
+
+@pytest.mark.parametrize("tool", ["mcp__order_desk__get_trip", "mcp__payments__list_cards"])
+def test_the_name_of_a_server_is_no_verb(tool: str) -> None:
+    assert not changes_state(tool)
+    assert changes_state(tool.replace("get", "cancel").replace("list", "delete"))
+
+
+@pytest.mark.parametrize(
+    ("tool", "is_one"),
+    [
+        ("transfer_to_human_agents", True),
+        ("transferToBilling", True),
+        ("mcp__desk__escalateToSupervisor", True),
+        ("handoff_to_sales", True),
+        ("connect_agent", True),
+        ("transfer_money", False),
+        ("forward_message", False),
+        ("mcp__transfer_to_agents__get_rate", False),
+    ],
+)
+def test_a_user_is_handed_over_to_people(tool: str, *, is_one: bool) -> None:
+    assert hands_over(tool) is is_one
+
+
+def test_a_conversation_is_ended() -> None:
+    assert all(map(hangs_up, ("end_call", "endCall", "end_conversation", "hangup", "hang_up", "EndChat")))
+    assert not any(map(hangs_up, ("end_date", "call_end", "get_call", "find_weekend")))

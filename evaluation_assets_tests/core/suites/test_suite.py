@@ -58,11 +58,13 @@ def test_a_suite_is_named_by_its_file_and_a_bare_value_means_equals(tmp_path: Pa
 
 
 def test_yaml_has_only_the_types_of_json(tmp_path: Path) -> None:
-    text = WEATHER.replace("city: Hanoi", "date: 2024-08-15\n          answer: no\n          sure: true")
+    given = ("date: 2024-08-15", "answer: no", "sure: true", "time: 12:30", "postcode: 01234", "address: 0x1F")
+    text = WEATHER.replace("city: Hanoi", "\n          ".join(given))
     rules = load(tmp_path, text).suite.cases[0].expected_calls[0].parameters
     assert rules["date"].accepted == ("2024-08-15",)
     assert rules["answer"].accepted == ("no",)
     assert rules["sure"].accepted == (True,)
+    assert [rules[name].accepted for name in ("time", "postcode", "address")] == [("12:30",), ("01234",), ("0x1F",)]
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,13 @@ class ToolTypes:
         """The type its server stands for, else the server, else the tool's category, else the tool's own name."""
         if call.server is not None:
             return self._servers.get(call.server, call.server)
-        if call.name not in self._known:
-            self._known[call.name] = self._category(call.name)
-        return self._known[call.name]
+        return self.of_name(call.name)
+
+    def of_name(self, name: str) -> str:
+        """The category of a tool's name, whatever its server, else the name."""
+        if name not in self._known:
+            self._known[name] = self._category(name)
+        return self._known[name]
 
     def _category(self, name: str) -> str:
         lowered = name.lower()

@@ -28,6 +28,11 @@ class Conflict:
         return f"{self.source} would replace the drop {self.drop!r}, which is a different file: {self.known}"
 
 
+def note_of(drops: UPath, key: str) -> UPath:
+    """The hidden file beside a copied drop that says where it came from."""
+    return (drops / key).with_name(file_name(f".{key.rsplit('/', 1)[-1]}", ".source.json"))
+
+
 class Copy:
     """The files of a drop that lies outside of the drops folder, and their places in it under a key.
 
@@ -45,7 +50,7 @@ class Copy:
         self._content = _content(self._files)
         self._source = drop.files[0] if len(drop.files) == 1 else drop.root / drop.key
         self._is_folder = any("/" in place.removeprefix(key) for place in self._files)
-        self._note = (drops / key).with_name(file_name(f".{key.rsplit('/', 1)[-1]}", ".source.json"))
+        self._note = note_of(drops, key)
 
     def _place(self, file: UPath) -> str:
         return self.key + file.path.removeprefix(self._drop.root.path).strip("/").removeprefix(self._drop.key)

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import yaml
 from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish_bytes, publish_copy
@@ -12,6 +11,7 @@ from evaluation_assets.core.suites.formats.registry import LoadedSuite, as_docum
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_inside
+from evaluation_assets.core.text.unique_keys import settings_of, settings_text
 
 
 def take_in_suite(home: Installation, path: Path) -> LoadedSuite:
@@ -51,8 +51,8 @@ def take_in_agent(home: Installation, path: Path) -> AgentSettings:
     if not is_inside(source, home.agents):
         target = home.agents / f"{agent.name}.yaml"
         if agent.is_own:  # its code stays where it is
-            about = {**yaml.safe_load(source.read_text("utf-8")), "folder": agent.folder}
-            publish_bytes(target, yaml.safe_dump(about, sort_keys=False, allow_unicode=True).encode())
+            about = {**settings_of(source.read_text("utf-8")), "folder": agent.folder}
+            publish_bytes(target, settings_text(about).encode())
         else:
             publish_copy(source, target)
     return agent

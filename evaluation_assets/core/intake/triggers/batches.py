@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.chunks import chunks
 
 RUN_SECONDS = 60.0
@@ -34,7 +35,5 @@ def batches(groups: Mapping[str, Hashable], size: int) -> list[list[str]]:
         groups: by drop, what its run must have in common with those of others.
         size: most drops of a run.
     """
-    by_group: dict[Hashable, list[str]] = {}
-    for drop, group in groups.items():
-        by_group.setdefault(group, []).append(drop)
+    by_group = by_key((group, drop) for drop, group in groups.items())
     return [some for drops in by_group.values() for some in chunks(drops, size)]

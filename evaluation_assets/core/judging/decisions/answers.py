@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 
 from evaluation_assets.core.judging.decisions.questions import OF_ANSWER, options_of
-from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, ignored, refuse_unfinished
+from evaluation_assets.core.judging.replies import InvalidReply, ignored, refuse_unfinished
 from evaluation_assets.core.judging.rubrics.model import Criterion, Rubric
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.judging.verdicts import Distribution, ScoreProbability
+from evaluation_assets.core.judging.verdicts import Distribution, ScoreProbability, Verdict, outcome_of
 from evaluation_assets.core.models.messages import Reply
 
 _ROUNDED = 0.05
@@ -27,8 +27,8 @@ class _Given:
     refused: list[str] = field(default_factory=list)
 
 
-def evaluation_of(reply: Reply, subject: Subject) -> Evaluation:
-    """The evaluation in the answers about a subject: of each criterion the expected score, without reasons.
+def evaluation_of(reply: Reply, subject: Subject) -> Verdict:
+    """The verdict in the answers about a subject: of each criterion the expected score, without reasons.
 
     Raises:
         InvalidReply: every question was refused, one was not answered, or an answer is no distribution over its points.
@@ -41,10 +41,9 @@ def evaluation_of(reply: Reply, subject: Subject) -> Evaluation:
         of_answer = _given(answers, subject.answer_criteria, subject.answer, OF_ANSWER)
     refused = ", ".join((*own.refused, *of_answer.refused))
     notes = [f"The model refused to answer: {refused}."] if refused else []
-    return Evaluation(
+    return Verdict(
+        outcome=outcome_of(own.scores),
         scores=own.scores,
-        summary=None,
-        reasoning=None,
         distributions=own.distributions,
         answer_scores=None if subject.answer is None else of_answer.scores,
         answer_distributions=None if subject.answer is None else of_answer.distributions,

@@ -6,9 +6,9 @@ from evaluation_assets.core.judging.decisions.answers import evaluation_of
 from evaluation_assets.core.judging.decisions.questions import questions_of
 from evaluation_assets.core.judging.forms import AskedFor
 from evaluation_assets.core.judging.judge import Judgement
-from evaluation_assets.core.judging.replies import Evaluation
 from evaluation_assets.core.judging.rubrics.model import Rubric
 from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.judging.worked_examples import example_lines
 from evaluation_assets.core.models.messages import Reply
 
@@ -41,7 +41,7 @@ class Decided:
         """One question a criterion."""
         return AskedFor(questions=questions_of(subject))
 
-    def evaluation(self, reply: Reply, subject: Subject) -> Evaluation:
+    def evaluation(self, reply: Reply, subject: Subject) -> Verdict:
         """The evaluation in the answers."""
         return evaluation_of(reply, subject)
 

@@ -6,6 +6,7 @@ from evaluation_assets.core.judging.evaluators.metrics import Metric
 from evaluation_assets.core.judging.model_judge import OpenJudge
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.models.cost import Cost
+from evaluation_assets.core.models.messages import Request
 
 
 class CollectingEvaluator(OpenEvaluator):
@@ -22,3 +23,8 @@ class CollectingEvaluator(OpenEvaluator):
         made = super().asked_model(model, subject, sample, cost, asks_again=asks_again)
         self.models.append((subject.level, made))
         return made
+
+    @property
+    def requests(self) -> dict[str, Request]:
+        """What was asked, by key in the ledger."""
+        return {key: request for _, model in self.models for key, request in model.requests.items()}

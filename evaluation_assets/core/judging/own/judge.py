@@ -12,7 +12,7 @@ from evaluation_assets.core.judging.own.checks import InvalidResult, scores_of, 
 from evaluation_assets.core.judging.own.view import view_of
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
+from evaluation_assets.core.judging.verdicts import FailureKind, Verdict, outcome_of
 from evaluation_assets.core.system.daemon_threads import called
 from evaluation_assets.core.system.own_code import OwnFunction
 from evaluation_assets.core.traces.trajectories.identity import digest
@@ -70,9 +70,10 @@ class OwnJudge(AlwaysOpen):
         except Exception as problem:  # noqa: BLE001  # a check may raise anything
             return _failed("internal", _traceback(problem, self.own.file), criterion)
         reasons = [f"{score.criterion}: {score.reason}" for score in scores if score.reason]
+        given = {score.criterion or criterion: score.value for score in scores}
         return Verdict(
-            outcome="scored" if any(score.value is not None for score in scores) else "abstained",
-            scores={score.criterion or criterion: score.value for score in scores},
+            outcome=outcome_of(given),
+            scores=given,
             reasoning=without_secrets("\n".join(reasons))[:LONGEST_REASON] or None,
             share_seen=1.0,
         )

@@ -2,11 +2,11 @@
 
 from importlib.resources import files
 
-import yaml
 from upath import UPath
 
 from evaluation_assets.core.judging.rubrics.model import Rubric, own_file
 from evaluation_assets.core.lake.stored import publish_bytes
+from evaluation_assets.core.text.unique_keys import settings_of
 from evaluation_assets.core.text.yaml_edits import with_value
 
 
@@ -27,6 +27,6 @@ def write_examples(folder: UPath, rubric: Rubric) -> UPath:
         text = path.read_text("utf-8")
     text = with_value(text, ["version"], rubric.version)
     text = with_value(text, ["examples"], [example.model_dump() for example in rubric.examples])
-    assert Rubric.model_validate(yaml.safe_load(text)) == rubric, "only version and examples have changed"
+    assert Rubric.model_validate(settings_of(text)) == rubric, "only version and examples have changed"
     publish_bytes(path, text.encode() if text.endswith("\n") else f"{text}\n".encode())
     return path

@@ -11,7 +11,7 @@ from evaluation_assets.core.judging.rules.findings import Finding
 from evaluation_assets.core.judging.rules.sessions import find_in_session
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.judging.verdicts import Verdict, outcome_of
 from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sections.sessions.similarity import LexicalSimilarity
 
@@ -45,7 +45,7 @@ class RulesJudge(AlwaysOpen):
         scores = {key: None if f.points is None else round(f.points / 10, 4) for key, f in findings.items()}
         scored = sum(score is not None for score in scores.values())
         return Verdict(
-            outcome="scored" if scored else "abstained",
+            outcome=outcome_of(scores),
             scores=scores,
             summary=f"{scored} of {len(scores)} criteria scored from evidence.",
             reasoning="\n".join(_line(key, finding) for key, finding in findings.items()),

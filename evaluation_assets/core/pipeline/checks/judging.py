@@ -103,7 +103,7 @@ def enough_scored(clips: Stored, clip_scores: Stored, asked: Callable[[str], boo
     if clips.count and asked is None:
         return Finding(True, "Not asked: no judge of the panel is asked about clips.", {"clips": 0, "scored": 0})
     in_drop = clips.count
-    total = in_drop if asked is None else sum(asked(row["trajectory_id"]) for row in clips.rows(["trajectory_id"]))
+    total = in_drop if asked is None else sum(map(asked, clips.values("trajectory_id")))
     if in_drop and not total:
         return Finding(True, "Not asked: no trajectory of the drop is in the sample.", {"clips": 0, "scored": 0})
     share = len(scored) / total if total else None

@@ -26,8 +26,8 @@ def records_add_up(raw: Stored, unreadable: Stored, preprocessed: Stored, reject
     came = raw.count + unreadable.count
     left = preprocessed.count + rejected.count
     removed = [row["source"] for row in rejected.rows(["source", "stage"]) if row["stage"] == "preprocess"]
-    kept = [row["trajectory_id"] for row in preprocessed.rows(["trajectory_id"])]
-    before = [row["trajectory_id"] for row in raw.rows(["trajectory_id"])]
+    kept = list(preprocessed.values("trajectory_id"))
+    before = list(raw.values("trajectory_id"))
     passed = came == left and sorted(kept + removed) == sorted(before) and len(set(before)) == len(before)
     return Finding(
         passed,
@@ -45,7 +45,7 @@ def reject_rate(preprocessed: Stored, rejected: Stored) -> Finding:
     """Whether the share of records that is not judged is small enough."""
     total = rejected.count + preprocessed.count
     share = rejected.count / total if total else None
-    reasons = dict(sorted(Counter(row["reason"] for row in rejected.rows(["reason"])).items()))
+    reasons = dict(sorted(Counter(rejected.values("reason")).items()))
     named = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
     return Finding(
         share is not None and share <= MAX_REJECTED,

@@ -14,6 +14,7 @@ from evaluation_assets.core.report.render import environment
 from evaluation_assets.core.scoring.intervals import CONFIDENCE, rate_interval
 from evaluation_assets.core.suites.call_metrics import TrialRate, trial_rates
 from evaluation_assets.core.suites.suite import Suite
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.plain_text import plain
 
@@ -183,10 +184,7 @@ def _rate(attempts_by_case: Iterable[Sequence[bool]]) -> Rate:
 
 
 def _by_case(tasks: Iterable[TaskSection]) -> dict[str, list[TaskSection]]:
-    by_case: dict[str, list[TaskSection]] = {}
-    for task in tasks:
-        by_case.setdefault(task.task_id, []).append(task)
-    return by_case
+    return by_key((task.task_id, task) for task in tasks)
 
 
 def _outcomes(tasks: Iterable[TaskSection]) -> dict[str, CaseOutcome]:

@@ -4,20 +4,17 @@ from collections.abc import Hashable, Sequence
 from itertools import compress
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict
-
 from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.report.scores.distributions import Statistic, statistic
 from evaluation_assets.core.scoring.relation_to_success import Relation, relation
+from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted, runs_of_tasks
 
 _CHANCE = 0.5
 
 
-class SuccessRelation(BaseModel):
+class SuccessRelation(Frozen):
     """AUROC of the score against recorded success, with its 95% interval over tasks if there are five or more."""
-
-    model_config = ConfigDict(frozen=True)
 
     auroc: float
     ci_low: float | None
@@ -50,10 +47,8 @@ class SuccessRelation(BaseModel):
         return f"AUROC against recorded success {self.auroc:.2f}{interval}{chance}"
 
 
-class ProcessSummary(BaseModel):
+class ProcessSummary(Frozen):
     """The process score: `statistic` over all runs read; `success` where enough outcomes are recorded."""
-
-    model_config = ConfigDict(frozen=True)
 
     statistic: Statistic
     success: SuccessRelation | None

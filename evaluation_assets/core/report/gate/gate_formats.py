@@ -11,6 +11,7 @@ from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
 from evaluation_assets.core.gating.wording import OTHER_TASKS
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.report.render import precise
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.plain_text import for_terminal, plain
 from evaluation_assets.core.text.report_addresses import ReportAddress
 
@@ -176,9 +177,7 @@ def calibration_text(rows: Iterable[Row]) -> str:
     """Rows of `gate_calibration` as a table for the terminal, by suite."""
     lines: list[str] = []
     head = ("decrease", "fail", "warn", "pass", "inconclusive")
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["suite"], row["metric"]), []).append(row)
+    groups = by_key(((row["suite"], row["metric"]), row) for row in rows)
     for (suite, metric), own in groups.items():
         first = own[0]
         sees = "no decrease" if first["smallest_drop"] is None else f"a decrease of {first['smallest_drop']:.3f}"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from evaluation_assets.core.gating.linked_history import Links, Shift, linked_points
 from evaluation_assets.core.gating.task_metrics import FIRST, RELATIVE
 from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.frozen import Frozen
 
 MAX_POINTS = 40
@@ -46,10 +47,7 @@ def trends(rows: Sequence[Row], links: Links | None = None) -> list[Trend]:
     Points after a change that a bridge links are on the scale before it. A metric needs two points. Cost and latency
     have no common scale, so they are only in the table.
     """
-    by_metric: dict[str, list[Row]] = {}
-    for row in rows:
-        if row["metric"] not in RELATIVE:
-            by_metric.setdefault(row["metric"], []).append(row)
+    by_metric: dict[str, list[Row]] = by_key((row["metric"], row) for row in rows if row["metric"] not in RELATIVE)
     order = [name for name in FIRST if name in by_metric] + sorted(by_metric.keys() - set(FIRST))
     return [
         Trend(metric=name, points=_points(by_metric[name], links)[-MAX_POINTS:])

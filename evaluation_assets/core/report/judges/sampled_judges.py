@@ -3,20 +3,17 @@
 from collections.abc import Iterator, Mapping
 from statistics import fmean
 
-from pydantic import BaseModel, ConfigDict
-
 from evaluation_assets.core.judging.selection import Selections
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.scoring.intervals import sampled_mean
+from evaluation_assets.core.system.frozen import Frozen
 
 
-class SampledMean(BaseModel):
+class SampledMean(Frozen):
     """The mean of a sampled judge on clips or whole trajectories.
 
     The 95% interval is that of its mean over all `n_trajectories`, of which it scored `n_scored`.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     judge: str
     level: str

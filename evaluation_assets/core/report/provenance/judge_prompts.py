@@ -6,14 +6,15 @@ from typing import Any, Literal, get_args
 
 from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
 from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.recalled import recalled_requests
 from evaluation_assets.core.judging.rubrics.model import Level, Rubrics
+from evaluation_assets.core.judging.stored_chains import JUDGED_TABLES
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import grouped
+from evaluation_assets.core.lake.tables.verdicts import VerdictLevel
 from evaluation_assets.core.models.messages import Request
-from evaluation_assets.core.report.provenance.prompts import chains_of, requests_of
 from evaluation_assets.core.report.provenance.replies import RepliesTo, replies_of
-from evaluation_assets.core.report.provenance.verdicts import TABLES, TableLevel
 from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.identity import fraction_of
@@ -72,31 +73,31 @@ def judge_prompts(
     """
     with replies_of(home) as replies_to:
         for judge in judges:
-            for level in TABLES:
-                if level != "canary" and home.table(drop, TABLES[level], judge.name).exists:
+            for level, judged in JUDGED_TABLES.items():
+                if home.table(drop, judged.table.name, judge.name).exists:
                     yield from _of_table(home, drop, level, judge, rubrics, wanted, replies_to)
 
 
 def _of_table(
     home: Installation,
     drop: str,
-    level: TableLevel,
+    level: VerdictLevel,
     judge: ModelJudge | EvaluatorJudge,
     rubrics: Rubrics,
     wanted: Wanted,
     replies_to: RepliesTo,
 ) -> Iterator[Row]:
-    chains = (
-        chain for chain in chains_of(home, drop, level, judge, rubrics) if wanted.takes_task(chain.trajectory.task_id)
-    )
-    by_trajectory = _Passing(grouped(home.table(drop, TABLES[level], judge.name).rows(), "trajectory_id"))
+    judged = JUDGED_TABLES[level]
+    every = judged.shown_chains(home, drop, judge, rubrics)
+    chains = (chain for chain in every if wanted.takes_task(chain.trajectory.task_id))
+    by_trajectory = _Passing(grouped(home.table(drop, judged.table.name, judge.name).rows(), "trajectory_id"))
     for some in chunks(chains, _AT_A_TIME):
         rows = [
             (chain, [row for row in by_trajectory.at(chain.trajectory.id) if _is_wanted(row, level, wanted)])
             for chain in some
         ]
         asked = [chain for chain, own in rows if own]
-        requests = requests_of(judge, asked) if asked else {}
+        requests = recalled_requests(judge, asked) if asked else {}
         replies = replies_to({row["ledger_key"] for _, own in rows for row in own})
         for chain, own in rows:
             for row in own:
@@ -115,7 +116,7 @@ class _Passing:
         return next((rows for key, rows in self._groups if key == trajectory_id), [])
 
 
-def _is_wanted(row: Row, level: TableLevel, wanted: Wanted) -> bool:
+def _is_wanted(row: Row, level: VerdictLevel, wanted: Wanted) -> bool:
     return (
         row["ledger_key"] is not None
         and (not wanted.levels or _level_of(row, level) in wanted.levels)
@@ -123,7 +124,7 @@ def _is_wanted(row: Row, level: TableLevel, wanted: Wanted) -> bool:
     )
 
 
-def _level_of(row: Row, level: TableLevel) -> str:
+def _level_of(row: Row, level: VerdictLevel) -> str:
     """The level of a row's subject: tables hold up to three of them."""
     if level == "trajectory":
         return row["subject"]
@@ -135,7 +136,7 @@ def _level_of(row: Row, level: TableLevel) -> str:
 def _line(
     drop: str,
     chain: Chain,
-    level: TableLevel,
+    level: VerdictLevel,
     row: Row,
     request: Request | None,
     reply: str | None,

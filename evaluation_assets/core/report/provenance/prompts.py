@@ -1,23 +1,15 @@
 """The prompts behind verdicts of model judges, made again from the tables of the drop."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
-from evaluation_assets.core.judging.evaluators.recalled import recalled_by_evaluator
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.recalled import recalled_requests
 from evaluation_assets.core.judging.rubrics.model import Rubrics
-from evaluation_assets.core.judging.stored_chains import (
-    category_chains,
-    clip_chains,
-    illustrated,
-    session_chains,
-    trajectory_chains,
-)
-from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.judging.stored_chains import JUDGED_TABLES
+from evaluation_assets.core.lake.tables.verdicts import VerdictLevel
 from evaluation_assets.core.models.messages import Request
 from evaluation_assets.core.models.sizes import text_of_question
-from evaluation_assets.core.report.provenance.verdicts import TableLevel
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.images import Image
 
@@ -26,7 +18,7 @@ def prompts_behind(
     home: Installation,
     drop: str,
     trajectory: str,
-    levels: Iterable[TableLevel],
+    levels: Iterable[VerdictLevel],
     judges: Sequence[ModelJudge | EvaluatorJudge],
     rubrics: Rubrics,
 ) -> dict[str, str]:
@@ -41,44 +33,10 @@ def prompts_behind(
     prompts: dict[str, str] = {}
     for judge in judges:
         for level in levels:
-            chains = (
-                chain for chain in chains_of(home, drop, level, judge, rubrics) if chain.trajectory.id == trajectory
-            )
-            requests = requests_of(judge, chains)
+            chains = JUDGED_TABLES[level].shown_chains(home, drop, judge, rubrics)
+            requests = recalled_requests(judge, (chain for chain in chains if chain.trajectory.id == trajectory))
             prompts.update({key: _text(request) for key, request in requests.items()})
     return prompts
-
-
-def requests_of(judge: ModelJudge | EvaluatorJudge, chains: Iterable[Chain]) -> dict[str, Request]:
-    """The requests of a judge about the subjects of chains, by key in the ledger.
-
-    Raises:
-        LedgerError: the ledger cannot be read.
-        InvalidEvaluator: a metric of another package cannot be used.
-    """
-    if isinstance(judge, ModelJudge):
-        return recalled_requests(judge, chains)
-    return {} if judge.asked is None else recalled_by_evaluator(judge, judge.asked, chains)
-
-
-def chains_of(
-    home: Installation, drop: str, level: TableLevel, judge: ModelJudge | EvaluatorJudge, rubrics: Rubrics
-) -> Iterator[Chain]:
-    """What a judge was asked about at a level of a drop, made again from its tables."""
-    chains = _chains_of(home, drop, level, judge.name, rubrics)
-    return illustrated(chains, home.table(drop, "images")) if judge.selection.sees_images else chains
-
-
-def _chains_of(home: Installation, drop: str, level: TableLevel, judge: str, rubrics: Rubrics) -> Iterator[Chain]:
-    trajectories, clips = home.table(drop, "preprocessed_trajectories"), home.table(drop, "clips")
-    of_clips, of_categories = home.table(drop, "clip_verdicts", judge), home.table(drop, "category_verdicts", judge)
-    if level == "clip":
-        return clip_chains(trajectories, clips, rubrics)
-    if level == "category":
-        return category_chains(trajectories, clips, of_clips, rubrics)
-    if level == "trajectory":
-        return trajectory_chains(trajectories, clips, of_clips, of_categories, rubrics)
-    return session_chains(trajectories, rubrics)
 
 
 def _text(request: Request) -> str:

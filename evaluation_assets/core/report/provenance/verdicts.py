@@ -2,17 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from evaluation_assets.core.lake.tables.verdicts import BY_LEVEL, CANARY_VERDICTS, VerdictLevel
+from evaluation_assets.core.lake.tables.verdicts import BY_LEVEL, VerdictLevel
 from evaluation_assets.core.report.provenance.replies import replies_of
 from evaluation_assets.core.system.installation import Installation
 
-TableLevel = VerdictLevel | Literal["canary"]
-TABLES: Mapping[TableLevel, str] = {
-    **{level: table.name for level, table in BY_LEVEL.items()},
-    "canary": CANARY_VERDICTS.name,
-}
 OVERALL = "overall"
 _SHOWN = (
     *("judge", "sample", "provider", "model", "served_model", "rubric", "rubric_version", "outcome", "summary"),
@@ -26,7 +21,7 @@ class Verdict:
     """A row of a table of verdicts, with the raw reply in the ledger, if any."""
 
     table: str
-    level: TableLevel
+    level: VerdictLevel
     subject: str
     judge_version: str
     row: Mapping[str, Any]
@@ -57,14 +52,14 @@ def verdicts_behind(
         LedgerError: the ledger cannot be read.
     """
     judges = [name.removeprefix("judge ") for name in comparability if name.startswith("judge ")]
-    rows: list[tuple[TableLevel, str, dict[str, Any]]] = [
+    rows: list[tuple[VerdictLevel, str, dict[str, Any]]] = [
         (level, judge, row)
         for level, judge in _tables(judges)
         if criterion != OVERALL or level == "clip"
         for row in _rows(home, drop, trajectory, level, judge)
     ]
     about = {(level, _subject(row)) for level, _, row in rows if criterion in _names(row)}
-    asked: list[tuple[TableLevel, str, dict[str, Any]]] = [
+    asked: list[tuple[VerdictLevel, str, dict[str, Any]]] = [
         (level, judge, row)
         for level, judge, row in rows
         if criterion == OVERALL or ((level, _subject(row)) in about and (criterion in _names(row) or not row["scores"]))
@@ -73,7 +68,7 @@ def verdicts_behind(
         replies = replies_to({row["ledger_key"] for _, _, row in asked if row["ledger_key"]})
     return [
         Verdict(
-            table=f"{TABLES[level]}/{judge}",
+            table=f"{BY_LEVEL[level].name}/{judge}",
             level=level,
             subject=_subject(row),
             judge_version=comparability[f"judge {judge}"],
@@ -85,12 +80,12 @@ def verdicts_behind(
     ]
 
 
-def _tables(judges: Sequence[str]) -> list[tuple[TableLevel, str]]:
-    return [(level, judge) for level in TABLES if level != "canary" for judge in judges]
+def _tables(judges: Sequence[str]) -> list[tuple[VerdictLevel, str]]:
+    return [(level, judge) for level in BY_LEVEL for judge in judges]
 
 
-def _rows(home: Installation, drop: str, trajectory: str, level: TableLevel, judge: str) -> list[dict[str, Any]]:
-    table = home.table(drop, TABLES[level], judge)
+def _rows(home: Installation, drop: str, trajectory: str, level: VerdictLevel, judge: str) -> list[dict[str, Any]]:
+    table = home.table(drop, BY_LEVEL[level].name, judge)
     return [row for row in table.rows() if row["trajectory_id"] == trajectory] if table.exists else []
 
 

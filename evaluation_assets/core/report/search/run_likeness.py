@@ -5,7 +5,6 @@ findings with their evidence. Drop by drop, tables are read twice: for the rarit
 """
 
 import heapq
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -20,6 +19,7 @@ from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned
 from evaluation_assets.core.report.search.run_search import FoundRun, Tell, excerpt
 from evaluation_assets.core.sections.findings.summary import SEVERITIES
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.excerpts import beginning
@@ -161,12 +161,11 @@ def _weights(counts: Any, rarity: NDArray[np.float64]) -> Any:
 
 
 def _runs(home: Installation, drop: str) -> Iterator[_Run]:
-    findings: dict[str, list[Row]] = defaultdict(list)
-    for row in home.table(drop, "findings").rows(["trajectory_id", "kind", "severity", "clip_index", "evidence"]):
-        findings[row["trajectory_id"]].append(row)
+    rows = home.table(drop, "findings").rows(["trajectory_id", "kind", "severity", "clip_index", "evidence"])
+    findings: dict[str, list[Row]] = by_key((row["trajectory_id"], row) for row in rows)
     clips = Aligned(home.table(drop, "clips").rows(["trajectory_id", "tool_name", "call_status"]))
     for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", "task", "final_answer"]):
-        own = sorted(findings[row["trajectory_id"]], key=lambda each: SEVERITIES.index(each["severity"]))
+        own = sorted(findings.get(row["trajectory_id"], []), key=lambda each: SEVERITIES.index(each["severity"]))
         calls = [(clip["tool_name"] or "", clip["call_status"]) for clip in clips.at(row["trajectory_id"])]
         yield _Run(
             drop=drop,

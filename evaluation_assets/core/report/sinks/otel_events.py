@@ -11,6 +11,7 @@ from typing import Any
 
 from evaluation_assets.core.report.sinks.otel_ids import otel_span, otel_trace
 from evaluation_assets.core.report.sinks.scores import TraceScore
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 EVENT = "gen_ai.evaluation.result"
@@ -19,9 +20,7 @@ SCOPE = "evaluation_assets"
 
 def document(scores: Iterable[TraceScore]) -> JsonObject:
     """An OTLP request with an event for each score, in one resource per service."""
-    by_service: dict[str | None, list[JsonObject]] = {}
-    for score in scores:
-        by_service.setdefault(score.service, []).append(event(score))
+    by_service = by_key((score.service, event(score)) for score in scores)
     return {
         "resourceLogs": [
             {

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal, Protocol
 
 from evaluation_assets.core.report.sinks.http import SendError
@@ -80,14 +81,8 @@ def grouped_by(
     scores: Iterable[TraceScore], key: Callable[[TraceScore], Any], limit: int
 ) -> Iterator[list[TraceScore]]:
     """Neighbouring scores with the same key, at most `limit` together."""
-    group: list[TraceScore] = []
-    for score in scores:
-        if group and (len(group) == limit or key(group[0]) != key(score)):
-            yield group
-            group = []
-        group.append(score)
-    if group:
-        yield group
+    for _, group in groupby(scores, key):
+        yield from chunks(group, limit)
 
 
 def send_groups(

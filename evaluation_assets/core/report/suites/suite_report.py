@@ -18,6 +18,7 @@ from evaluation_assets.core.report.scores.distributions import statistic
 from evaluation_assets.core.scoring.intervals import interval_of_mean
 from evaluation_assets.core.suites.call_metrics import trial_rates
 from evaluation_assets.core.suites.failure_patterns import by_tool, is_low
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.counted import counted, percent, runs_of_tasks
 from evaluation_assets.core.text.nullable import mean_of
 
@@ -57,9 +58,7 @@ def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
     failed = [row["trajectory_id"] for row in rows if row["passed"] is None and row["trajectory_id"] is not None]
     not_run = [row["case_id"] for row in rows if row["trajectory_id"] is None]
     prices = [row["cost_usd"] for row in runs if row["cost_usd"] is not None]
-    trials: dict[str, list[bool]] = {}
-    for row in runs:
-        trials.setdefault(row["case_id"], []).append(row["passed"])
+    trials = by_key((row["case_id"], row["passed"]) for row in runs)
     return ToolUse(
         suite=facts.suite or "",
         problem=facts.problem,
@@ -96,9 +95,7 @@ def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
 
 def by_category(results: Iterable[Row]) -> list[CategorySummary]:
     """Figures by category of the case, in the order of names; cases without category last."""
-    groups: dict[str | None, list[Row]] = {}
-    for row in results:
-        groups.setdefault(row["category"], []).append(row)
+    groups = by_key((row["category"], row) for row in results)
     return [_category(name, groups[name]) for name in sorted(groups, key=lambda name: (name is None, name or ""))]
 
 

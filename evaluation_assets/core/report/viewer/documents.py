@@ -17,6 +17,7 @@ from evaluation_assets.core.report.viewer.run_facts import RunFacts, run_facts
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.sections.findings.claim_counts import DETECTORS, claims_of
 from evaluation_assets.core.sections.findings.summary import SEVERITIES, kinds_title
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.nullable import mean_of
 from evaluation_assets.core.traces.trajectories.images import Image
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span, Step, Trajectory, Usage
@@ -237,9 +238,7 @@ def _row(
 
 def _clips(clips: Sequence[Clip], scores: list[dict[str, Any]], verdicts: Sequence[Row]) -> list[JsonObject]:
     means = {index: {row["criterion"]: row["mean"] for row in rows} for index, rows in grouped(scores, "clip_index")}
-    said: dict[int, list[JsonObject]] = {}
-    for row in verdicts:
-        said.setdefault(row["clip_index"], []).append(_verdict(row))
+    said = by_key((row["clip_index"], _verdict(row)) for row in verdicts)
     return [
         {
             "index": clip.index,

@@ -101,8 +101,7 @@ def run_facts(tables: DropTables, groups: DropGroups | None = None) -> Iterator[
     sessions = Aligned(tables.session_analyses.rows(), "session_id")
     constraints, findings = Aligned(tables.constraint_results.rows(constraint)), Aligned(_findings(tables, groups))
     unexplained = {} if groups is None else groups.unexplained
-    for row in tables.raw.rows(["trajectory_id"]):
-        run = row["trajectory_id"]
+    for run in tables.raw.values("trajectory_id"):
         own_findings = findings.at(run)
         of_run = [each["alike"].group_id for each in own_findings if each["alike"] is not None]
         yield RunFacts(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.prices import list_price_of
 from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
@@ -34,9 +35,7 @@ class Spent:
 
 def spent_by_model(trajectory: Trajectory) -> Iterator[Spent]:
     """Yield what a session used of each model, in order of first use."""
-    by_model: dict[str | None, list[Request]] = {}
-    for request in _requests(trajectory):
-        by_model.setdefault(request.model, []).append(request)
+    by_model = by_key((request.model, request) for request in _requests(trajectory))
     recorded = None if trajectory.usage is None else trajectory.usage.recorded_cost_usd
     for model, requests in by_model.items():
         own = recorded if len(by_model) == 1 else None

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from evaluation_assets.core.lake.stored import Stored, Stream, batched
+from evaluation_assets.core.lake.stored import Stored, Stream
 from evaluation_assets.core.lake.tables import CODING_WORK
 from evaluation_assets.core.sections.coding_work.work import FORMATS, Row, coding_work_of, work_row
 from evaluation_assets.core.traces.trajectories.trajectory_rows import trajectory_of
@@ -16,7 +16,7 @@ def coding_sessions(drop: str, trajectories: Stored) -> Stream:
     sums: Counter[str] = Counter()
 
     def rows() -> Iterator[Row]:
-        if not any(row["format"] in FORMATS for row in trajectories.rows(["format"])):
+        if not any(name in FORMATS for name in trajectories.values("format")):
             return
         for stored in trajectories.rows(["format", "trajectory", "text"]):
             if stored["format"] in FORMATS:
@@ -37,4 +37,4 @@ def coding_sessions(drop: str, trajectories: Stored) -> Stream:
             **{f"sessions_ending_with_tests_{result}": sums[f"tests_{result}"] for result in results},
         }
 
-    return Stream(CODING_WORK, batched(rows(), CODING_WORK), metadata)
+    return Stream.of(CODING_WORK, rows(), metadata)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.sections.coding_work.patches import Change, changes_in, search_and_replace
+from evaluation_assets.core.traces.trajectories.calls import plain_name
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Step, Trajectory
 
 _EDITORS = {"str_replace_based_edit_tool", "str_replace_editor", "text_editor", "file_editor"}
@@ -78,7 +79,7 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
     call = step.call
     if call is None:
         return None
-    name = _plain(call.name)
+    name = plain_name(call.name)
     raw = trajectory.piece(call.raw)
     given = trajectory.arguments(call)
     arguments = given or {}
@@ -100,11 +101,7 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
 
 def edits_files(name: str) -> bool:
     """Whether a tool of this name changes files, or may do so."""
-    return _plain(name) in _EDITORS | _WRITE | _REPLACE | _DIFF | _PATCH
-
-
-def _plain(name: str) -> str:
-    return name.rpartition("__")[2].rpartition(".")[2].lower()
+    return plain_name(name) in _EDITORS | _WRITE | _REPLACE | _DIFF | _PATCH
 
 
 def _shell(command: Any) -> Action | None:

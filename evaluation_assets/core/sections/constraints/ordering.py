@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from evaluation_assets.core.system.by_key import by_key
+
 Flags = Sequence[bool]
 
 
@@ -36,9 +38,7 @@ def by_group(groups: Sequence[str], violations: Callable[[Sequence[int]], list[i
 
     `violations` gets the indexes of a group's calls, and returns places in this list.
     """
-    members: dict[str, list[int]] = {}
-    for index, group in enumerate(groups):
-        members.setdefault(group, []).append(index)
+    members = by_key((group, index) for index, group in enumerate(groups))
     return sorted(own[place] for own in members.values() for place in violations(own))
 
 

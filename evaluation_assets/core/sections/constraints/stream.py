@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from evaluation_assets.core.intake.facts import DropFacts
-from evaluation_assets.core.lake.stored import Stored, Stream, batched
+from evaluation_assets.core.lake.stored import Stored, Stream
 from evaluation_assets.core.lake.tables import CONSTRAINT_RESULTS
 from evaluation_assets.core.sections.constraints.constraint_rows import Row, constraint_row
 from evaluation_assets.core.sections.constraints.evaluation import Evaluator
@@ -37,4 +37,4 @@ def constraint_results(drop: str, trajectories: Stored, checks: Checks) -> Strea
         names = ("passed", "failed", "not_applicable", "not_checked", "failed_error", "failed_warn")
         return {"constraints": len(checks.constraints), **{name: counts[name] for name in names}}
 
-    return Stream(CONSTRAINT_RESULTS, batched(rows(), CONSTRAINT_RESULTS), metadata)
+    return Stream.of(CONSTRAINT_RESULTS, rows(), metadata)

@@ -16,6 +16,7 @@ from evaluation_assets.core.sections.failure_groups.following import with_roots
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.gathering import CASE_ISSUES
 from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.identity import digest
 
 GROUPING_VERSION = "7"
@@ -86,14 +87,8 @@ def kind_title(kind: str) -> str:
 
 def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict[GroupKey, list[Occurrence]]:
     """The groups. `calls` counts all calls of the runs by tool: some tools are called more often, and fail as often."""
-    by_run: dict[tuple[str, str], list[Occurrence]] = defaultdict(list)
-    for occurrence in occurrences:
-        by_run[occurrence.run].append(occurrence)
-    by_key: dict[GroupKey, list[Occurrence]] = defaultdict(list)
-    for own in assigned(by_run.values(), (), calls):
-        for each, key in own:
-            by_key[key].append(each)
-    return dict(by_key)
+    by_run = by_key((occurrence.run, occurrence) for occurrence in occurrences)
+    return by_key((key, each) for own in assigned(by_run.values(), (), calls) for each, key in own)
 
 
 def assigned(

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BeforeValidator, RootModel
 from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, read_settings, validated
+from evaluation_assets.core.text.unique_keys import settings_of, settings_text
 from evaluation_assets.core.text.yaml_edits import CannotEdit, with_value
 
 State = Literal["new", "grown", "open", "acknowledged", "resolved", "reopened"]
@@ -75,10 +75,10 @@ def write_states(file: UPath, states: Mapping[str, KeptState]) -> None:
     text = file.read_text("utf-8") if file.exists() else ""
     for name, state in states.items():
         entry = state.model_dump(mode="json", exclude_defaults=True)
-        known = yaml.safe_load(text) or {}
+        known = settings_of(text) or {}
         try:
             if not known:
-                text += yaml.safe_dump({name: entry})
+                text += settings_text({name: entry})
             elif name in known:
                 for field, value in state.model_dump(mode="json", include={*entry, *known[name]}).items():
                     text = with_value(text, [name, field], value)

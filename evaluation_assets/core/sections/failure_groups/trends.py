@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 
 from evaluation_assets.core.sections.failure_groups.states import Change
+from evaluation_assets.core.system.by_key import by_key
 
 _CHANCE = 0.05
 """Of any change without a cause, among all groups of a suite."""
@@ -40,10 +41,7 @@ class VersionChange:
 
 def by_suite(trend: Sequence[DropCount]) -> dict[str | None, list[DropCount]]:
     """The drops of each suite, in their order."""
-    counts: dict[str | None, list[DropCount]] = {}
-    for each in trend:
-        counts.setdefault(each.suite, []).append(each)
-    return counts
+    return by_key((each.suite, each) for each in trend)
 
 
 def change_in(trend: Sequence[DropCount], groups: int) -> tuple[Change, str] | None:
@@ -55,10 +53,7 @@ def change_in(trend: Sequence[DropCount], groups: int) -> tuple[Change, str] | N
         trend: all drops, the oldest first.
         groups: number of all groups.
     """
-    series: dict[tuple[str, str | None], list[DropCount]] = {}
-    for each in trend:
-        if each.suite is not None:
-            series.setdefault((each.suite, each.agent), []).append(each)
+    series = by_key(((each.suite, each.agent), each) for each in trend if each.suite is not None)
     for *earlier, last in series.values():
         before, runs_before = sum(each.n_affected for each in earlier), sum(each.n_runs for each in earlier)
         if not earlier or not last.n_affected:

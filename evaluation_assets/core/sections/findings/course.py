@@ -15,6 +15,7 @@ from evaluation_assets.core.sections.findings.finding import Place
 from evaluation_assets.core.sections.findings.given import Texts
 from evaluation_assets.core.sections.findings.handed_on import HandedOn
 from evaluation_assets.core.traces.trajectories.model import Span, Step, ToolCall, Trajectory
+from evaluation_assets.core.traces.trajectories.wrapped_results import text_inside
 
 LONGEST_QUOTATION = 300
 
@@ -53,13 +54,21 @@ class PlacedStep:
 
     @property
     def result(self) -> str:
-        """The text of its result; empty without one."""
-        return self.trajectory.piece(None if self.step.result is None else self.step.result.content)
+        """What its result says, without what a framework put around it; empty without one."""
+        written = self.trajectory.piece(None if self.step.result is None else self.step.result.content)
+        return text_inside(written) or written
 
     @property
     def result_span(self) -> Span | None:
         """Where the beginning of its result is."""
         return None if self.step.result is None else bounded(self.step.result.content)
+
+    def span_in_result(self, start: int, end: int) -> Span | None:
+        """Where a part of what its result says is; the beginning of the result, if that is put around it."""
+        if self.step.result is None or not self.trajectory.text.startswith(self.result, self.step.result.content[0]):
+            return self.result_span
+        offset = self.step.result.content[0]
+        return bounded((offset + start, offset + end))
 
     @property
     def arguments_span(self) -> Span:

@@ -1,11 +1,16 @@
 """Sums that a reader of a result makes at once: of one field over all records of a list, or over two neighbours."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from evaluation_assets.core.traces.trajectories.model import json_document
+from evaluation_assets.core.sections.findings.results import document_of
 
+_FIGURE = re.compile(r"[$€£]?-?\d{1,12}(?:,\d{3})*(?:\.\d{1,4})?")
+"""A number that is written as a text."""
+
+_NO_DIGIT = re.compile(r"[^\d.-]")
 _LONGEST_READ = 200_000
 _DEEPEST = 12
 _MOST_RECORDS = 200
@@ -14,7 +19,7 @@ _MOST_RECORDS = 200
 def totals_in(result: str) -> Iterator[float]:
     """The sums of the lists of records in a result that is JSON."""
     if len(result) <= _LONGEST_READ:
-        yield from _in_value(json_document(result), _DEEPEST)
+        yield from _in_value(document_of(result), _DEEPEST)
 
 
 def _in_value(value: Any, depth: int) -> Iterator[float]:
@@ -38,5 +43,7 @@ def _figures(record: dict[str, Any], path: str, depth: int) -> Iterator[tuple[st
     for name, value in record.items():
         if isinstance(value, dict) and depth:
             yield from _figures(value, f"{path}{name}.", depth - 1)
+        elif isinstance(value, str) and _FIGURE.fullmatch(value) is not None:
+            yield f"{path}{name}", float(_NO_DIGIT.sub("", value))
         elif isinstance(value, int | float) and not isinstance(value, bool):
             yield f"{path}{name}", float(value)

@@ -32,16 +32,19 @@ _MONTH_BEFORE = "|".join(name for names in _MONTHS for name in names.split("|") 
 _UNSPACED = "\u0e00-\u0eff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Letters of scripts that write a number without a space after a word: Thai, Lao, Japanese, Chinese, Korean."""
 
+_BOLD = r"\*{0,3}"
+"""Marks of bold and italic text."""
+
 _SPACED = r"\d{1,3}(?:[ \u2009]\d{3}){1,4}(?!\d)(?:[.,]\d+)?"
 _VALUE = re.compile(
-    r"(?:(?<![A-Za-z0-9])|(?<=\dT))(?=[#\w-]{0,60}?\d|[^\W\d_]{3,12}\.?\s\d)(?:"
+    r"(?:(?<![A-Za-z0-9])|(?<=\dT))(?=[#\w-]{0,60}?\d|[^\W\d_]{3,12}\.?\*{0,3}\s\*{0,3}\d)(?:"
     r"(?P<iso>(?<!\d)(?P<y>[12]\d{3})(?P<sep>[-/.])(?P<mo>\d{1,2})(?P=sep)(?P<d>\d{1,2})(?!\d))"
     r"|(?P<numeric>(?<![\d.,])(?P<a>\d{1,2})(?P<sep2>[-/.])(?P<b>\d{1,2})(?P=sep2)(?P<y2>\d{4}|\d{2})(?![\d.,]*\d))"
     r"|(?P<cjk>(?:(?P<y3>\d{4})\s?[年년]\s?)?(?P<mo3>\d{1,2})\s?[月월]\s?(?P<d3>\d{1,2})\s?[日일号])"
-    rf"|(?P<before>\b(?P<name4>{_MONTH_BEFORE})\b\.?[ \t](?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
-    r"(?:,?\s(?P<y4>[12]\d{3}))?)"
-    rf"|(?P<after>(?<![\w.,-])(?P<d5>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?(?:\s(?:de|of))?\s(?P<name5>{_ANY_MONTH})\b(?!\sof\b)"
-    r"\.?(?:,?\s(?:de\s)?(?P<y5>[12]\d{3}))?)"
+    rf"|(?P<before>\b(?P<name4>{_MONTH_BEFORE})\b\.?{_BOLD}[ \t\u00a0\u202f]{_BOLD}"
+    rf"(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:{_BOLD},?{_BOLD}\s{_BOLD}(?P<y4>[12]\d{{3}}))?)"
+    rf"|(?P<after>(?<![\w.,-])(?P<d5>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?{_BOLD}(?:\s(?:de|of))?\s{_BOLD}"
+    rf"(?P<name5>{_ANY_MONTH})\b(?!\sof\b)\.?(?:{_BOLD},?{_BOLD}\s(?:de\s)?{_BOLD}(?P<y5>[12]\d{{3}}))?)"
     r"|(?P<time>(?<![\d:])(?P<h>[0-2]?\d)(?::|h|\s?[点點時시]\s?|\.(?=\d\d\sUhr))(?P<mi>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
     r"(?:\s?(?P<half>[ap])\.?m\b)?)"
     r"|(?P<hour>(?<![\d:.,])(?P<h2>1[0-2]|0?[1-9])\s?(?P<half2>[ap])\.?m\b)"
@@ -91,10 +94,17 @@ def values_in(text: str) -> Iterator[Value]:
     """The values in a text, in order."""
     if _MAY_HOLD.search(text) is None:
         return
-    for match in _VALUE.finditer(text[:_LONGEST_READ]):
+    for match in _VALUE.finditer(_unescaped(text[:_LONGEST_READ])):
         value = _value(match)
         if value is not None:
             yield value
+
+
+def _unescaped(text: str) -> str:
+    """A text of the same length without the ends of lines and tabs that JSON has in texts: a number may follow them."""
+    for escape in ("\\n", "\\r", "\\t") if "\\" in text else ():
+        text = text.replace(escape, "  ")
+    return text
 
 
 def _value(match: re.Match[str]) -> Value | None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from evaluation_assets.core.sections.outcomes.traits import Traits
+from evaluation_assets.core.system.by_key import by_key
 
 AGREEMENTS = ("same_changes", "same_calls", "same_answer")
 
@@ -22,9 +23,7 @@ def agreements(runs: Sequence[Traits], beside: Sequence[Traits] = ()) -> list[Ma
     Agreement is the share of what two runs have in common (Jaccard): of the calls that may have changed state, of all
     calls, and of the words of their answers; 0..1. Two runs that both have none agree.
     """
-    by_task: dict[str, list[Traits]] = {}
-    for run in (*runs, *beside):
-        by_task.setdefault(run.task_id, []).append(run)
+    by_task = by_key((run.task_id, run) for run in (*runs, *beside))
     seen: Counter[str] = Counter()
     by_run: list[Mapping[str, float]] = []
     for run in runs:

@@ -14,6 +14,7 @@ import numpy as np
 from evaluation_assets.core.sections.findings.course import Course, PlacedStep
 from evaluation_assets.core.sections.findings.effects import ends_run, may_change_state
 from evaluation_assets.core.sections.sessions.reactions import is_refusal
+from evaluation_assets.core.suites.effects import hands_over
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 BUCKETS = 4096
@@ -70,7 +71,7 @@ def traits_of(trajectory: Trajectory, findings: Iterable[tuple[str, str]]) -> Tr
     }
     words = [word.lower() for word in _WORD.findall(last)[:_MOST_WORDS]]
     written = [(placed, f"{placed.call.name} {_arguments(trajectory, placed)}") for placed in calls[:_MOST_CALLS]]
-    is_handed_over = bool(steps) and steps[-1].step.call is not None and "transfer_to" in steps[-1].call.name.lower()
+    is_handed_over = bool(steps) and steps[-1].step.call is not None and hands_over(steps[-1].call.name)
     return Traits(
         task_id=trajectory.task_id,
         figures={name: log1p(count) for name, count in counts.items()},

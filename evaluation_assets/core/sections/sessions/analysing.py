@@ -24,11 +24,12 @@ from evaluation_assets.core.sections.sessions.attributing import PanelMeans, att
 from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sections.sessions.flow import AgentFlow, Total, cost_usd, latency_ms, total
 from evaluation_assets.core.sections.sessions.intent_drift import Drift, drift_of
-from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, grouped
+from evaluation_assets.core.sections.sessions.interactions import SessionInteraction
 from evaluation_assets.core.sections.sessions.issues import issues_of, quoted
 from evaluation_assets.core.sections.sessions.recommendations import recommend
 from evaluation_assets.core.sections.sessions.session_scores import Components, Detection, capped
 from evaluation_assets.core.sections.sessions.tool_validation import validity
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.nullable import mean_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
@@ -65,8 +66,8 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     completed = None if "task_completion" not in whole else whole["task_completion"] >= session_scores.BAD
     succeeded = completed if trajectory.success is None else trajectory.success
     issues = issues_of(seen, detections, drift, drift_source)
-    agents = grouped((part.interaction.agent_id, part.components) for part in parts)
-    of_turns = grouped((part.interaction.turn, part) for part in parts)
+    agents = by_key((part.interaction.agent_id, part.components) for part in parts)
+    of_turns = by_key((part.interaction.turn, part) for part in parts)
     of_agents = {agent: session_scores.means_of(own) for agent, own in agents.items()}
     conversation = session_scores.counts(
         [detection for detection, there_is in zip(detections, answered, strict=True) if there_is]
@@ -215,8 +216,8 @@ def _agents(
     issues: Sequence[Issue],
     recommendations: Sequence[Recommendation],
 ) -> dict[str, AgentScores]:
-    said = grouped((issue.agent_id, issue.message) for issue in issues)
-    advice = grouped((each.agent_id, each.message) for each in recommendations)
+    said = by_key((issue.agent_id, issue.message) for issue in issues)
+    advice = by_key((each.agent_id, each.message) for each in recommendations)
     return {
         flow.agent_id: _agent(averages[flow.agent_id], flow, said, advice, seen.tool_chain.of(flow.agent_id))
         for flow in seen.flow.agents
@@ -256,10 +257,7 @@ def _course(seen: SessionEvidence) -> Course:
         graceful_stop=progress.graceful_stop,
         errors=[
             ErrorRecord(
-                agent_id=error.interaction.agent_id,
-                turn_index=error.interaction.turn,
-                interaction=error.interaction.position,
-                step=error.step,
+                **error.interaction.place(error.step),
                 tool=error.tool,
                 error=error.error,
                 noticed=error.noticed,
@@ -290,10 +288,7 @@ def _tool_chain(seen: SessionEvidence) -> ToolChain:
         calls=tool_chain.calls,
         wasted=[
             WastedCall(
-                agent_id=wasted.interaction.agent_id,
-                turn_index=wasted.interaction.turn,
-                interaction=wasted.interaction.position,
-                step=wasted.step,
+                **wasted.interaction.place(wasted.step),
                 tool=wasted.tool,
                 why=wasted.why,
             )
@@ -304,7 +299,7 @@ def _tool_chain(seen: SessionEvidence) -> ToolChain:
 
 def _edges(seen: SessionEvidence) -> list[HandoffEdge]:
     edges = []
-    findings = grouped((finding.handoff.agents, finding) for finding in seen.handoffs.values())
+    findings = by_key((finding.handoff.agents, finding) for finding in seen.handoffs.values())
     for (source, target), count in seen.flow.edges.items():
         own = findings.get((source, target), [])
         edges.append(

@@ -100,13 +100,18 @@ class HandoffEdge(Frozen):
     asked_back: int
 
 
-class SuspectStep(Frozen):
-    """A step that may have caused the failure."""
+class StepPlace(Frozen):
+    """A step of a session. Turns, interactions of a turn, and steps of an interaction count from 0."""
 
     agent_id: str
     turn_index: int
     interaction: int
     step: int
+
+
+class SuspectStep(StepPlace):
+    """A step that may have caused the failure."""
+
     probability: float
     evidence: list[str]
 
@@ -134,13 +139,9 @@ class RepeatedWork(Frozen):
     is_loop: bool
 
 
-class ErrorRecord(Frozen):
+class ErrorRecord(StepPlace):
     """A failed call, and whether it was noticed and corrected."""
 
-    agent_id: str
-    turn_index: int
-    interaction: int
-    step: int
     tool: str
     error: str
     noticed: bool
@@ -166,13 +167,9 @@ class Course(Frozen):
     repetitions: list[RepeatedWork]
 
 
-class WastedCall(Frozen):
+class WastedCall(StepPlace):
     """A call without benefit: its result was ignored, identical to an earlier one, or the same error again."""
 
-    agent_id: str
-    turn_index: int
-    interaction: int
-    step: int
     tool: str
     why: Waste
 

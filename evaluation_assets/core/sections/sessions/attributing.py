@@ -32,10 +32,7 @@ def attribution_of(seen: SessionEvidence, means: PanelMeans) -> FailureAttributi
         agents=dict(attributed.agents),
         steps=[
             SuspectStep(
-                agent_id=suspect.interaction.agent_id,
-                turn_index=suspect.interaction.turn,
-                interaction=suspect.interaction.position,
-                step=suspect.step,
+                **suspect.interaction.place(suspect.step),
                 probability=suspect.probability,
                 evidence=list(suspect.evidence),
             )

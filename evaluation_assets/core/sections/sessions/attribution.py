@@ -12,6 +12,7 @@ from evaluation_assets.core.sections.sessions.progress import Progress
 from evaluation_assets.core.sections.sessions.reactions import is_refusal
 from evaluation_assets.core.sections.sessions.repetition import Repetition
 from evaluation_assets.core.sections.sessions.tool_validation import ToolIssue
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 Distribution = Mapping[str, float]
@@ -120,9 +121,7 @@ def _normalised(parts: Sequence[SessionInteraction], cases: Mapping[tuple[int, i
         Suspect(parts[order], number, case.weight / total, tuple(dict.fromkeys(case.evidence)))
         for (order, number), case in cases.items()
     )
-    agents: dict[str, list[float]] = {}
-    for suspect in suspects:
-        agents.setdefault(suspect.interaction.agent_id, []).append(suspect.probability)
+    agents = by_key((suspect.interaction.agent_id, suspect.probability) for suspect in suspects)
     return Attribution({agent: fsum(shares) for agent, shares in agents.items()}, suspects)
 
 

@@ -14,6 +14,7 @@ import scipy
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, interactions_of
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 from evaluation_assets.core.traces.trajectories.model import Trajectory
@@ -82,9 +83,7 @@ def decisive_step(trajectory: Trajectory) -> DecisiveStep | None:
     sums = traits_of_steps(trajectory) @ np.array([fitted.weights[name] for name in TRAITS])
     probabilities = [float(each) for each in scipy.special.softmax(sums)]
     places = [(part, number) for part in parts for number in range(len(part.steps))]
-    agents: dict[str, list[float]] = {}
-    for (part, _), probability in zip(places, probabilities, strict=True):
-        agents.setdefault(part.agent_id, []).append(probability)
+    agents = by_key((part.agent_id, each) for (part, _), each in zip(places, probabilities, strict=True))
     shares = {agent: fsum(own) for agent, own in agents.items()}
     agent = max(shares, key=lambda name: shares[name])
     top = max(range(len(places)), key=lambda number: probabilities[number])

@@ -8,13 +8,14 @@ from evaluation_assets.core.sections.sessions.flow import Flow, flow_of
 from evaluation_assets.core.sections.sessions.grounding import UngroundedValue, ungrounded_values
 from evaluation_assets.core.sections.sessions.handoffs import HandoffFinding
 from evaluation_assets.core.sections.sessions.intent_drift import Drift, lexical_drift
-from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, grouped, interactions_of, speakers
+from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, interactions_of, speakers
 from evaluation_assets.core.sections.sessions.progress import ErrorPoint, Progress, error_points, progress_of
 from evaluation_assets.core.sections.sessions.reactions import Reaction, is_automatic, is_refusal, reaction
 from evaluation_assets.core.sections.sessions.repetition import Repetition, repetitions
 from evaluation_assets.core.sections.sessions.similarity import Similarity
 from evaluation_assets.core.sections.sessions.tool_chain import ToolChain, tool_chain
 from evaluation_assets.core.sections.sessions.tool_validation import ToolIssue, tool_issues
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 
@@ -37,7 +38,7 @@ class SessionEvidence:
 
     @cached_property
     def _parts_by_turn(self) -> dict[int, list[SessionInteraction]]:
-        return grouped((part.turn, part) for part in self.parts)
+        return by_key((part.turn, part) for part in self.parts)
 
     @cached_property
     def in_loops(self) -> frozenset[int]:
@@ -57,7 +58,7 @@ class SessionEvidence:
 
     @cached_property
     def _errors_by_turn(self) -> dict[int, list[ErrorPoint]]:
-        return grouped((error.interaction.turn, error) for error in error_points(self.parts))
+        return by_key((error.interaction.turn, error) for error in error_points(self.parts))
 
     @cached_property
     def has_several_agents(self) -> bool:

@@ -9,10 +9,10 @@ from math import fsum
 from evaluation_assets.core.sections.sessions.interactions import (
     SessionInteraction,
     definitions,
-    grouped,
     interactions_of,
     speakers,
 )
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 
@@ -70,7 +70,7 @@ def flow_of(trajectory: Trajectory) -> Flow:
     acted = speakers(trajectory)
     recorded = None if trajectory.usage is None else trajectory.usage.cost_usd
     return Flow(
-        agents=tuple(_agent(*own) for own in grouped((part.agent_id, part) for part in parts).items()),
+        agents=tuple(_agent(*own) for own in by_key((part.agent_id, part) for part in parts).items()),
         handoffs=tuple(handed_over),
         edges=dict(Counter(handoff.agents for handoff in handed_over)),
         unreached=tuple(agent for agent in definitions(trajectory) if agent not in {*acted}),

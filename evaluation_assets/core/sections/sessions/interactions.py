@@ -1,14 +1,11 @@
 """The interactions of a session in order, each with its place and its texts."""
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any
 
 from evaluation_assets.core.traces.trajectories.model import Agent, Interaction, Step, Trajectory
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -67,6 +64,10 @@ class SessionInteraction:
         """All text that the agent wrote: reasoning, arguments, messages."""
         return "\n".join(filter(None, (self.thoughts, self.arguments, self.messages)))
 
+    def place(self, step: int | None) -> dict[str, Any]:
+        """Where a step is, as the analysis of a session names it."""
+        return {"agent_id": self.agent_id, "turn_index": self.turn, "interaction": self.position, "step": step}
+
     @property
     def text(self) -> str:
         """The interaction's section of the trajectory's text."""
@@ -84,14 +85,6 @@ def _interactions(trajectory: Trajectory) -> Iterator[SessionInteraction]:
         for position, interaction in enumerate(turn.interactions):
             yield SessionInteraction(trajectory, number, position, order, interaction)
             order += 1
-
-
-def grouped(items: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """Values by their key, both in order."""
-    groups: dict[K, list[V]] = {}
-    for key, value in items:
-        groups.setdefault(key, []).append(value)
-    return groups
 
 
 def speakers(trajectory: Trajectory) -> list[str]:

@@ -213,10 +213,7 @@ def _issue(
     return Issue(
         kind=kind,
         severity=severity,
-        agent_id=part.agent_id,
-        turn_index=part.turn,
-        interaction=part.position,
-        step=step,
+        **part.place(step),
         message=message,
         evidence=quoted(evidence) or "",
         found_by="rules",

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from evaluation_assets.core.sections.sessions.analysis import Issue, Recommendation
-from evaluation_assets.core.sections.sessions.interactions import grouped
 from evaluation_assets.core.sections.sessions.session_scores import LOW, Components, Conversation, is_frequent
 from evaluation_assets.core.sections.sessions.tool_chain import ToolChain
+from evaluation_assets.core.system.by_key import by_key
 
 _PARAMETERS = ("hallucinated_parameter", "missing_parameter", "invalid_parameter")
 _TOOLS = ("unauthorized_tool", *_PARAMETERS, "open_error")
@@ -26,7 +26,7 @@ def recommend(
     `could_react` is the number of turns that have a next user message.
     """
     recommendations: list[Recommendation] = []
-    of_agents = grouped((issue.agent_id, issue) for issue in issues)
+    of_agents = by_key((issue.agent_id, issue) for issue in issues)
     for agent, own in agents.items():
         recommendations += _for_agent(agent, own, chain.of(agent), of_agents.get(agent, []))
     if coordination is not None and coordination < LOW:

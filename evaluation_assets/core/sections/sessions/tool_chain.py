@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Self
 
-from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, grouped
+from evaluation_assets.core.sections.sessions.interactions import SessionInteraction
 from evaluation_assets.core.sections.sessions.progress import IgnoredResult
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.traces.trajectories.model import Step, Trajectory
 
@@ -50,7 +51,7 @@ class ToolChain:
 
     @cached_property
     def _wasted_by_agent(self) -> dict[str, list[WastedCall]]:
-        return grouped((call.interaction.agent_id, call) for call in self.wasted)
+        return by_key((call.interaction.agent_id, call) for call in self.wasted)
 
     @property
     def contributed(self) -> float | None:

@@ -1,7 +1,7 @@
 """Parse suite files into JSON values with line numbers: JSON, JSON Lines and YAML, strictly.
 
 A key that stands twice in an object is an error, since one of its values would be lost. YAML gives the types of JSON
-only: dates stay text, and only `true` and `false` are booleans.
+only: dates and times stay text, and only `true` and `false` are booleans.
 """
 
 import json
@@ -125,7 +125,7 @@ _Loader.yaml_implicit_resolvers = {
         for tag, pattern in resolvers
         if tag not in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:bool", "tag:yaml.org,2002:merge")
     ]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    for first, resolvers in UniqueKeyLoader.yaml_implicit_resolvers.items()
 }
 _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
 

@@ -23,6 +23,7 @@ from evaluation_assets.core.suites.formats.files import EXTENSIONS, read_source
 from evaluation_assets.core.suites.suite import Case, InvalidSuite, Suite
 from evaluation_assets.core.system.plugins import SUITES, of_module, plugged_formats
 from evaluation_assets.core.text.faults import faults_of
+from evaluation_assets.core.traces.trajectories.identity import digest
 
 _NATIVE, _ADK, _CASE_LISTS, *_BENCHMARKS = (
     of_module(SuiteFormat, module, module.NAME)
@@ -48,6 +49,11 @@ class LoadedSuite:
     format: str
     files: tuple[UPath, ...]
     incomplete: tuple[Incomplete, ...]
+
+    @property
+    def version(self) -> str:
+        """A digest of all that the suite says."""
+        return digest(self.suite.model_dump_json(by_alias=True))
 
 
 def load_suite(path: UPath) -> LoadedSuite:

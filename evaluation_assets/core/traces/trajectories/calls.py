@@ -12,6 +12,11 @@ CallKey = tuple[str, str, str]
 """Server, tool and arguments; equal for calls that ask for the same thing."""
 
 
+def plain_name(tool: str) -> str:
+    """The name of a tool without its server or namespace: `bash` of `mcp__shell__bash` and `functions.bash`."""
+    return tool.rpartition("__")[2].rpartition(".")[2].lower()
+
+
 def leaves(arguments: Any) -> Iterator[Any]:
     """The values in arguments that are no objects or lists, in order."""
     if isinstance(arguments, dict):

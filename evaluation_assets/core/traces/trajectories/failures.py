@@ -3,9 +3,13 @@
 import re
 
 from evaluation_assets.core.traces.trajectories.model import JsonObject, json_object
+from evaluation_assets.core.traces.trajectories.wrapped_results import text_inside
 
 _SEEN = 400
 """Only the head of a result is searched: further down, results quote pages and logs that talk about errors."""
+
+_HEADING = re.compile(r"\s*(?:tool )?(?:result|output|observation|response):\s+", re.IGNORECASE)
+"""What frameworks write above a result."""
 
 _LEADING = re.compile(
     r"\W*(?:(?:error|exception|fatal|failed|failure|time(?:d )?out)\b"
@@ -114,6 +118,8 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
     It is given in the result's own words, one line of at most 200 characters.
     """
     start, end = span
+    if (heading := _HEADING.match(text, start, end)) is not None:
+        start = heading.end()
     if text.find('"isError"', start, end) >= 0 and (stated := _stated_in(text[start:end])) is not None:
         return stated or None
     head = text[start : min(end, start + _SEEN)].lower()
@@ -130,9 +136,11 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
             return told_in(text[start:end]) or _line(text, start, end, match.start())
     if end - start <= _BRIEF and _is_excuse(text[start:end]):
         return told_in(text[start:end]) or _line(text, start, end, 0)
-    if text.find('"error', start, end) >= 0 or text.find('"ok"', start, end) >= 0:
-        return _field_in(text[start:end])
-    return None
+    has_field = text.find('"error', start, end) >= 0 or text.find('"ok"', start, end) >= 0
+    if has_field and (stated := _field_in(text[start:end])) is not None:
+        return stated
+    inner = text_inside(text[start:end])
+    return None if inner is None else failure_in(inner, (0, len(inner)))
 
 
 def _field_in(text: str) -> str | None:

@@ -1,12 +1,13 @@
 """Recorded verdicts: labels of a trajectory that are never shown to a judge."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 LABEL = "verdicts"
@@ -17,8 +18,9 @@ LABEL = "verdicts"
 class RecordedVerdict:
     """One judge's verdict as a file had it.
 
-    `judge` is its name there. `subject` is the index of a clip, a category, or the level itself. `scores` are 0..1 by
-    criterion, `probabilities` how likely the subject passes each; `verdict` is a word such as pass, where there is one.
+    `judge` is its name there. `subject` is the index of a clip, a category, or the level itself. `scores` are by
+    criterion, 0..1 where they count, `probabilities` how likely the subject passes each; `verdict` is a word such as
+    pass, where there is one.
     """
 
     level: str
@@ -37,6 +39,14 @@ verdict_on_run = partial(RecordedVerdict, level="trajectory", subject="trajector
 _ADAPTER = TypeAdapter(RecordedVerdict)
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadableVerdict:
+    """An entry among recorded verdicts that is none. `entry` is as it was recorded."""
+
+    entry: JsonObject
+    reason: str
+
+
 def labelled(verdicts: Iterable[RecordedVerdict]) -> JsonObject:
     """The label that holds verdicts; no label for none."""
     labels: list[dict[str, Any]] = [asdict(verdict) for verdict in verdicts]
@@ -48,11 +58,21 @@ def labelled(verdicts: Iterable[RecordedVerdict]) -> JsonObject:
 
 def recorded_verdicts(trajectory: Trajectory) -> list[RecordedVerdict]:
     """The verdicts among a trajectory's labels; what is no verdict is left out."""
-    recorded: list[RecordedVerdict] = []
+    return [entry for entry in _entries(trajectory) if isinstance(entry, RecordedVerdict)]
+
+
+def unreadable_verdicts(trajectory: Trajectory) -> list[UnreadableVerdict]:
+    """The objects among the recorded verdicts of a trajectory that are no verdict."""
+    return [entry for entry in _entries(trajectory) if isinstance(entry, UnreadableVerdict)]
+
+
+def _entries(trajectory: Trajectory) -> Iterator[RecordedVerdict | UnreadableVerdict]:
     entries = trajectory.labels.get(LABEL)
     for entry in entries if isinstance(entries, list) else []:
-        try:
-            recorded.append(_ADAPTER.validate_python(entry))
-        except ValidationError:
-            continue
-    return recorded
+        if isinstance(entry, dict):
+            subject = entry.get("subject")
+            is_index = isinstance(subject, int) and not isinstance(subject, bool)
+            try:
+                yield _ADAPTER.validate_python({**entry, "subject": str(subject)} if is_index else entry)
+            except ValidationError as problem:
+                yield UnreadableVerdict(entry, str(faults_of(problem)[0]))

@@ -99,3 +99,13 @@ def test_an_id_that_yaml_reads_as_a_number_has_to_be_quoted(tmp_path: Path) -> N
     (tmp_path / "groups.yaml").write_text("12345678: {state: resolved}")
     with pytest.raises(InvalidConfiguration, match="put the ID in quotes"):
         read_states(UPath(tmp_path / "groups.yaml"))
+
+
+@pytest.mark.parametrize("name", ["1e234567", "9e4b8c7d", "12345678", "01234567", "0e12e345", "eb8c7e12"])
+def test_an_id_that_looks_like_a_number_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
+    file = UPath(tmp_path / "groups.yaml")
+    states = {name: KeptState(state="acknowledged"), "a1b2c3d4": KeptState(state="resolved", drops=("1e5",))}
+    write_states(file, states)
+    assert read_states(file) == states
+    write_states(file, {name: KeptState(state="resolved", drops=("s/a",), by="1e6")})
+    assert read_states(file)[name] == KeptState(state="resolved", drops=("s/a",), by="1e6")

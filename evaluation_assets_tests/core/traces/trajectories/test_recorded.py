@@ -37,6 +37,12 @@ def test_what_is_no_verdict_is_left_out() -> None:
         assert recorded_verdicts(run(labels={"verdicts": strange})) == []
 
 
+def test_a_clip_is_named_by_its_index_as_a_number_too() -> None:
+    assert recorded_verdicts(run(labels={"verdicts": [{"level": "clip", "subject": 0}]})) == [
+        RecordedVerdict(level="clip", subject="0")
+    ]
+
+
 def test_a_clip_has_the_span_of_its_tool_else_of_the_model_call() -> None:
     given = run((False, True, True), trace_id="T", spans={"m0": 0, "m1": 1, "t1": 1, "m2": 2}, tool_spans=["t1", "?"])
     assert spans_of_clips(given) == {0: RecordedSpan("T", "t1"), 1: RecordedSpan("T", "m2")}

@@ -67,6 +67,12 @@ _KINDS: Mapping[ClaimVerdict, str] = {"contradicted": "contradicted_answer", "no
 _FILE = re.compile(r"\.[A-Za-z]\w{0,4}\b")
 """The end of the name of a file: agents name theirs as they like."""
 
+_DURATION = re.compile(
+    r"\*{0,3}[ -]?(?:(?:business|working|calendar) )?(?P<unit>hour|day|minute|week|month|year|stunde|tag|woche|monat"
+    r"|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|小时|分钟|天|个工作日)",
+    re.IGNORECASE,
+)
+_GIVEN_DURATION = re.compile(rf"\d{_DURATION.pattern}", re.IGNORECASE)
 _RANGE = re.compile(r"\d\s?[-–—]\s?$")
 _SUM = re.compile(r"\d[\s\\$€£]*[+=]")
 _PRODUCT = re.compile(r"[×*/÷·^²]|\bx\b|\\(?:times|cdot|d?frac|div)\b|times\b")
@@ -127,6 +133,23 @@ class _Results:
         """The numbers in the last ones."""
         return (each for result in self._close_by for each in _numbers(result))
 
+    def have_any(self, unit: str) -> bool:
+        """Whether users, instructions or results have a duration in this unit, such as `24 hours`.
+
+        If none has, an agent speaks of a policy that was not recorded.
+        """
+        return unit.casefold() in self._units
+
+    @cached_property
+    def _units(self) -> set[str]:
+        trajectory = self._course.trajectory
+        told = [trajectory.task, *(agent.role or "" for agent in trajectory.agents)]
+        told += [agent.description or "" for agent in trajectory.agents]
+        for turn in trajectory.turns:
+            told += [turn.user_message or "", turn.knowledge or ""]
+        told += [placed.result for placed in self._course.calls]
+        return {match["unit"].casefold() for text in told for match in _GIVEN_DURATION.finditer(text)}
+
     @cached_property
     def _last(self) -> dict[tuple[str, str], int]:
         """The last result that has a value, by kind and form. Code that prints what it was given has found nothing."""
@@ -148,7 +171,7 @@ def _of_message(
     unsupported: Sequence[Value] = [
         value
         for value in values
-        if _may_be_checked(message.text, value)
+        if _may_be_checked(message.text, value, results)
         and not given.holds(value)
         and not results.support(value, message, given)
     ]
@@ -159,7 +182,7 @@ def _of_message(
     said: set[tuple[str, ...]] = set()
     new: dict[Span, ClaimVerdict] = {}
     for value in values:
-        if not _may_be_checked(message.text, value):
+        if not _may_be_checked(message.text, value, results):
             continue
         start, end = quotation(message.text, value.start, value.end)
         is_wrong = value.start in wrong
@@ -203,10 +226,13 @@ def _not_computed(
     return unsupported
 
 
-def _may_be_checked(text: str, value: Value) -> bool:
+def _may_be_checked(text: str, value: Value, results: _Results) -> bool:
     if value.kind != "number":
         return value.kind != "code" or _FILE.match(text, value.end) is None
-    return float(value.forms[0]) >= _LEAST and _RANGE.search(text, max(0, value.start - 3), value.start) is None
+    if float(value.forms[0]) < _LEAST or _RANGE.search(text, max(0, value.start - 3), value.start) is not None:
+        return False
+    duration = _DURATION.match(text, value.end)
+    return duration is None or results.have_any(duration["unit"])
 
 
 def _is_computed(value: Value, close_by: Sequence[float], ordered: Sequence[float]) -> bool:
@@ -332,4 +358,4 @@ def _numbers(text: str) -> list[float]:
     return [float(form) for value in numbers for form in (value.forms[0], *value.parts)]
 
 
-DETECTOR = Detector(name="answers", version="5", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)
+DETECTOR = Detector(name="answers", version="6", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

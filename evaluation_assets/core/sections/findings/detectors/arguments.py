@@ -195,5 +195,5 @@ def _texts(arguments: JsonObject | None) -> Iterator[str]:
 
 
 DETECTOR = Detector(
-    name="arguments", version="5", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
+    name="arguments", version="6", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
 )

@@ -17,10 +17,9 @@ from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
 from evaluation_assets.core.sections.findings.values import values_in
-from evaluation_assets.core.suites.effects import changes_state, things_of
+from evaluation_assets.core.suites.effects import changes_state, things_of, words_of, words_of_tool
 from evaluation_assets.core.traces.trajectories.model import Span
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CODE = re.compile(r"\b(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,12}\b")
 _ITEM = re.compile(r"\s*(?P<item>(?:[-*•]|\d{1,2}[.)])[ \t]+\S.*)")
 _NUMBERED = re.compile(r"\d[^\W_]*[A-Z]|[A-Z][^\W_]*\d")
@@ -133,8 +132,8 @@ class _Performed:
                 continue
             if changes_state(made.call.name):
                 self.last_change = made.turn
-                for word in set(_WORD.findall(f"{made.call.name} {made.arguments_text}")):
-                    self._untouched -= {thing for thing in self._untouched if _are_alike(word.lower(), thing)}
+                for word in set(words_of(f"{made.call.name} {made.arguments_text}")):
+                    self._untouched -= {thing for thing in self._untouched if _are_alike(word, thing)}
             codes: set[str] | None = None
             for action in actions():
                 if not _does(action, made) and not action.words.matches(made.result):
@@ -158,7 +157,7 @@ class _Performed:
 
 
 def _does(action: Action, made: PlacedStep) -> bool:
-    if not action.tools.isdisjoint(word.lower() for word in _WORD.findall(made.call.name)):
+    if not action.tools.isdisjoint(words_of_tool(made.call.name)):
         return True
     return changes_state(made.call.name) and (not action.tools or action.words.matches(made.arguments_text))
 
@@ -168,4 +167,4 @@ def _codes(text: str) -> set[str]:
     return forms | {code.casefold() for code in _CODE.findall(text)}
 
 
-DETECTOR = Detector(name="claims", version="6", kinds=("unperformed_claim",), detect=_detect)
+DETECTOR = Detector(name="claims", version="7", kinds=("unperformed_claim",), detect=_detect)

@@ -14,6 +14,7 @@ from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import ends_run, may_do_anything
 from evaluation_assets.core.sections.findings.finding import Place, Severity
 from evaluation_assets.core.suites.calls import CUT_OFF
+from evaluation_assets.core.traces.trajectories.model import Turn
 
 _STOP_SIGN = re.compile(r"#{2,}\s?[A-Z][A-Z_ -]+#{2,}|\[(?:END|STOP|DONE)[^\]]*\]|</?(?:end|stop)[\w ]*>|\bTERMINATE\b")
 """How simulated users end a conversation."""
@@ -27,6 +28,8 @@ def _detect(course: Course) -> Iterator[Detected]:
     if not trajectory.turns or not CUT_OFF.isdisjoint(trajectory.flags):
         return
     last = len(trajectory.turns) - 1
+    while last and _is_only_polite(trajectory.turns[last]):
+        last -= 1
     asked = trajectory.turns[last].user_message
     steps = course.steps
     has_acted = any(trajectory.turns[last].interactions)
@@ -49,6 +52,14 @@ def _detect(course: Course) -> Iterator[Detected]:
         yield Detected(kind="cut_off", place=placed.place(span), evidence=trajectory.piece(span) or placed.call.name)
 
 
+def _is_only_polite(turn: Turn) -> bool:
+    """Whether a user says farewell, and the agent answers with words."""
+    steps = (step for interaction in turn.interactions for step in interaction.steps)
+    return (
+        bool(turn.interactions) and _is_farewell(turn.user_message or "") and all(each.call is None for each in steps)
+    )
+
+
 def _is_farewell(message: str) -> bool:
     """Whether a user ends the conversation: a stop sign, or thanks or goodbye without a question."""
     if _STOP_SIGN.search(message[-_LONGEST_FAREWELL:]):
@@ -57,4 +68,4 @@ def _is_farewell(message: str) -> bool:
     return is_short and cues("farewell").matches(message) and not cues("question").matches(message)
 
 
-DETECTOR = Detector(name="cut_off", version="2", kinds=("cut_off",), detect=_detect)
+DETECTOR = Detector(name="cut_off", version="3", kinds=("cut_off",), detect=_detect)

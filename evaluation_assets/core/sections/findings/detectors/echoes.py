@@ -19,9 +19,10 @@ from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.echoed import Field, disputed, is_batch_of_more, nested
 from evaluation_assets.core.sections.findings.effects import may_do_anything, updates
 from evaluation_assets.core.sections.findings.given import Given, Texts
+from evaluation_assets.core.sections.findings.results import document_of
 from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
-from evaluation_assets.core.traces.trajectories.model import JsonObject, Span, json_document
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
 
 _CODE = re.compile(r"(?=[^\W_]*[A-Z\d])[A-Z\d][\w./-]{1,39}")
 """Codes, dates and numbers: words in lower case are options, which tools name in their own way."""
@@ -112,7 +113,7 @@ def _repeated_otherwise(arguments: JsonObject, result: str) -> Iterator[tuple[st
     documents = _records_of(result)
     for name, value in islice(arguments.items(), _MOST_VALUES):
         if _is_code(value):
-            others = _fields(documents, name) if documents else _said_of(name, result)
+            others = _fields(documents, name) if documents else _said_of(name, str(value), result)
             yield from _other(str(value), others)
         elif isinstance(value, list) and len(documents) == 1:
             yield from _in_parts(value, documents[0].get(name))
@@ -135,7 +136,7 @@ def _disputed(
     An update may leave a record as it was: what the record had before is no other value.
     """
     is_read = bool(arguments) and not may_do_anything(made.call) and len(made.result) <= _LONGEST_RECORD
-    document = json_document(made.result) if is_read else None
+    document = document_of(made.result) if is_read else None
     if document is None:
         return
     changes = changes_state(made.call.name)
@@ -226,7 +227,7 @@ def _are_alike(own: str, other: str) -> bool:
 
 def _records_of(result: str) -> list[JsonObject]:
     """The record that a result is, or those in its list."""
-    document = json_document(result)
+    document = document_of(result)
     listed = document[:_MOST_RECORDS] if isinstance(document, list) else [document]
     return [record for record in listed if isinstance(record, dict)]
 
@@ -236,9 +237,10 @@ def _fields(records: Sequence[JsonObject], name: str) -> list[str]:
     return [str(value) for value in values if isinstance(value, str | int | float)]
 
 
-def _said_of(name: str, result: str) -> list[str]:
-    """What a text says after the name of a field: `with amount 50`."""
-    return re.findall(rf"\b{re.escape(name)}\W{{1,3}}({_WORD.pattern})", result)[:1]
+def _said_of(name: str, own: str, result: str) -> list[str]:
+    """What a text says first after the name of a field, `with amount 50`, if it nowhere has the value of the call."""
+    said = re.findall(rf"\b{re.escape(name)}\W{{1,3}}({_WORD.pattern})", result)
+    return [] if own in said else said[:1]
 
 
 def _misspelled(text: str, result: str, given: Given) -> Iterator[Span]:
@@ -299,4 +301,4 @@ def _value_of(node: ast.expr) -> float:
             raise ValueError(f"no sum or product: {ast.dump(node)}")
 
 
-DETECTOR = Detector(name="echoes", version="5", kinds=("contradicted_argument",), detect=_detect)
+DETECTOR = Detector(name="echoes", version="6", kinds=("contradicted_argument",), detect=_detect)

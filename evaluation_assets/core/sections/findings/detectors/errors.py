@@ -23,10 +23,17 @@ from evaluation_assets.core.sections.coding_work.work import says_no
 from evaluation_assets.core.sections.findings.course import Course, PlacedStep
 from evaluation_assets.core.sections.findings.cues import cues, without
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import acts_on_pages, ends_run, may_change_state, may_do_anything
+from evaluation_assets.core.sections.findings.effects import (
+    acts_on_pages,
+    ends_run,
+    is_thought,
+    may_change_state,
+    may_do_anything,
+)
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.suites.calls import CUT_OFF
 from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.calls import call_key, leaves
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.traces.trajectories.words import takes_from, words
@@ -49,9 +56,6 @@ _SAME = 0.7
 
 _ADDED = 6
 """Words that a command has when it is run again, for more time or with other rights."""
-
-_THINKS = "think"
-"""The name of tools whose argument is a thought."""
 
 _LOOKS_FOR = {"ls", "rm", "rmdir", "unlink", "stat"}
 _ABSENT = re.compile(r"No such file or directory|cannot find the (?:path|file)")
@@ -130,14 +134,12 @@ def _found(kind: str, failed: PlacedStep, severity: Severity | None = None) -> D
 
 def _written(course: Course) -> list[str]:
     """What an agent wrote in each step, thoughts and messages, and after the last one."""
-    said: dict[int, list[str]] = {}
-    for message in course.messages:
-        said.setdefault(message.order, []).append(_read(message.text))
+    said = by_key((message.order, _read(message.text)) for message in course.messages)
     texts: list[str] = []
     for placed in course.steps:
         thought = placed.step.thought
         written = [_read(course.trajectory.piece(thought)) if thought else "", *said.get(placed.order, [])]
-        if placed.step.call is not None and placed.call.name == _THINKS:
+        if placed.step.call is not None and is_thought(placed.call):
             written.append(_read(placed.arguments_text))
         texts.append("\n".join(filter(None, written)))
     return [*texts, "\n".join(said.get(len(course.steps), []))]
@@ -296,4 +298,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="12", kinds=("ignored_error", "unresolved_error"), detect=_detect)
+DETECTOR = Detector(name="errors", version="13", kinds=("ignored_error", "unresolved_error"), detect=_detect)

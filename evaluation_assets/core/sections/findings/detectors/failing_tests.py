@@ -7,7 +7,7 @@ unless a user names them. Where users speak of tests, it may have been asked to 
 from collections.abc import Iterator
 
 from evaluation_assets.core.sections.coding_work.test_runs import TestRun, failed_tests
-from evaluation_assets.core.sections.findings.course import Course, bounded
+from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 
@@ -18,10 +18,7 @@ def _detect(course: Course) -> Iterator[Detected]:
         return
     made = course.calls[last.position]
     failed = failed_tests(made.result)
-    span = made.result_span
-    if failed and made.step.result is not None:
-        start = made.step.result.content[0]
-        span = bounded((start + failed[0][1][0], start + failed[0][1][1]))
+    span = made.span_in_result(*failed[0][1]) if failed else made.result_span
     severity = "LOW" if _failed_before(course, last, {name for name, _ in failed}) else None
     yield Detected(
         kind="failing_tests", place=made.place(span), evidence=course.trajectory.piece(span), severity=severity

@@ -11,8 +11,9 @@ from typing import Any
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_do_anything
+from evaluation_assets.core.sections.findings.results import document_of
 from evaluation_assets.core.suites.effects import changes_state
-from evaluation_assets.core.traces.trajectories.model import Span, json_document
+from evaluation_assets.core.traces.trajectories.model import Span
 
 _OPTION = re.compile(r"[a-z]{3,20}(?:[_ -][a-z]{2,20}){0,3}")
 _NO_OPTIONS = frozenset({"yes", "true", "false", "none", "null", "other"})
@@ -36,7 +37,7 @@ def _detect(course: Course) -> Iterator[Detected]:
     for made in course.calls:
         _read(made.trajectory.arguments(made.call), vocabulary, _DEEPEST)
         if len(made.result) <= _LONGEST_READ:
-            _read(json_document(made.result), vocabulary, _DEEPEST)
+            _read(document_of(made.result), vocabulary, _DEEPEST)
     around = _said_around(course)
     for made in changing:
         if made.step.has_succeeded and (span := _other_option(made, vocabulary, around[made.clip])) is not None:
@@ -111,4 +112,4 @@ def _plain(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
-DETECTOR = Detector(name="options", version="1", kinds=("contradicted_argument",), detect=_detect)
+DETECTOR = Detector(name="options", version="2", kinds=("contradicted_argument",), detect=_detect)

@@ -8,15 +8,12 @@ from collections.abc import Iterator
 
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import may_do_anything
+from evaluation_assets.core.sections.findings.effects import is_thought, may_do_anything
 from evaluation_assets.core.sections.findings.given import Given
 from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
 from evaluation_assets.core.sections.findings.wording import Wording
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.calls import leaves
-
-_THINKS = "think"
-"""The name of tools whose argument is a thought."""
 
 _FEWEST_DIGITS = 2
 
@@ -39,7 +36,7 @@ def _detect(course: Course) -> Iterator[Detected]:
             case PlacedStep():
                 wording.add(trajectory.piece(event.step.thought))
                 if event.step.call is not None:
-                    if event.call.name != _THINKS and not may_do_anything(event.call):
+                    if not is_thought(event.call) and not may_do_anything(event.call):
                         yield from _of_call(event, wording)
                     for text in _texts(event):
                         wording.add(text)
@@ -85,4 +82,4 @@ def _texts(made: PlacedStep) -> list[str]:
     return [value for value in leaves(made.trajectory.arguments(made.call)) if isinstance(value, str)]
 
 
-DETECTOR = Detector(name="phrases", version="2", kinds=("unsupported_argument", "contradicted_answer"), detect=_detect)
+DETECTOR = Detector(name="phrases", version="3", kinds=("unsupported_argument", "contradicted_answer"), detect=_detect)

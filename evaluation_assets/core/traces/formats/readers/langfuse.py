@@ -141,7 +141,7 @@ def _scored(scores: Sequence[JsonObject]) -> JsonObject:
         word, why = first_text(score, "stringValue", "string_value"), first_text(score, "comment")
         if score.get("source") == "EVAL":
             number = value if isinstance(value, int | float) and score.get("dataType") != "CATEGORICAL" else None
-            graded = None if number is None or not 0 <= number <= 1 else float(number)
+            graded = None if number is None else float(number)
             verdicts.append(
                 verdict_on_run(
                     judge=name,

@@ -190,7 +190,7 @@ def _assessed(assessments: list[Any]) -> tuple[JsonObject, str | None]:
             continue
         value, why = at(one.get("feedback"), "value"), first_text(one, "rationale")
         if source.get("source_type") in ("LLM_JUDGE", "AI_JUDGE") and value is not None:
-            is_score = isinstance(value, int | float) and 0 <= value <= 1
+            is_score = isinstance(value, int | float)
             verdicts.append(
                 verdict_on_run(
                     judge=first_text(source, "source_id") or name,

@@ -22,7 +22,7 @@ def labels_of(annotations: Iterable[JsonObject], steps: Mapping[str, int]) -> Js
         span = first_text(one, "span_id")
         if span is None and one.get("annotator_kind") == "LLM":
             scores: dict[str, float | None] = {}
-            if isinstance(score, int | float) and 0 <= score <= 1:
+            if isinstance(score, int | float):
                 scores[name] = float(score)
             verdicts.append(
                 verdict_on_run(

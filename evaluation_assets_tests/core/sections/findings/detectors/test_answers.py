@@ -53,6 +53,15 @@ def test_given_and_computed_values_are_supported(answer: str) -> None:
     assert said(answer) == []
 
 
+def test_a_duration_is_compared_with_durations_alone() -> None:
+    """Policies are often not recorded: a result that has `25` or `34` says nothing of `24 hours`."""
+    assert said("It can be returned within 24 hours or **30** days.", '{"seat": 34, "row": 20}') == []
+    assert said("It can be returned within 24 hours.", '{"returns": "within 34 hours", "row": 20}') == [
+        "contradicted_answer"
+    ]
+    assert said("It can be returned within 24 hours.", "{}", "Why not within 34 hours?") == ["contradicted_answer"]
+
+
 def test_other_units_and_rounded_figures_are_supported() -> None:
     assert said("It took 30 minutes, gave about 1,250 points and cost $1,299.00.", LONG) == []
     assert said("It took 31 minutes, gave about 1,350 points and cost $1,399.00.", LONG) != []

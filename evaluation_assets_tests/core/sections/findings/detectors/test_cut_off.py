@@ -35,7 +35,14 @@ def test_a_call_without_result_at_the_end_is_cut_off() -> None:
 
 
 def test_a_call_that_ends_the_run_is_its_end() -> None:
-    for tool in ("transfer_to_human_agents", "submit_answer"):
+    for tool in (
+        "transfer_to_human_agents",
+        "submit_answer",
+        "transferToAgent",
+        "escalate_to_human",
+        "endCall",
+        "hangUp",
+    ):
         assert found(DETECTOR, run(QUESTION, turn("No.", part("agent", None, call(tool, "done"))))) == []
 
 

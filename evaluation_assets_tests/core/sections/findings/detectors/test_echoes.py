@@ -37,6 +37,7 @@ def test_a_result_that_has_a_field_of_its_call_otherwise_contradicts_it(result: 
         '["OSL"]',
         '{"origin": "OSL"',
         "Two flights from OSL",
+        "[0].origin: OSL\n[1].origin: TRD",
     ],
 )
 def test_other_results_do_not(result: str) -> None:

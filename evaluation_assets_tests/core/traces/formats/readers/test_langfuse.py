@@ -63,6 +63,13 @@ def test_scores_of_evaluators_are_verdicts(run: Trajectory) -> None:
     assert "It says so" not in run.text
 
 
+def test_a_score_of_another_scale_is_kept(tmp_path: Path) -> None:
+    score = {"name": "correctness", "value": 4, "source": "EVAL", "dataType": "NUMERIC"}
+    (tmp_path / "trace.json").write_bytes(orjson.dumps({**TRACE, "scores": [score]}))
+    (run,) = trajectories(tmp_path / "trace.json")
+    assert [verdict.scores for verdict in recorded_verdicts(run)] == [{"correctness": 4.0}]
+
+
 def test_the_import_report_counts_the_same_calls() -> None:
     summary = summary_of(FIXTURE)
     assert (summary.calls, summary.calls_in_source, summary.trust) == (2, 2, "complete")

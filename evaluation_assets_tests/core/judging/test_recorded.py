@@ -1,0 +1,63 @@
+"""Recorded verdicts count as they are meant, or not at all."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from evaluation_assets.core.judging.recorded import RecordedJudge
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.subjects import trajectory_chain
+from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.traces.trajectories.recorded import LABEL
+from evaluation_assets_tests.core.making import trajectory
+
+ON_RUN = {"level": "trajectory", "subject": "trajectory", "judge": "bob"}
+KEY = "task_completion"
+
+
+def judged(*entries: Any) -> Verdict:
+    """What the judge says of a whole run with these recorded verdicts."""
+    run = replace(trajectory("<answer>42</answer>"), labels={LABEL: list(entries)})
+    subjects = trajectory_chain(run, [], load_rubrics()).subjects
+    whole = next(subject for subject in subjects if subject.level == "trajectory")
+    return asyncio.run(RecordedJudge("b", "bob").judge(whole, []))
+
+
+def test_a_score_from_0_to_1_counts() -> None:
+    verdict = judged({**ON_RUN, "scores": {KEY: "0.5", "tone": 4}, "reasoning": "why"})
+    assert (verdict.outcome, verdict.scores[KEY], verdict.reasoning) == ("scored", 0.5, "why")
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ([{**ON_RUN, "scores": {KEY: 4}}], "the recorded score 4 of task_completion is not 0 to 1"),
+        ([{**ON_RUN, "scores": {KEY: -1}}], "the recorded score -1 of"),
+        ([{**ON_RUN, "scores": {KEY: 1}}, {**ON_RUN, "subject": "0", "level": "clip", "scores": {KEY: 5}}], "5 of"),
+        ([{**ON_RUN, "scores": {KEY: "good"}}], f"cannot be read: scores.{KEY}"),
+        ([{**ON_RUN, "scores": {KEY: "0,5"}}], f"cannot be read: scores.{KEY}"),
+        ([{"level": "trajectory", "judge": "bob", "scores": {KEY: 0.5}}], "cannot be read: subject"),
+        ([{**ON_RUN, "scores": {KEY: 0.2}}, {**ON_RUN, "scores": {KEY: 0.9}}], "several scores of task_completion"),
+    ],
+)
+def test_what_cannot_be_meant_is_failed_with_its_reason(entries: list[Any], said: str) -> None:
+    """A 1 is full marks only if no other score shows that it is the lowest of 1 to 5."""
+    verdict = judged(*entries)
+    assert (verdict.outcome, verdict.scores) == ("failed", {})
+    assert said in (verdict.error or "")
+
+
+def test_a_score_on_another_scale_does_not_count_beside_others() -> None:
+    verdict = judged({**ON_RUN, "scores": {KEY: 7, "tool_use_quality": 0.5}})
+    assert (verdict.outcome, verdict.scores[KEY], verdict.scores["tool_use_quality"]) == ("scored", None, 0.5)
+    assert verdict.notes and "7 of task_completion is not 0 to 1" in verdict.notes[0]
+
+
+def test_what_others_said_or_what_the_rubric_does_not_ask_is_no_failure() -> None:
+    others = judged({**ON_RUN, "judge": "ada", "scores": {KEY: 4}}, {**ON_RUN, "judge": "ada", "scores": {KEY: "x"}})
+    assert (others.outcome, others.reasoning) == ("abstained", "no verdict of bob is recorded")
+    unasked = judged({**ON_RUN, "scores": {"tone": 4}})
+    assert unasked.outcome == "abstained"
+    assert unasked.notes == ("recorded are scores of tone, for which the rubric does not ask",)
