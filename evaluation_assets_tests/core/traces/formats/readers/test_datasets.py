@@ -631,3 +631,22 @@ def test_results_that_repeat_those_of_tools_are_read_once(tmp_path: Path) -> Non
     messages = [{"role": "user", "content": "?"}, called, {"role": "tool", "tool_call_id": "c1", "content": "paid"}]
     (run,) = trajectories(written(tmp_path, {"messages": messages}))
     assert calls_of(run) == [("look_up", {}, "paid")]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"is_error": "true"},
+        {"success": "false"},
+        {"ok": False},
+        {"failed": True},
+        {"exit_code": 1},
+        {"status": "timeout"},
+    ],
+)
+def test_a_message_of_a_tool_says_that_it_failed_in_many_ways(tmp_path: Path, told: JsonObject) -> None:
+    call = {"id": "c1", "function": {"name": "look_up", "arguments": "{}"}}
+    called: list[JsonObject] = [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": [call]}]
+    shown = {"role": "tool", "tool_call_id": "c1", "content": "order 17", **told}
+    (run,) = trajectories(written(tmp_path, {"messages": [*called, shown]}))
+    assert calls_and_errors(run) == [("{}", "order 17")]
