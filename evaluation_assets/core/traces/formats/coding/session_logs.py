@@ -98,7 +98,7 @@ def why_no_object(data: Any) -> str | None:
 
 
 def why_no_line(data: Any) -> str | None:
-    """What was expected in place of a record that is no object, or is a chat message, which does not say its kind."""
+    """What was expected in place of a record that is not an object, or is a chat message, without a kind."""
     line = object_in(data)
     is_chat = isinstance(line.get("role"), str) and any(key in line for key in ("content", "tool_calls"))
     if is_chat and "type" not in line and "kind" not in line:

@@ -26,6 +26,8 @@ from evaluation_assets.core.traces.formats.envelopes.envelope import (
 from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
 from evaluation_assets.core.traces.formats.messages.acts import (
     ARGUMENTS,
+    CALLS,
+    CODE,
     ERRORS,
     RESULTS,
     THOUGHTS,
@@ -138,18 +140,31 @@ def _are_steps(steps: Any, asked: Any, *, are_calls: bool) -> bool:
     What only has a name, an input and an output may be a step of anything, unless the list is one of calls by its name,
     or there was something `asked`.
     """
-    items = list_in(steps)
+    items = _with_results(list_in(steps))
     if not items or not all(isinstance(item, dict) and "role" not in item for item in items):
         return False
     if any(at(at(item, name), "type") == "object" or "$ref" in item for item in items for name in _OFFERED):
         return False
     acted = [any(True for _ in _acts(item)) for item in items]
-    names = [name for name in (*_SURE, *_CALLS, *THOUGHTS, *ARGUMENTS) if asked or name not in _UNSURE]
+    names = [name for name in (*_SURE, *CALLS, *_CALLS, *THOUGHTS, *ARGUMENTS) if asked or name not in _UNSURE]
     if not are_calls and not any(name in item for item in items for name in names):
         return False
     return any(acted) and all(
         is_act or first_text(item, *THOUGHTS, *_WORDS) is not None for is_act, item in zip(acted, items, strict=True)
     )
+
+
+def _with_results(items: list[Any]) -> list[Any]:
+    """The items of a list. One that is only what came back is a part of the one before, if that has no result."""
+    merged: list[Any] = []
+    for item in items:
+        before = merged[-1] if merged else None
+        is_result = isinstance(item, dict) and item.keys() <= {*RESULTS, *_OUTCOMES, *_NUMBERS, "timestamp"}
+        if is_result and any(not _has_result(act) for act in _acts(before)):
+            merged[-1] = {**item, **object_in(before)}
+        else:
+            merged.append(item)
+    return merged
 
 
 def _acts(step: Any) -> Iterator[JsonObject]:
@@ -202,7 +217,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     answers = {key: text for key in _ANSWERS if (text := first_text(data, key)) and not is_verdict(text)}
     asked, answered = _asked_in(data), next(iter(answers), None)
     agent = first_text(data, *_AGENTS)
-    steps = list(objects_in(data[name or ""]))
+    steps = _with_results(list(objects_in(data[name or ""])))
     if name in _CALLS and any(key in data for key in _BESIDE):
         steps, data = _answered(steps, data), without(data, *_BESIDE)
     has_events = are_events(steps)
@@ -258,7 +273,7 @@ def _messages(step: JsonObject, place: str, agent: str | None) -> Iterator[JsonO
     """What an agent thought, said and did in a step, and what came back."""
     calls = [{**act, "id": act["id"] or f"{place} {number}"} for number, act in enumerate(_acts(step))]
     thought = first_text(step, *THOUGHTS) or first_text(at(step, "action"), *THOUGHTS)
-    read = (*THOUGHTS, *_WORDS, *TOOLS, *ARGUMENTS, *RESULTS, *_CALLS, *_OUTCOMES, *_AGENTS, *_NUMBERS)
+    read = (*CALLS, *CODE, *THOUGHTS, *_WORDS, *TOOLS, *ARGUMENTS, *RESULTS, *_CALLS, *_OUTCOMES, *_AGENTS, *_NUMBERS)
     step = {
         key: value for key, value in step.items() if key not in _BESIDE or not calls or not any(map(_has_result, calls))
     }

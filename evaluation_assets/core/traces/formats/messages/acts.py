@@ -10,7 +10,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.typed_events import EXITS
 from evaluation_assets.core.traces.formats.transcript import as_text
-from evaluation_assets.core.traces.formats.untyped import first_text, without_none
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 THOUGHTS = ("thought", "thoughts", "reasoning", "thinking", "rationale", "reflection")
@@ -22,31 +22,40 @@ ARGUMENTS = (
 )  # fmt: skip
 RESULTS = (
     "observation", "observations", "tool_output", "toolOutput", "tool_result", "result", "output", "outputs",
-    "response", "action_result",
+    "response", "action_result", "tool_response", "toolResult", "toolResponse", "execution_result", "stdout",
 )  # fmt: skip
 ERRORS = ("error", "error_message", "errorMessage", "exception", "stderr")
 _FAILED = ("error", "failed", "failure", "timeout")
 _OF_MESSAGES = ("name", "function", "response")
 """What means something else in a chat message, or may."""
 _MADE = ("tool_calls", "toolCalls", "function_call")
+_LISTS = ("tool_results", "toolResults", "tool_outputs", "toolOutputs", "function_results")
 _SURELY_SHOWN = RESULTS[:5]
 _OUTCOMES = ("success", "is_error", "isError", "tool_call_id", "call_id")
+CALLS = ("tool_call", "toolCall", "function_call")
+CODE = ("code", "command", "cmd")
+"""What is run without a tool that is named."""
 _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
 
 
 def act_in(call: JsonObject) -> JsonObject | None:
     """The call in an object: its name and arguments, what came back, and the error."""
+    has_result = any(name in call for name in RESULTS)
     place = next((name for name in TOOLS if isinstance(call.get(name), str | dict) and call[name]), None)
+    place = place or next((name for name in CALLS if isinstance(call.get(name), dict)), None)
+    place = place or next((name for name in CODE if has_result and first_text(call, name)), None)
     if place is None:
         return None
     inner, given = call[place], next((call[name] for name in ARGUMENTS if call.get(name) is not None), None)
-    has_result = any(name in call for name in RESULTS)
     if isinstance(inner, dict):
+        inner = inner["function"] if isinstance(inner.get("function"), dict) else inner
         key = next((key for key in _IN_ACTIONS if isinstance(inner.get(key), str)), None)
         if key is None:
             return None
         name, more = inner[key], {name: value for name, value in inner.items() if name not in (key, *THOUGHTS)}
         given = next((more[each] for each in ARGUMENTS if each in more), more) if given is None else given
+    elif place in CODE:
+        name, given = place, {place: inner}
     elif given is None and not has_result:
         return None
     elif given is None and (match := _CALL.fullmatch(inner)) is not None:
@@ -73,7 +82,7 @@ def act_in(call: JsonObject) -> JsonObject | None:
 
 def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
     """Chat messages whose fields beside the text are a call, or what came back, with these as calls and results."""
-    for number, message in enumerate(messages):
+    for number, message in enumerate(_with_lists(messages)):
         if role_of(message) != "assistant" or any(map(message.get, _MADE)):
             yield message
             continue
@@ -93,6 +102,30 @@ def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
             yield {"role": "tool", **without_none(shown)}
 
 
-def id_of(call: JsonObject) -> str | None:
+def _with_lists(messages: Sequence[Any]) -> Iterator[Any]:
+    """Chat messages with a message of a tool for each result in a list, which may repeat messages of tools."""
+    waiting: list[Any] = []
+    have_tools = any(role_of(message) == "tool" for message in messages)
+    for message in messages:
+        is_tool = role_of(message) == "tool"
+        names = (*_LISTS, "results") if is_tool else () if have_tools else _LISTS
+        name = next((name for name in names if list_in(at(message, name))), None)
+        if is_tool and name is None and all(map(id_of, listed := list_in(at(message, "content")))) and listed:
+            name = "content"
+        waiting = [at(call, "id") for call in list_in(at(message, "tool_calls"))] or waiting
+        if name is None:
+            yield message
+            continue
+        results = message[name]
+        if not is_tool:
+            yield {key: value for key, value in message.items() if key != name}
+        in_order = waiting if len(waiting) == len(results) else [None] * len(results)
+        for result, call_id in zip(results, in_order, strict=True):
+            shown = next((each for key in ("content", *RESULTS) if (each := at(result, key)) is not None), result)
+            failed = {key: result[key] for key in (*ERRORS, *_OUTCOMES[:3], "status") if key in object_in(result)}
+            yield {**failed, "role": "tool", "content": as_text(shown), "tool_call_id": id_of(result) or call_id}
+
+
+def id_of(call: Any) -> str | None:
     """The ID of a call."""
     return first_text(call, "tool_call_id", "call_id", "id")

@@ -8,7 +8,7 @@ from evaluation_assets.core.traces.formats.images import image_text, states_imag
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events
 from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, outcome_of
 from evaluation_assets.core.traces.formats.untyped import first_text
 from evaluation_assets.core.traces.trajectories.failures import told_in
 from evaluation_assets.core.traces.trajectories.model import Usage
@@ -36,7 +36,8 @@ TEXTS = ("content", "value", "text", "message", "utterance")
 """Fields of a message that hold what it says."""
 
 _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs")
-_FAILED = ("error", "failed", "failure", "incomplete")
+_FAILED = ("error", "failed", "failure", "incomplete", "timeout")
+_EXITS = ("exit_code", "exitCode", "returncode", "return_code")
 _CALL_IDS, _TOOLS = ("tool_call_id", "toolCallId"), ("tool_name", "toolName")
 _OWN_IDS = ("id", "call_id", *_CALL_IDS)
 _MADE = ("tool_calls", "toolCalls", "function_call")
@@ -265,8 +266,10 @@ def stated_error(result: Fields, content: str) -> str | None:
     told = as_text(error.get("message") or error) if isinstance(error, dict) else error
     if isinstance(told, str) and told.strip():
         return one_line(told)
-    flags = error is True, result.flag("is_error", "isError") is True, result.flag("success") is False
-    return first_line(content) if any(flags) or result.text("status") in _FAILED else None
+    failed = any(outcome_of(result.value(key)) is True for key in ("is_error", "isError", "failed"))
+    failed = failed or any(outcome_of(result.value(key)) is False for key in ("success", "ok"))
+    failed = failed or any(result.whole(key) for key in _EXITS if key in result)
+    return first_line(content) if error is True or failed or result.text("status") in _FAILED else None
 
 
 def first_line(content: str) -> str:

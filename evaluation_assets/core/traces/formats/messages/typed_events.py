@@ -6,6 +6,7 @@
 {"type": "final_answer", "content": "It is paid."}
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,7 +15,9 @@ from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-_KINDS = ("kind", "type", "event", "event_type", "eventType", "speaker", "sender", "author")
+_KINDS = (
+    "kind", "type", "event", "event_type", "eventType", "event_name", "step_type", "speaker", "sender", "author",
+)  # fmt: skip
 _MEANINGS = {
     **dict.fromkeys(("system", "system_prompt", "system_message"), "system"),
     **dict.fromkeys(
@@ -34,12 +37,24 @@ _MEANINGS = {
         ("tool_result", "tool_response", "tool_output", "tool_end", "observation", "function_result"), "result"
     ),
 }  # fmt: skip
+_TOOL = r"(?:on_)?(?:mcp_|agent_)?(?:tool|function|action)(?:_(?:use|call|invocation|execution))?"
+_CALL = re.compile(
+    rf"{_TOOL}_(?:start|started|begin|request|requested|called|invoked)(?:_event)?"
+    r"|(?:mcp_|agent_)?(?:tool|function)_(?:use|call|invocation|execution)(?:_event)?|agent_action|call_tool|act"
+)
+_RESULT = re.compile(
+    rf"(?!function_call_(?:output|result)\Z){_TOOL}_(?:result|response|output|end|ended|finish|finished|complete|completed|returned|done)(?:_event)?"
+    r"|(?:agent_)?observ(?:e|ation)"
+)
+"""Other kinds of calls and results. Two of them are those of the Responses API."""
 _NAMES = ("name", "tool", "tool_name", "toolName", "function", "action")
 _ARGUMENTS = ("arguments", "args", "input", "parameters", "params", "tool_input", "toolInput", "action_input")
 _IDS = ("tool_call_id", "toolCallId", "call_id", "callId", "toolUseId", "tool_use_id", "id")
 _TEXTS = ("content", "text", "message", "utterance", "thought", "answer", "output", "response")
 _SHOWN = ("content", "result", "output", "observation", "outcome", "text", "utterance")
-_DATA = ("data", "payload")
+_DATA = ("data", "payload", "details", "body")
+_IN_CONTENT = frozenset(("tool", "tool_name", "toolName", "tool_call_id", "text"))
+"""What tells that the content of an event is not what a tool gave back, but has it inside."""
 _AGENTS = ("agent", "agent_name", "agentName")
 EXITS = ("exit_code", "exitCode", "returncode", "return_code")
 _READ = (
@@ -81,7 +96,8 @@ def others_in(events: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
 def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
     """The events as chat messages."""
     waiting: list[tuple[str, str]] = []
-    announced: list[JsonObject] = []
+    announced: list[tuple[str | None, JsonObject]] = []
+    told: list[tuple[str | None, str | None, str]] = []
     for number, item in enumerate(events):
         kind, event = _kind_of(item), _opened(item)
         if kind is None:
@@ -93,13 +109,11 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
             else {}
         )
         if _makes_calls(item, kind):
-            made = _calls(item)
-            if kind == "call":
-                made = [call for call in made if not _was_announced(call, announced)]
+            said = first_text(item, *_KINDS)
+            made = [call for call in _calls(item) if kind != "call" or not _was_announced(call, said, announced)]
             calls = [{**call, "id": call["id"] or f"event {number} {place}"} for place, call in enumerate(made)]
             waiting += [(call["id"], call["name"]) for call in calls]
-            if kind == "assistant":
-                announced += made
+            announced += [(said, call) for call in made]
             if calls:
                 text = first_text(event, *_TEXTS) if kind == "assistant" else None
                 yield {**about, **by, "role": "assistant", "content": text, "tool_calls": calls}
@@ -110,6 +124,11 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
             is_known = not waiting or answered in dict(waiting)
             call_id = answered if is_known else next(iter(of_tool), waiting[0][0])
             waiting = [each for each in waiting if each[0] != call_id]
+            announced = [each for each in announced if each[1]["id"] is None or each[1]["id"] != call_id]
+            said = first_text(item, *_KINDS)
+            if any(each[0] != said and each[1:] == (answered, as_text(shown)) for each in told[-1:]):
+                continue  # another event has told it
+            told.append((said, answered, as_text(shown)))
             failed = (
                 event.get("success") is False
                 or any(event.get(key) is True for key in ("is_error", "isError"))
@@ -129,6 +148,9 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
 
 def _opened(event: JsonObject) -> JsonObject:
     """The event with the fields that it has in an object of their own."""
+    content = event.get("content")
+    if isinstance(content, dict) and not _IN_CONTENT.isdisjoint(content):
+        return {**without_none({key: value for key, value in event.items() if key != "content"}), **content}
     inner = next((value for key in _DATA if isinstance(value := event.get(key), dict)), {})
     return {**inner, **without_none(event)}
 
@@ -138,8 +160,9 @@ def _kind_of(event: JsonObject) -> str | None:
     if kind == "message":
         kind = first_text(event, "role")
         return meaning_of(kind) if kind is not None else None
-    meaning = None if kind is None else _MEANINGS.get(kind.lower().replace("-", "_").replace(".", "_"))
-    return meaning or _MEANINGS.get(first_text(event, "role") or "")
+    word = re.sub(r"(?<=[a-z])(?=[A-Z])|[.-]", "_", kind or "").lower()
+    other = "call" if _CALL.fullmatch(word) else "result" if _RESULT.fullmatch(word) else None
+    return _MEANINGS.get(word) or other or _MEANINGS.get(first_text(event, "role") or "")
 
 
 def _makes_calls(item: JsonObject, kind: str | None) -> bool:
@@ -147,12 +170,13 @@ def _makes_calls(item: JsonObject, kind: str | None) -> bool:
     return kind == "call" or (kind == "assistant" and any(True for _ in objects_in(_opened(item).get("tool_calls"))))
 
 
-def _was_announced(call: JsonObject, announced: list[JsonObject]) -> bool:
-    """Whether an answer before has made this call, which then has an event of its own; each is one only once."""
-    known = next((one for one in announced if call["id"] is not None and one["id"] == call["id"]), None)
+def _was_announced(call: JsonObject, kind: str | None, announced: list[tuple[str | None, JsonObject]]) -> bool:
+    """Whether an event of another kind has made this call before: an answer, or its start. Each is one only once."""
+    others = [each for each in announced if each[0] != kind]
+    known = next((each for each in others if call["id"] is not None and each[1]["id"] == call["id"]), None)
     if known is None:
-        same = (one for one in announced if all(one[key] == call[key] for key in ("name", "arguments")))
-        known = next((one for one in same if None in (one["id"], call["id"])), None)
+        same = (each for each in others if all(each[1][key] == call[key] for key in ("name", "arguments")))
+        known = next((each for each in same if None in (each[1]["id"], call["id"])), None)
     if known is not None:
         announced.remove(known)
     return known is not None

@@ -374,3 +374,61 @@ def test_utterances_are_messages(tmp_path: Path, name: str, key: str, what: str)
     said = [{key: "user", what: "Is it paid?"}, {key: "assistant", what: "Yes."}]
     (run,) = trajectories(path := written(tmp_path, {"id": "d-1", name: said}))
     assert (run.task, run.final_answer, summary_of(path).trust) == ("Is it paid?", "Yes.", "complete")
+
+
+@pytest.mark.parametrize(
+    ("call", "result"),
+    [
+        ("tool_invocation", "tool_invocation_result"),
+        ("tool_started", "tool_finished"),
+        ("toolCall", "toolResult"),
+        ("ToolCallEvent", "ToolResultEvent"),
+        ("on_tool_start", "on_tool_end"),
+        ("mcp_tool_call", "mcp_tool_result"),
+        ("tool.execution.start", "tool.execution.completed"),
+        ("agent_action", "agent_observation"),
+    ],
+)
+@pytest.mark.parametrize("inside", [None, "details", "content"])
+def test_kinds_of_events_have_many_names(tmp_path: Path, call: str, result: str, inside: str | None) -> None:
+    events = [
+        ("user_message", {"text": "Is it paid?"}),
+        (call, {"tool_name": "look_up", "input": {"order": 7}}),
+        (result, {"tool_name": "look_up", "output": "paid"}),
+        ("assistant_message", {"text": "Yes."}),
+    ]
+    lines = [{"event_name": kind, "run_id": 1, **({inside: said} if inside else said)} for kind, said in events]
+    (run,) = trajectories(path := written(tmp_path, *lines))
+    assert (run.task, calls_of(run), run.final_answer) == ("Is it paid?", CALLS, "Yes.")
+    assert summary_of(path).trust == "complete"
+
+
+def test_a_call_that_is_told_twice_is_one(tmp_path: Path) -> None:
+    call, shown = {"name": "look_up", "arguments": {"order": 7}}, {"name": "look_up", "output": "paid"}
+    kinds = [("tool_call", call), ("tool_execution_start", call), ("tool_execution_end", shown), ("tool_result", shown)]
+    events = [{"type": "user", "content": "Is it paid?"}, *[{"type": kind, **said} for kind, said in kinds * 2]]
+    (run,) = trajectories(path := written(tmp_path, {"events": events}))
+    assert (calls_of(run), summary_of(path).trust) == (CALLS * 2, "complete")
+
+
+@pytest.mark.parametrize(
+    ("step", "name", "arguments"),
+    [
+        ({"tool_call": {"name": "look_up", "arguments": {"order": 7}}, "tool_result": "paid"}, "look_up", {"order": 7}),
+        ({"tool": "look_up", "tool_args": {"order": 7}, "tool_response": "paid"}, "look_up", {"order": 7}),
+        ({"thought": "I look.", "command": "look 7", "output": "paid"}, "command", {"command": "look 7"}),
+        ({"thought": "I look.", "code": "look(7)", "stdout": "paid", "exit_code": 0}, "code", {"code": "look(7)"}),
+    ],
+)
+def test_a_step_may_have_its_call_under_other_names(
+    tmp_path: Path, step: JsonObject, name: str, arguments: JsonObject
+) -> None:
+    path = written(tmp_path, {"task": "Is it paid?", "steps": [step], "final_answer": "Yes."})
+    (run,) = trajectories(path)
+    assert (calls_of(run), summary_of(path).trust) == ([(name, arguments, "paid")], "complete")
+
+
+def test_what_came_back_may_be_a_step_of_its_own(tmp_path: Path) -> None:
+    act = {"action": "look_up", "arguments": {"order": 7}}
+    path = written(tmp_path, {"task": "Is it paid?", "history": [act, {"observation": "paid"}] * 2})
+    assert (calls_of(trajectories(path)[0]), summary_of(path).trust) == (CALLS * 2, "complete")

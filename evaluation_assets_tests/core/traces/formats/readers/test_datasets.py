@@ -597,3 +597,56 @@ def test_answers_of_xlam_are_calls_that_nobody_ran(tmp_path: Path) -> None:
     assert (run.id, run.task, run.final_answer) == ("0", "Are 17 and 18 paid?", None)
     assert calls_of(run) == [("look_up", {"order": 17}, None), ("look_up", {"order": 18}, None)]
     assert [tool.name for tool in run.agents[0].tools or ()] == ["look_up"]
+
+
+SHOWN = {"tool_call_id": "c1", "output": "paid"}
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"role": "user", "tool_results": [{"tool_call_id": "c1", "content": "paid"}]},
+        {"role": "tool", "results": [SHOWN]},
+        {"role": "tool", "content": [SHOWN]},
+        {"role": "user", "tool_outputs": ["paid"]},
+        {"tool_results": [SHOWN]},
+    ],
+)
+def test_results_may_stand_in_a_list_of_a_message(tmp_path: Path, shown: JsonObject) -> None:
+    call = {"id": "c1", "function": {"name": "look_up", "arguments": '{"order": 17}'}}
+    called = {"role": "assistant", "content": "", "tool_calls": [call]}
+    asked, answer = {"role": "user", "content": "Is it paid?"}, {"role": "assistant", "content": "It is."}
+    messages = [asked, *([called, shown] if "role" in shown else [{**called, **shown}]), answer]
+    (run,) = trajectories(path := written(tmp_path, {"messages": messages}))
+    assert (calls_of(run), len(run.turns), summary_of(path).trust) == (
+        [("look_up", {"order": 17}, "paid")],
+        1,
+        "complete",
+    )
+
+
+def test_results_that_repeat_those_of_tools_are_read_once(tmp_path: Path) -> None:
+    call = {"id": "c1", "function": {"name": "look_up", "arguments": "{}"}}
+    called = {"role": "assistant", "content": "", "tool_calls": [call], "tool_results": [SHOWN]}
+    messages = [{"role": "user", "content": "?"}, called, {"role": "tool", "tool_call_id": "c1", "content": "paid"}]
+    (run,) = trajectories(written(tmp_path, {"messages": messages}))
+    assert calls_of(run) == [("look_up", {}, "paid")]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"is_error": "true"},
+        {"success": "false"},
+        {"ok": False},
+        {"failed": True},
+        {"exit_code": 1},
+        {"status": "timeout"},
+    ],
+)
+def test_a_message_of_a_tool_says_that_it_failed_in_many_ways(tmp_path: Path, told: JsonObject) -> None:
+    call = {"id": "c1", "function": {"name": "look_up", "arguments": "{}"}}
+    called: list[JsonObject] = [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": [call]}]
+    shown = {"role": "tool", "tool_call_id": "c1", "content": "order 17", **told}
+    (run,) = trajectories(written(tmp_path, {"messages": [*called, shown]}))
+    assert calls_and_errors(run) == [("{}", "order 17")]
