@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS, SERVED
 from evaluation_assets.core.gating.participants import Participants
-from evaluation_assets.core.gating.task_metrics import case_metrics, findings_by_kind, metric_rows
+from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows
 from evaluation_assets.core.intake.facts import (
     DropFacts,
     FindingsFacts,
@@ -26,6 +26,7 @@ from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.analysed_sessions import session_metrics
 from evaluation_assets.core.scoring.panel_scores import PanelVerdicts
+from evaluation_assets.core.sections.findings.summary import findings_by_kind
 from evaluation_assets.core.system.installation import Installation
 
 _NAMES = {
