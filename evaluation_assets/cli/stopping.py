@@ -3,7 +3,7 @@
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.system.installation import Installation
@@ -32,8 +32,5 @@ def _replies(home: Installation, runs: list[str]) -> int:
         return 0
     from evaluation_assets.core.models.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
 
-    ledger = Ledger(home.ledger_url)
-    try:
+    with closing(Ledger(home.ledger_url)) as ledger:
         return ledger.count(runs)
-    finally:
-        ledger.close()

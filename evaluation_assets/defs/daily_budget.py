@@ -1,6 +1,7 @@
 """What may be spent in a day (UTC) on drops that nobody asked for: those of `new_drops` and `nightly_stale_drops`."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -39,15 +40,12 @@ def left_usd(instance: dg.DagsterInstance, home: Installation, limit_usd: float,
         return max(0.0, left)
     from evaluation_assets.core.models.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
 
-    ledger = Ledger(home.ledger_url)
-    try:
+    with closing(Ledger(home.ledger_url)) as ledger:
         since = midnight.timestamp()
         left -= ledger.spent_since([run.run_id for run in runs if run.run_id not in reserved], since)
         stopped = _runs(instance, midnight, {OVER_BUDGET_TAG: "true"})
         too_little = [_budget_of(run) - ledger.spent_since([run.run_id], since) for run in stopped]
         return left if left > max(too_little, default=0.0) + _CENT_FRACTION else 0.0
-    finally:
-        ledger.close()
 
 
 def ask_tomorrow(instance: dg.DagsterInstance, memory: SeenDrops, now: datetime, prefix: Sequence[str]) -> None:

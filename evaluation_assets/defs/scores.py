@@ -6,17 +6,18 @@ from functools import partial
 import dagster as dg
 
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.rubrics.model import Ties
 from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.judging.selection import selections_of
+from evaluation_assets.core.judging.stored_chains import JUDGED_TABLES, JudgedTable
 from evaluation_assets.core.lake import tables
+from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored, Stream
 from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.pipeline.checks.judging import MIN_ALPHA, panel_agreement
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.panel_reliability import largest_retest_std, reliability_rows
-from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
+from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION, PanelVerdicts
 from evaluation_assets.core.scoring.score_summary import ScoreSummary
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.drop_run import DropRun
@@ -40,11 +41,12 @@ def scores_assets(scorers: Scorers) -> list[Stage]:
     def asset(
         table: Table,
         inputs: Sequence[str],
-        verdicts: Table,
-        rows_of: Callable[..., Iterator[panel_scores.Row]],
+        judged: JudgedTable,
+        rows_of: Callable[..., Iterator[Row]],
         checks: Mapping[str, tuple[str, Callable[[Stored], Finding]]],
-        majorities: Mapping[str, Ties],
     ) -> Stage:
+        verdicts, majorities = judged.table, rubrics.majorities(*judged.levels)
+
         @stage(
             table_spec(
                 table,
@@ -60,8 +62,8 @@ def scores_assets(scorers: Scorers) -> list[Stage]:
         )
         def panel_scores(drop: DropRun) -> Iterator[Result]:
             summary = ScoreSummary()
-            stored = (*drop.tables(*inputs), by_judge(drop, verdicts, judges))
-            rows = rows_of(drop.key, *stored, quorum, own, majorities)
+            said = PanelVerdicts(by_judge(drop, verdicts, judges), quorum, own, majorities)
+            rows = rows_of(drop.key, *drop.tables(*inputs), said)
             lineage = _columns_of(table, inputs, judge_keys([verdicts], judges), drop.key_prefix)
             yield Stream.of(
                 table,
@@ -89,35 +91,18 @@ def scores_assets(scorers: Scorers) -> list[Stage]:
             partial(panel_agreement, by_majority=by_majority),
         )
     }
+    clips, categories, whole = (JUDGED_TABLES[level] for level in ("clip", "category", "trajectory"))
+    both = ["preprocessed_trajectories", "clip_scores"]
     return [
-        asset(
-            tables.CLIP_SCORES,
-            ["clips"],
-            tables.CLIP_VERDICTS,
-            panel_scores.clip_scores,
-            agreement,
-            rubrics.majorities("clip"),
-        ),
-        asset(
-            tables.CATEGORY_ASSESSMENTS,
-            ["clips"],
-            tables.CATEGORY_VERDICTS,
-            panel_scores.category_assessments,
-            {},
-            rubrics.majorities("category"),
-        ),
-        asset(
-            tables.TRAJECTORY_SCORES,
-            ["preprocessed_trajectories", "clip_scores"],
-            tables.TRAJECTORY_VERDICTS,
-            lambda drop, trajectories, clip_scores, verdicts, quorum, own, majorities: panel_scores.trajectory_scores(
-                drop, trajectories, clip_scores.rows(), verdicts, quorum, own, majorities
-            ),
-            {},
-            rubrics.majorities("trajectory", "answer"),
-        ),
+        asset(tables.CLIP_SCORES, ["clips"], clips, panel_scores.clip_scores, agreement),
+        asset(tables.CATEGORY_ASSESSMENTS, ["clips"], categories, panel_scores.category_assessments, {}),
+        asset(tables.TRAJECTORY_SCORES, both, whole, _trajectory_scores, {}),
         _panel_reliability(judges),
     ]
+
+
+def _trajectory_scores(drop: str, trajectories: Stored, clip_scores: Stored, said: PanelVerdicts) -> Iterator[Row]:
+    return panel_scores.trajectory_scores(drop, trajectories, clip_scores.rows(), said)
 
 
 def _columns_of(

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS, SERVED
 from evaluation_assets.core.gating.participants import Participants
-from evaluation_assets.core.gating.task_metrics import case_metrics, findings_by_kind, metric_rows
+from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows
 from evaluation_assets.core.intake.facts import (
     DropFacts,
     FindingsFacts,
@@ -18,12 +18,15 @@ from evaluation_assets.core.intake.facts import (
 from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
 from evaluation_assets.core.judging.canary_judges import canary_judges
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.rubrics.model import Level
 from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.judging.selection import ALL_ASKED, Selections, selections_of
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.analysed_sessions import session_metrics
+from evaluation_assets.core.scoring.panel_scores import PanelVerdicts
+from evaluation_assets.core.sections.findings.summary import findings_by_kind
 from evaluation_assets.core.system.installation import Installation
 
 _NAMES = {
@@ -65,23 +68,14 @@ class MeasuredTables:
 
     def scores(self, drop: str, scorers: Scorers, without: Collection[str] = ()) -> Iterator[Row]:
         """Rows of `trajectory_scores`, computed from the verdicts of all judges but those in `without`."""
-        clip_verdicts, trajectory_verdicts = (
-            {judge.name: verdicts[judge.name] for judge in scorers.judges if judge.name not in without}
-            for verdicts in (self.clip_verdicts, self.trajectory_verdicts)
-        )
-        quorum, majorities = scorers.quorum, scorers.rubrics.majorities
-        clip_scores = panel_scores.clip_scores(
-            drop, self.clips, clip_verdicts, quorum, self.selections, majorities("clip")
-        )
-        return panel_scores.trajectory_scores(
-            drop,
-            self.preprocessed,
-            clip_scores,
-            trajectory_verdicts,
-            quorum,
-            self.selections,
-            majorities("trajectory", "answer"),
-        )
+
+        def said(verdicts: Mapping[str, Stored], *levels: Level) -> PanelVerdicts:
+            tables = {judge.name: verdicts[judge.name] for judge in scorers.judges if judge.name not in without}
+            return PanelVerdicts(tables, scorers.quorum, self.selections, scorers.rubrics.majorities(*levels))
+
+        clip_scores = panel_scores.clip_scores(drop, self.clips, said(self.clip_verdicts, "clip"))
+        whole = said(self.trajectory_verdicts, "trajectory", "answer")
+        return panel_scores.trajectory_scores(drop, self.preprocessed, clip_scores, whole)
 
 
 class MeasuredDrop:

@@ -172,14 +172,6 @@ def case_metrics(results: Stored) -> dict[str, dict[str, float | None]]:
     }
 
 
-def findings_by_kind(findings: Stored) -> dict[str, set[str]]:
-    """The trajectories with a finding of each kind, from `findings`."""
-    by_kind: dict[str, set[str]] = {}
-    for row in findings.rows(["trajectory_id", "kind"]):
-        by_kind.setdefault(row["kind"], set()).add(row["trajectory_id"])
-    return by_kind
-
-
 def estimate_of(metric: str, values: Sequence[float]) -> Estimate:
     """Mean over tasks with its 95% interval, which is clipped to the range of the metric."""
     interval = mean_of_tasks(values)

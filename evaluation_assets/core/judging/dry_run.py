@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import takewhile
 
@@ -49,16 +49,12 @@ def dry_run(judge: ModelJudge) -> Iterator["DryRun"]:
 @contextmanager
 def stopped_client(judge: ModelJudge) -> Iterator[tuple[Client, Ledger]]:
     """The judge's ledger, and a client that answers only what the ledger knows."""
-    ledger = judge.open_ledger()
     stopped = Stopped("budget", "a dry run calls no model")
-    try:
-        client = Client(judge.settings, None, ledger, judge.pricing, "dry run", Budget(), stopped)
-        try:
-            yield client, ledger
-        finally:
-            client.close()
-    finally:
-        ledger.close()
+    with (
+        closing(judge.open_ledger()) as ledger,
+        closing(Client(judge.settings, None, ledger, judge.pricing, "dry run", Budget(), stopped)) as client,
+    ):
+        yield client, ledger
 
 
 class DryRun(OpenJudge):

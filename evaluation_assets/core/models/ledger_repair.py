@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,21 +60,15 @@ def repair(file: Path) -> Repaired | None:
     new_file = file.with_name(f"{file.name}.new")
     new_file.unlink(missing_ok=True)
     done = Repaired()
-    damaged = sqlite3.connect(file)
-    try:
+    with closing(sqlite3.connect(file)) as damaged:
         if _is_whole(damaged):
             return None
         Ledger(f"sqlite:///{new_file}").close()
-        new = sqlite3.connect(new_file)
-        try:
+        with closing(sqlite3.connect(new_file)) as new:
             for table in _KEPT:
                 done.unreadable += _copy(damaged, new, table, file.stat().st_size)
             new.commit()
             (done.replies,) = new.execute("SELECT count(*) FROM replies").fetchone()
-        finally:
-            new.close()
-    finally:
-        damaged.close()
     if not done.replies:
         new_file.unlink()
         raise LedgerError(f"nothing of the ledger {file} can be read: restore a copy, or move it away")

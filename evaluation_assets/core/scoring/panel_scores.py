@@ -1,7 +1,7 @@
 """Panel scores of clips, categories and trajectories, as table rows."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import tee
 from statistics import fmean
 from typing import Any
@@ -28,8 +28,6 @@ OVERALL = "overall"
 
 SCORING_VERSION = "3"
 """Increment when the same verdicts would give different scores."""
-
-_NONE: Mapping[str, Ties] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,37 +71,42 @@ def mean_over_clips(averages: Mapping[str, ToolAverage]) -> float | None:
     return fmean(scores) if scores else None
 
 
-def clip_scores(
-    drop: str,
-    clips: Stored,
-    verdicts: Mapping[str, Stored],
-    quorum: int,
-    selections: Selections = ALL_ASKED,
-    majorities: Mapping[str, Ties] = _NONE,
-) -> Iterator[Row]:
-    """Rows of `clip_scores`. `majorities` are the rubrics aggregated by majority, with their rule for ties."""
-    asked = _Asked(verdicts, selections, quorum)
+@dataclass(frozen=True, slots=True)
+class PanelVerdicts:
+    """What a panel said about subjects of a drop, and how it is combined.
+
+    Attributes:
+        tables: verdicts by judge.
+        quorum: how many of the judges that were to be asked about a subject must have scored it.
+        selections: which judges were to be asked.
+        majorities: the rubrics whose scores are aggregated by majority, with their rule for ties.
+    """
+
+    tables: Mapping[str, Stored]
+    quorum: int
+    selections: Selections = ALL_ASKED
+    majorities: Mapping[str, Ties] = field(default_factory=dict)
+
+    def asked(self, level: Level, trajectory_id: str) -> tuple[int, int]:
+        """How many judges were to be asked about a subject, and how many of these must have scored it."""
+        judges = list(self.tables)
+        asked = len(self.selections.judges(judges, level, trajectory_id))
+        return asked, self.selections.quorum(judges, level, trajectory_id, self.quorum)
+
+
+def clip_scores(drop: str, clips: Stored, verdicts: PanelVerdicts) -> Iterator[Row]:
+    """Rows of `clip_scores`."""
 
     def order() -> Iterator[Subject]:
         for row in clips.rows(["trajectory_id", "clip_index", "tool_type"]):
             yield (row["trajectory_id"], row["clip_index"]), row
 
-    for row, criterion, result in _averages(
-        verdicts, ["clip_index"], order, lambda place: asked.about("clip", place["trajectory_id"]), majorities
-    ):
+    for row, criterion, result in _averages(verdicts, "clip_index", order, lambda _: "clip"):
         yield {"drop": drop, **row, "criterion": criterion, **asdict(result)}
 
 
-def category_assessments(
-    drop: str,
-    clips: Stored,
-    verdicts: Mapping[str, Stored],
-    quorum: int,
-    selections: Selections = ALL_ASKED,
-    majorities: Mapping[str, Ties] = _NONE,
-) -> Iterator[Row]:
+def category_assessments(drop: str, clips: Stored, verdicts: PanelVerdicts) -> Iterator[Row]:
     """Rows of `category_assessments`."""
-    asked = _Asked(verdicts, selections, quorum)
 
     def order() -> Iterator[Subject]:
         for trajectory_id, rows in grouped(clips.rows(["trajectory_id", "tool_type", "is_final"])):
@@ -123,23 +126,14 @@ def category_assessments(
                     },
                 )
 
-    for place, criterion, result in _averages(
-        verdicts, ["subject"], order, lambda place: asked.about("category", place["trajectory_id"]), majorities
-    ):
+    for place, criterion, result in _averages(verdicts, "subject", order, lambda _: "category"):
         yield {"drop": drop, **place, "criterion": criterion, **_core(result)}
 
 
 def trajectory_scores(
-    drop: str,
-    trajectories: Stored,
-    clip_score_rows: Iterable[Row],
-    verdicts: Mapping[str, Stored],
-    quorum: int,
-    selections: Selections = ALL_ASKED,
-    majorities: Mapping[str, Ties] = _NONE,
+    drop: str, trajectories: Stored, clip_score_rows: Iterable[Row], verdicts: PanelVerdicts
 ) -> Iterator[Row]:
     """Rows of `trajectory_scores`: `overall` first, then the criteria; those of the answer as `answer.<criterion>`."""
-    asked = _Asked(verdicts, selections, quorum)
     columns = ["trajectory_id", "task_id", "final_answer"]
 
     def order() -> Iterator[Subject]:
@@ -149,13 +143,7 @@ def trajectory_scores(
 
     judged = (
         {**place, "criterion": criterion, "result": result}
-        for place, criterion, result in _averages(
-            verdicts,
-            ["subject"],
-            order,
-            lambda place: asked.about(place["subject"], place["trajectory_id"]),
-            majorities,
-        )
+        for place, criterion, result in _averages(verdicts, "subject", order, lambda place: place["subject"])
     )
     by_trajectory, clips = Aligned(judged), Aligned(iter(clip_score_rows))
     for row in trajectories.rows(columns):
@@ -163,24 +151,11 @@ def trajectory_scores(
         yield {
             **place,
             "criterion": OVERALL,
-            **_overall(clips.at(row["trajectory_id"]), asked.about("clip", row["trajectory_id"])[0]),
+            **_overall(clips.at(row["trajectory_id"]), verdicts.asked("clip", row["trajectory_id"])[0]),
         }
         for score in by_trajectory.at(row["trajectory_id"]):
             prefix = "answer." if score["subject"] == "answer" else ""
             yield {**place, "criterion": prefix + score["criterion"], **_core(score["result"])}
-
-
-class _Asked:
-    """How many judges were to be asked about a subject, and how many of these must have scored it."""
-
-    def __init__(self, judges: Iterable[str], selections: Selections, quorum: int) -> None:
-        self._judges = list(judges)
-        self._selections = selections
-        self._quorum = quorum
-
-    def about(self, level: Level, trajectory_id: str) -> tuple[int, int]:
-        asked = len(self._selections.judges(self._judges, level, trajectory_id))
-        return asked, self._selections.quorum(self._judges, level, trajectory_id, self._quorum)
 
 
 def _overall(clip_rows: list[Row], n_judges: int) -> Row:
@@ -195,38 +170,32 @@ def _overall(clip_rows: list[Row], n_judges: int) -> Row:
 
 
 def _averages(
-    tables: Mapping[str, Stored],
-    key: Sequence[str],
-    order: Callable[[], Iterator[Subject]],
-    asked: Callable[[Row], tuple[int, int]],
-    majorities: Mapping[str, Ties],
+    panel: PanelVerdicts, key: str, order: Callable[[], Iterator[Subject]], level_of: Callable[[Row], Level]
 ) -> Iterator[tuple[Row, str, Average]]:
-    """Average every criterion of every subject; those of the rubrics in `majorities` are aggregated by majority.
+    """Average every criterion of every subject, or take the majority of its verdicts, as its rubric says.
 
     Subjects without verdicts have no rows.
 
-    `asked` gives the number of judges that were to be asked about a subject, and its quorum.
-
     The tables are read twice: once for leniency, once for the averages.
     """
-    columns = ["trajectory_id", *key]
+    columns = ["trajectory_id", key]
 
     def side_by_side() -> Iterator[tuple[Row, Ties | None, dict[str, dict[str, float]]]]:
-        rows = {judge: table.rows([*columns, "rubric", "outcome", "scores"]) for judge, table in tables.items()}
+        rows = {judge: table.rows([*columns, "rubric", "outcome", "scores"]) for judge, table in panel.tables.items()}
         places, subjects = tee(order())
         rows_of = by_subject(rows, (subject for subject, _ in subjects), columns)
         for (_, place), (_, verdicts) in zip(places, rows_of, strict=True):
-            ties = _ties(verdicts, majorities)
+            ties = _ties(verdicts, panel.majorities)
             yield place, ties, panel_scores(verdicts) if ties is None else panel_votes(verdicts, ties)
 
-    leniency = Leniency(list(tables))
-    if len(tables) > 1:
+    leniency = Leniency(list(panel.tables))
+    if len(panel.tables) > 1:
         for _, ties, criteria in side_by_side():
             for criterion, scores in criteria.items() if ties is None else ():
                 leniency.add(criterion, scores)
     effects: dict[str, dict[str, float]] = {}
     for place, ties, criteria in side_by_side():
-        n_judges, quorum = asked(place)
+        n_judges, quorum = panel.asked(level_of(place), place["trajectory_id"])
         for criterion, scores in criteria.items():
             if ties is not None:
                 yield place, criterion, majority(scores, n_judges, quorum, ties)

@@ -25,6 +25,7 @@ from evaluation_assets.core.scoring.averages import (
     panel_scores,
 )
 from evaluation_assets.core.scoring.panel_scores import (
+    PanelVerdicts,
     clip_scores,
     mean_over_clips,
     tool_averages,
@@ -280,7 +281,7 @@ def test_clip_scores_name_their_denominators() -> None:
         ),
         "two": stored("two", CLIP_VERDICTS, [verdict("t1", 0, "scored", x=0.6, y=0.2), verdict("t1", 1, "failed")]),
     }
-    rows = list(clip_scores("d", clips, verdicts, quorum=1))
+    rows = list(clip_scores("d", clips, PanelVerdicts(verdicts, quorum=1)))
     found = {
         (r["trajectory_id"], r["clip_index"], r["criterion"]): (r["mean"], r["n_scored"], r["n_judges"]) for r in rows
     }
@@ -313,7 +314,7 @@ def test_trajectories_get_an_overall_score_and_their_criteria() -> None:
         {"trajectory_id": "t1", "subject": "answer", "outcome": "scored", "scores": {"accuracy": 1.0}},
     ]
     verdicts = {"one": stored("one", TRAJECTORY_VERDICTS, judged), "two": stored("two", TRAJECTORY_VERDICTS, [])}
-    rows = list(trajectory_scores("d", trajectories, scores.rows(), verdicts, quorum=1))
+    rows = list(trajectory_scores("d", trajectories, scores.rows(), PanelVerdicts(verdicts, quorum=1)))
     assert [(r["criterion"], r["mean"], r["n_judges"]) for r in rows] == [
         ("overall", pytest.approx(0.6), 2),
         ("done", 0.5, 2),

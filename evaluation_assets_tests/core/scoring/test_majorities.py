@@ -13,7 +13,7 @@ from evaluation_assets.core.judging.rubrics.model import Rubric, Rubrics, Scale,
 from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
 from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.scoring.averages import majority, most_frequent, panel_votes
-from evaluation_assets.core.scoring.panel_scores import clip_scores
+from evaluation_assets.core.scoring.panel_scores import PanelVerdicts, clip_scores
 
 
 def rubric(**scale: Any) -> Rubric:
@@ -82,6 +82,6 @@ def test_only_the_criteria_of_such_a_rubric_are_aggregated_by_majority(tmp_path:
         )
         for judge, own in scores.items()
     }
-    found = list(clip_scores("d", stored("clips", places), verdicts, 1, majorities={"voted": "abstain"}))
+    found = list(clip_scores("d", stored("clips", places), PanelVerdicts(verdicts, 1, majorities={"voted": "abstain"})))
     assert [row["mean"] for row in found] == [1.0, pytest.approx(2 / 3)]
     assert [row["std"] for row in found] == [pytest.approx(2**0.5 / 3)] * 2

@@ -139,13 +139,14 @@ def check(drop: Drop, quorum: int) -> None:
     kept = drop.table("preprocessed_trajectories", [trajectory_row("d", run) for run in drop.runs])
     clips = drop.table("clips", [clip_row("d", key, clip) for key, clip in drop.clips])
     of_level = {level: drop.verdicts(level) for level in drop.subjects}
+    said = {level: panel_scores.PanelVerdicts(own, quorum) for level, own in of_level.items()}
 
-    clip_scores = list(panel_scores.clip_scores("d", clips, of_level["clip"], quorum))
+    clip_scores = list(panel_scores.clip_scores("d", clips, said["clip"]))
     same(by_place(clip_scores, "trajectory_id", "clip_index", "criterion"), drop.expected("clip", quorum))
     types = {(key, clip.index): clip.tool_type for key, clip in drop.clips}
     assert all(row["tool_type"] == types[row["trajectory_id"], row["clip_index"]] for row in clip_scores)
 
-    assessments = list(panel_scores.category_assessments("d", clips, of_level["category"], quorum))
+    assessments = list(panel_scores.category_assessments("d", clips, said["category"]))
     same(by_place(assessments, "trajectory_id", "category", "criterion"), drop.expected("category", quorum))
     for row in assessments:
         own = [clip for key, clip in drop.clips if (key, clip.tool_type) == (row["trajectory_id"], row["category"])]
@@ -153,7 +154,7 @@ def check(drop: Drop, quorum: int) -> None:
         calls = Counter(clip.tool_type for key, clip in drop.clips if key == row["trajectory_id"] and not clip.is_final)
         assert row["is_majority"] == (calls[row["category"]] == max(calls.values()))
 
-    whole = list(panel_scores.trajectory_scores("d", kept, clip_scores, of_level["trajectory"], quorum))
+    whole = list(panel_scores.trajectory_scores("d", kept, clip_scores, said["trajectory"]))
     wanted = {
         (key, ("answer." if name == "answer" else "") + criterion): value
         for (key, name, criterion), value in drop.expected("trajectory", quorum).items()

@@ -266,15 +266,20 @@ def earlier_findings(drop: str, findings: Stored, raw: Stored) -> EarlierFinding
     """The findings of a drop that another one is compared with; `None` if it has no such table."""
     if not findings.exists:
         return None
-    by_kind: dict[str, set[str]] = {}
-    for row in findings.rows(["trajectory_id", "kind"]):
-        by_kind.setdefault(row["kind"], set()).add(row["trajectory_id"])
     return EarlierFindings(
         drop=drop,
         detectors=FindingsFacts.of(findings).detectors,
         n_runs=raw.count,
-        runs={kind: len(runs) for kind, runs in sorted(by_kind.items())},
+        runs={kind: len(runs) for kind, runs in sorted(findings_by_kind(findings).items())},
     )
+
+
+def findings_by_kind(findings: Stored) -> dict[str, set[str]]:
+    """The trajectories with a finding of each kind, from `findings`."""
+    by_kind: dict[str, set[str]] = {}
+    for row in findings.rows(["trajectory_id", "kind"]):
+        by_kind.setdefault(row["kind"], set()).add(row["trajectory_id"])
+    return by_kind
 
 
 def in_points(share: float) -> str:

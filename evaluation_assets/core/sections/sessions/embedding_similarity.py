@@ -1,7 +1,7 @@
 """Similarity of texts by embeddings, from an endpoint that speaks the OpenAI protocol or a local model."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cached_property
 
 import numpy as np
@@ -46,8 +46,7 @@ def opened_measure(
         vectors = LocalVectors(settings.model)
         yield EmbeddingSimilarity(settings, vectors), vectors.taken
     else:
-        ledger = Ledger(ledger_url)
-        try:
+        with closing(Ledger(ledger_url)) as ledger:
             budget.begin_at(ledger.spent(run), ledger.calls(run))
             vectors = EndpointVectors(
                 model=settings.model,
@@ -59,8 +58,6 @@ def opened_measure(
                 budget=budget,
             )
             yield EmbeddingSimilarity(settings, vectors, settings.redaction or redaction), vectors.taken
-        finally:
-            ledger.close()
 
 
 def pricing_of(settings: EmbeddingSettings) -> Pricing:

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -171,11 +171,8 @@ async def _client(
     except ProviderError as problem:
         raise _NotConnected(problem) from problem
     try:
-        client = Client(model, provider, ledger, pricing, run, budget)
-        try:
+        with closing(Client(model, provider, ledger, pricing, run, budget)) as client:
             yield client
-        finally:
-            client.close()
     finally:
         await provider.close()
 
