@@ -13,28 +13,27 @@ from evaluation_assets.core.sections.coding_work.patches import Change, changes_
 from evaluation_assets.core.traces.trajectories.calls import plain_name
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Step, Trajectory
 
-_EDITORS = {"str_replace_based_edit_tool", "str_replace_editor", "text_editor", "file_editor"}
+
+def _names(names: str) -> frozenset[str]:
+    """Names of tools as they are compared: `edit_file`, `editFile` and `EditFile` are one."""
+    return frozenset(name.replace("_", "") for name in names.split())
+
+
+_EDITORS = _names("str_replace_based_edit_tool str_replace_editor text_editor file_editor")
 """Tools whose argument `command` says whether they read or edit."""
 
-_WRITE = {"write", "create", "write_file", "write_to_file", "create_file", "save_file", "notebookedit"}
-_REPLACE = {
-    "edit",
-    "edit_file",
-    "replace",
-    "str_replace",
-    "multiedit",
-    "search_and_replace",
-    "insert_content",
-    "insert",
-}
-_DIFF = {"replace_in_file", "apply_diff"}
-_PATCH = {"apply_patch", "applypatch", "patch"}
-_READ = {"read", "read_file", "view", "view_file", "open_file", "cat", "read_many_files", "read_files"}
-_SHELL = {
-    "bash", "shell", "exec_command", "run_shell_command", "execute_command", "local_shell", "execute_bash", "terminal",
-    "run_terminal_cmd", "run_command", "shell_command", "exec",
-    "execute", "powershell",
-}  # fmt: skip
+_WRITE = _names("write create write_file write_to_file create_file save_file notebook_edit")
+_REPLACE = _names("edit edit_file replace str_replace multi_edit search_and_replace insert_content insert")
+_DIFF = _names("replace_in_file apply_diff")
+_PATCH = _names("apply_patch patch")
+_READ = _names("read read_file view view_file open_file cat read_many_files read_files")
+_SHELL = _names(
+    """
+    bash shell exec_command run_shell_command execute_command local_shell execute_bash terminal run_terminal_cmd
+    run_command shell_command exec execute powershell cmd command sh run_in_terminal run_terminal_command run_bash
+    run_shell run_bash_command bash_command bash_tool execute_shell execute_shell_command shell_exec
+    """
+)
 _PATH = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "target_file", "filename", "file")
 _PATHS = ("paths", "include", "files")
 _OLD = ("old_string", "oldString", "old_str", "oldText", "before", "search")
@@ -79,7 +78,7 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
     call = step.call
     if call is None:
         return None
-    name = plain_name(call.name)
+    name = _compared(call.name)
     raw = trajectory.piece(call.raw)
     given = trajectory.arguments(call)
     arguments = given or {}
@@ -101,7 +100,16 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
 
 def edits_files(name: str) -> bool:
     """Whether a tool of this name changes files, or may do so."""
-    return plain_name(name) in _EDITORS | _WRITE | _REPLACE | _DIFF | _PATCH
+    return _compared(name) in _EDITORS | _WRITE | _REPLACE | _DIFF | _PATCH
+
+
+def runs_commands(name: str) -> bool:
+    """Whether a tool of this name runs commands."""
+    return _compared(name) in _SHELL
+
+
+def _compared(name: str) -> str:
+    return plain_name(name).replace("_", "").replace("-", "")
 
 
 def _shell(command: Any) -> Action | None:

@@ -21,6 +21,7 @@ from evaluation_assets.core.sections.coding_work.test_runs import (
 )
 from evaluation_assets.core.sections.coding_work.tools import Edited, Looked, Ran, action_of
 from evaluation_assets.core.traces.trajectories.model import Step, Trajectory, Usage
+from evaluation_assets.core.traces.trajectories.wrapped_results import text_inside
 
 FORMATS = frozenset(
     {
@@ -188,7 +189,8 @@ class _Reading:
 
     def _call(self, position: int, agent: str, step: Step) -> None:
         action = action_of(self._trajectory, step)
-        content = self._trajectory.piece(None if step.result is None else step.result.content)
+        written = self._trajectory.piece(None if step.result is None else step.result.content)
+        content = text_inside(written) or written
         error = None if step.result is None else step.result.error
         if is_denied(content, error):
             self._work.denials += 1

@@ -3,6 +3,7 @@
 import re
 
 from evaluation_assets.core.intake.clips.tool_types import shipped_tool_types
+from evaluation_assets.core.sections.coding_work.tools import edits_files, runs_commands
 from evaluation_assets.core.suites.effects import changes_state, hands_over, hangs_up
 from evaluation_assets.core.traces.trajectories.calls import plain_name
 from evaluation_assets.core.traces.trajectories.model import ToolCall
@@ -17,7 +18,7 @@ _THOUGHTS = frozenset({"think", "sequentialthinking", "sequential_thinking"})
 
 def may_do_anything(call: ToolCall) -> bool:
     """Whether a call runs code or commands, or acts on pages or files."""
-    return not _ANYTHING.isdisjoint(_types_of(call))
+    return not _ANYTHING.isdisjoint(_types_of(call)) or runs_commands(call.name) or edits_files(call.name)
 
 
 def acts_on_pages(call: ToolCall) -> bool:

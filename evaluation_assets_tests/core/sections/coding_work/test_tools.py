@@ -54,6 +54,9 @@ def test_a_write_of_a_whole_file(name: str, arguments: dict[str, Any]) -> None:
     [
         ("Bash", {"command": "ls -a"}),
         ("run_shell_command", {"command": "ls -a"}),
+        ("executeCommand", {"command": "ls -a"}),
+        ("run_in_terminal", {"command": "ls -a"}),
+        ("mcp__desk__run-command", {"cmd": "ls -a"}),
         ("exec_command", {"cmd": "ls -a"}),
         ("shell", {"command": ["bash", "-lc", "ls -a"]}),
         ("shell", {"command": "/bin/bash -lc 'ls -a'"}),

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from evaluation_assets.core.sections.coding_work.objections import is_of_client, objects
-from evaluation_assets.core.sections.findings.course import Course, quotation
+from evaluation_assets.core.sections.findings.course import Course, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import ends_run, may_do_anything
@@ -18,6 +18,9 @@ from evaluation_assets.core.traces.trajectories.model import Turn
 
 _STOP_SIGN = re.compile(r"#{2,}\s?[A-Z][A-Z_ -]+#{2,}|\[(?:END|STOP|DONE)[^\]]*\]|</?(?:end|stop)[\w ]*>|\bTERMINATE\b")
 """How simulated users end a conversation."""
+
+_SUBMITS = re.compile(r"COMPLETE_TASK_AND_SUBMIT|MINI_SWE_AGENT_FINAL_OUTPUT")
+"""What SWE agents that have only a shell print at the end."""
 
 _LONGEST_FAREWELL = 400
 
@@ -40,7 +43,7 @@ def _detect(course: Course) -> Iterator[Detected]:
             severity: Severity | None = "MEDIUM" if is_left else None
             yield Detected(kind="cut_off", place=Place(turn=last), evidence=asked[start:end], severity=severity)
         return
-    if not steps or steps[-1].turn != last or steps[-1].step.call is None or ends_run(steps[-1].call):
+    if not steps or steps[-1].turn != last or steps[-1].step.call is None or _is_the_end(steps[-1]):
         return
     placed, messages = steps[-1], course.messages
     is_answered = bool(trajectory.final_answer) or (messages and messages[-1].order > placed.order)
@@ -50,6 +53,11 @@ def _detect(course: Course) -> Iterator[Detected]:
     elif not is_answered and messages:
         span = placed.result_span
         yield Detected(kind="cut_off", place=placed.place(span), evidence=trajectory.piece(span) or placed.call.name)
+
+
+def _is_the_end(made: PlacedStep) -> bool:
+    """Whether a call ends the run, or its command hands the work in."""
+    return ends_run(made.call) or (may_do_anything(made.call) and _SUBMITS.search(made.arguments_text) is not None)
 
 
 def _is_only_polite(turn: Turn) -> bool:

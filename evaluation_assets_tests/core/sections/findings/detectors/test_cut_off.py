@@ -46,6 +46,14 @@ def test_a_call_that_ends_the_run_is_its_end() -> None:
         assert found(DETECTOR, run(QUESTION, turn("No.", part("agent", None, call(tool, "done"))))) == []
 
 
+def test_a_command_that_hands_in_the_work_is_its_end() -> None:
+    for command, is_cut in (("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git diff", False), ("git diff", True)):
+        last = turn(
+            "Mend it.", part("agent", None, {"message": "I look."}, call("run_command", "diff", command=command))
+        )
+        assert bool(found(DETECTOR, run(QUESTION, last))) is is_cut
+
+
 def test_a_run_with_an_answer_is_whole() -> None:
     assert found(DETECTOR, run(asked("Cancel W21.", call("cancel_order"), answer="It is cancelled."))) == []
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import orjson
 import pytest
 
 from evaluation_assets.core.sections.findings.course import Course
@@ -26,6 +27,12 @@ def test_the_line_about_the_test_that_failed_is_quoted() -> None:
     assert found(DETECTOR, trajectory) == [("failing_tests", "FAILED tests/test_orders.py::test_total")]
     unnamed = run(asked("Round the totals.", EDIT, ran("==== 1 failed, 41 passed in 3.1s ====")))
     assert found(DETECTOR, unnamed) == [("failing_tests", "==== 1 failed, 41 passed in 3.1s ====")]
+
+
+def test_output_that_a_server_put_into_json_is_read() -> None:
+    output = orjson.dumps({"content": [{"type": "text", "text": SHORT.format("test_total")}]}).decode()
+    assert severities(EDIT, ran(output)) == ["MEDIUM"]
+    assert found(DETECTOR, run(asked("Round the totals.", EDIT, ran(output)))) == [("failing_tests", output)]
 
 
 def test_tests_that_pass_in_the_end_are_no_finding() -> None:
