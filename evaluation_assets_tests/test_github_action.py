@@ -103,6 +103,8 @@ def test_a_pull_request_gets_one_comment_that_is_updated_and_fails_where_the_age
     assert "fail" in comment and "success" in comment and "task" in comment
     assert "::error title=gate fail::support/current" in annotate.stdout
     assert "support/current" in job.summary.read_text().replace("\\", "")
+    assert "](report" not in job.summary.read_text(), "nothing is beside the summary"
+    assert re.search(r"\nThe full report is in the artifact `evaluation-\S+`\.\n$", job.summary.read_text())
     shown = comment + job.summary.read_text()
     assert "&lt;img src=x&gt;" in comment
     assert "<img" not in shown and "@everyone" not in shown and "](http://evil" not in shown

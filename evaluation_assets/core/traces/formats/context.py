@@ -19,12 +19,12 @@ _REFERENCE = (
 _FINAL_ANSWER = ("final_answer", "answer_text", "final_output", "prediction", "finalAnswer")
 _OUTCOME = (
     "success", "resolved", "is_correct", "correct", "passed", "utility", "pass", "solved", "is_success", "task_success",
-    "isSuccess", "isCorrect",
-    "is_solved", "is_resolved",
+    "isSuccess", "isCorrect", "is_solved", "is_resolved", "succeeded", "successful", "is_successful", "isSuccessful",
+    "is_passed", "task_solved", "goal_achieved", "won",
 )  # fmt: skip
 _GRADES = (
     "grade", "grading", "evaluation", "evaluation_result", "eval", "eval_result", "verdict", "outcome", "result",
-    "test_result",
+    "test_result", "eval_results", "grading_result", "judgment", "judgement",
 )  # fmt: skip
 """Objects that have the outcome, where the record itself has none."""
 _AGENT, _VERSION, _MODEL = ("agent", "agent_name"), "agent_version", ("llm_model", "model", "model_name")

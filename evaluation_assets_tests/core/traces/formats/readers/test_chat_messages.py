@@ -139,6 +139,24 @@ def test_tokens_cost_and_grade_of_a_run_may_stand_in_its_record(tmp_path: Path, 
     assert run.success is False
 
 
+@pytest.mark.parametrize(
+    ("about", "success"),
+    [
+        ({"won": True}, True),
+        ({"successful": 0}, False),
+        ({"goal_achieved": "yes"}, True),
+        ({"eval_results": {"is_passed": False}}, False),
+        ({"grading_result": {"pass": True, "score": 0.2}}, True),
+        ({"won": 3}, None),
+        ({"judgment": "a close call"}, None),
+    ],
+)
+def test_an_outcome_has_many_names_and_is_yes_or_no(tmp_path: Path, about: JsonObject, success: bool | None) -> None:
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    (run,) = trajectories(written(tmp_path, {"messages": messages, **about}))
+    assert run.success is success
+
+
 def test_messages_of_cohere_have_plans_and_documents(tmp_path: Path) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
     found = [{"type": "document", "document": {"data": '{"paid": true}'}}]
