@@ -66,7 +66,9 @@ _SECTIONS = {
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
 @with_format
 @click.option("--select", help="Materialise only these assets (Dagster's selection syntax, e.g. '+clips').")
-@click.option("--as", "name", metavar="NAME", help="Name of the drop (default: the file name).")
+@click.option(
+    "--as", "name", metavar="NAME", help="Name of the drop, or SUITE/ for all files (default: the file names)."
+)
 @click.option("--replace", is_flag=True, help="Replace existing drops of the same name.")
 @click.option(
     "--output",

@@ -11,7 +11,7 @@ import click
 from upath import UPath
 
 from evaluation_assets.cli.output import warn
-from evaluation_assets.core.intake.copying.drops import inspect
+from evaluation_assets.core.intake.copying.drops import inspect, named
 from evaluation_assets.core.intake.copying.traces import take_in_traces
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop
 from evaluation_assets.core.intake.sources.store import StoreError
@@ -39,14 +39,14 @@ class RequestedSessions:
         Raises:
             InvalidDrop: no agent has sessions in the window, or a drop of the name is something else.
         """
-        if name is not None and len(self.agents) != 1:
+        if name is not None and not name.endswith("/") and len(self.agents) != 1:
             raise InvalidDrop(f"--as {name!r}: it can name only one drop, not {len(self.agents)}")
         now, sessions, missing = datetime.now(UTC), [], []
         for agent in self.agents:
             store = CodingAgentStore(agent, self.project, Environment(os.environ), lambda why: say(f"skipped: {why}"))
             try:
                 traces = store.ended(now - self.since, now, lambda _: True)
-                drop = take_in_traces(drops, name or agent.name, agent.format, traces)
+                drop = take_in_traces(drops, named(agent.name, name), agent.format, traces)
             except StoreError as problem:
                 raise InvalidDrop(f"{agent.title}: {problem}") from problem
             if drop is None:

@@ -136,7 +136,9 @@ def test_the_drop_can_have_another_name(tmp_path: Path, user: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "home" / "drops" / "week_47" / "_drop.yaml").exists()
-    done = command(
-        "evaluate", "--sessions", "codex", "--sessions", "claude-code", "--as", "week_47", home=tmp_path / "home"
-    )
+    both = ("evaluate", "--sessions", "codex", "--sessions", "claude-code", "--preprocess-only", "--quiet")
+    done = command(*both, "--as", "week_47", home=tmp_path / "home")
     assert "it can name only one drop, not 2" in done.stderr
+    done = command(*both, "--as", "week_48/", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "home" / "drops" / "week_48" / "codex" / "_drop.yaml").exists()

@@ -40,9 +40,9 @@ def take_in(
 ) -> list[Drop]:
     """Copy the inputs below `drops/`, unless they are there already, and give the drops they are.
 
-    A file's drop is named by its stem, or `name`; files below a directory by their path in it. With `one_drop`, a
-    directory is one drop of all its files. A file that changed since it was copied is copied again. Where another file
-    has the name, `may_replace` decides. `say` is told of files in a directory that are left out.
+    A file's drop is named by its stem, or as `named` says; files below a directory by their path in it. With
+    `one_drop`, a directory is one drop of all its files. A file that changed since it was copied is copied again. Where
+    another file has the name, `may_replace` decides. `say` is told of files in a directory that are left out.
 
     Raises:
         InvalidDrop: an input holds nothing that can be read, or its name is taken.
@@ -82,8 +82,8 @@ def take_in(
 
 
 def _check_names(keys: Sequence[str], name: str | None) -> None:
-    if name is not None and len(keys) != 1:
-        remedy = "make one of them with --one-drop, in Python with one_drop=True"
+    if name is not None and not name.endswith("/") and len(keys) != 1:
+        remedy = f"--as {name}/ puts them into one suite, --one-drop (in Python one_drop=True) makes one drop of them"
         raise InvalidDrop(f"the name {name!r} can be that of one drop, not of {len(keys)}; {remedy}")
     for key in keys:
         if (reason := why_unusable(key)) is not None:
@@ -116,9 +116,14 @@ def _keys(known: Scan, drops: Sequence[Drop], name: str | None) -> list[tuple[st
     """The key of each drop in the installation, and whether it lies there already and is not to be renamed."""
     there = {file.path: key for key, drop in known.drops.items() for file in drop.files} if name is None else {}
     inside = [there.get(drop.files[0].path) for drop in drops]
-    return [
-        (key or (drop.key if name is None else name), key is not None) for key, drop in zip(inside, drops, strict=True)
-    ]
+    return [(key or named(drop.key, name), key is not None) for key, drop in zip(inside, drops, strict=True)]
+
+
+def named(own: str, name: str | None) -> str:
+    """The key of a drop that is to have a name: its own with a name that ends in a slash before it, or the name."""
+    if name is None:
+        return own
+    return f"{name}{own}" if name.endswith("/") else name
 
 
 def annotate(home: Installation, drop: Drop, **fields: str) -> Drop:

@@ -135,11 +135,16 @@ def test_one_name_for_several_drops_is_refused_with_the_way_out(tmp_path: Path, 
         (tmp_path / "runs").mkdir(exist_ok=True)
         (tmp_path / "runs" / f"{name}.jsonl").write_bytes(record(name))
     with pytest.raises(
-        InvalidDrop, match="'night' can be that of one drop, not of 2; make one of them with --one-drop"
+        InvalidDrop, match="'night' can be that of one drop, not of 2; --as night/ puts them into one suite"
     ):
         take_in(home, [tmp_path / "runs"], one_drop=False, name="night")
     (drop,) = take_in(home, [tmp_path / "runs"], one_drop=True, name="night")
     assert drop.key == "night"
+    drops = take_in(home, [tmp_path / "runs"], one_drop=False, name="nights/june/")
+    assert [each.key for each in drops] == ["nights/june/a", "nights/june/b"]
+    assert {each.sidecar().suite for each in drops} == {"nights"}
+    with pytest.raises(InvalidDrop, match="'../a'"):
+        take_in(home, [tmp_path / "runs"], one_drop=False, name="../")
 
 
 def test_a_file_that_changed_is_an_update_and_keeps_its_suite(tmp_path: Path, home: Installation) -> None:
