@@ -149,7 +149,8 @@ def _overview(home: Installation, rows: Mapping[str, Sequence[dict[str, Any]]]) 
     yield from (f"  {group_line(group)}" for group in groups[:_LISTED])
     yield from _left_out(len(groups), "`groups list` shows all")
     yield ""
-    more = ["open DROP", *(name for name, table in _MORE.items() if rows[table])]
+    is_gone = any(report.drop not in present for report in reports)
+    more = ["open DROP", *(name for name, table in _MORE.items() if rows[table]), *["delete DROP"] * is_gone]
     yield f"More: {', '.join(f'`{name}`' for name in more)}"
 
 

@@ -66,9 +66,11 @@ def test_the_overview_lists_ten_drops(tmp_path: Path) -> None:
     assert command("evaluate", "--all", "--quiet", home=tmp_path).returncode == 0
     said = command("overview", home=tmp_path).stdout
     assert said.startswith("12 drops, the newest first\n") and "  and 2 more; the page lists all\n" in said
-    assert "its file is gone" not in said
+    assert "its file is gone" not in said and "`delete DROP`" not in said
     (tmp_path / "drops" / "support" / "night11.jsonl").unlink()
-    (gone,) = [line for line in command("overview", home=tmp_path).stdout.splitlines() if "its file is gone" in line]
+    lines = command("overview", home=tmp_path).stdout.splitlines()
+    (gone,) = [line for line in lines if "its file is gone" in line]
+    assert lines[-1].endswith(", `delete DROP`")
     assert gone.startswith("  support/night11 ") and len(gone) <= 80
 
 
