@@ -55,6 +55,7 @@ def test_a_deleted_drop_is_evaluated_again_when_it_comes_back(home: Path) -> Non
     ("words", "message"),
     [
         (("keep", "--yes"), "there is no drop 'keep' in {home}; did you mean 'kept'?"),
+        (("../lake/../../outside", "--yes"), "there is no drop '../lake/../../outside'"),
         (("kept",), "nothing was deleted; add --yes"),
         (("kept", "none", "--yes"), "there is no drop 'none' in {home}"),
     ],
@@ -62,7 +63,8 @@ def test_a_deleted_drop_is_evaluated_again_when_it_comes_back(home: Path) -> Non
 def test_nothing_is_deleted_without_consent_or_if_a_name_is_wrong(
     home: Path, words: tuple[str, ...], message: str
 ) -> None:
-    before = sorted(home.rglob("*.parquet"))
+    (home.parent / "outside.parquet").write_bytes(b"")
+    before = sorted(home.parent.rglob("*.parquet"))
     done = command("delete", *words, home=home)
     assert done.returncode == 2 and message.format(home=home) in done.stderr
-    assert sorted(home.rglob("*.parquet")) == before and (home / "drops/kept.jsonl").is_file()
+    assert sorted(home.parent.rglob("*.parquet")) == before and (home / "drops/kept.jsonl").is_file()

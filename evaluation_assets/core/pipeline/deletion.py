@@ -7,7 +7,7 @@ from pathlib import Path
 from upath import UPath
 
 from evaluation_assets.core.intake.copying.copies import note_of
-from evaluation_assets.core.intake.drops import scan
+from evaluation_assets.core.intake.drops import scan, why_unusable
 from evaluation_assets.core.lake.tables import TABLES, Table
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
@@ -36,6 +36,8 @@ class FilesOfDrop:
 
 def files_of(home: Installation, drop: str) -> FilesOfDrop:
     """All files of a drop, whether it was evaluated or not, and whether its own file is still there or not."""
+    if why_unusable(drop) is not None:  # such as a path that leads elsewhere
+        return FilesOfDrop(home, drop, (), (), ())
     tables = [file for table in TABLES.values() if not table.whole for file in _tables(home, drop, table)]
     return FilesOfDrop(home, drop, tuple(_trajectories(home, drop)), tuple(tables), tuple(_reports(home, drop)))
 

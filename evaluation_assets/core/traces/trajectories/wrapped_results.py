@@ -35,8 +35,8 @@ def value_inside(document: Any) -> str | JsonObject | list[Any] | None:
     """The text, object or list that JSON is put around; `None` if it is none."""
     inner = document
     if isinstance(document, dict):
-        names = document.keys() - _BESIDE
-        inner = document[min(names)] if len(names) == 1 and names <= _AROUND else None
+        said = [value for name, value in document.items() if name not in _BESIDE]
+        inner = said[0] if len(said) == 1 and not _AROUND.isdisjoint(document) else None
     texts = _of_blocks(inner)
     if texts is not None or inner is document:
         return texts
