@@ -25,20 +25,17 @@ def delete(home: Installation, drops: tuple[str, ...], agreed: bool) -> None:
 
     Labels, baselines, states of failure groups and the ledger are kept. `overview` updates the tables over all drops.
     """
-    found = [files_of(home, drop) for drop in dict.fromkeys(drops)]
+    found = files_of(home, dict.fromkeys(drops))
     for files in found:
         if not files:
-            refuse(f"there is no drop {files.drop!r} in {home.root}; {_near(home, files.drop)}".rstrip("; "))
+            near = did_you_mean(files.drop, known_drops(home))
+            refuse(f"there is no drop {files.drop!r} in {home.root}; {near}".rstrip("; "))
     echo(*(_line(files) for files in found), err=not agreed)
     if not agreed and not sys.stdin.isatty():
         refuse("nothing was deleted; add --yes")
     if not agreed and not click.confirm("Delete?", err=True):
         refuse("nothing was deleted")
     _delete(home, found)
-
-
-def _near(home: Installation, drop: str) -> str:
-    return did_you_mean(drop, known_drops(home))
 
 
 def _line(files: FilesOfDrop) -> str:

@@ -19,6 +19,7 @@ from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_fa
 from evaluation_assets.core.pipeline.failure_groups import are_current
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.sections.failure_groups.states import KeptState, read_states, write_states
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import percent, runs_of_tasks
 
@@ -65,8 +66,8 @@ def show_group(group: str, home: Installation, panel: Panel) -> None:
     for drop in row["by_drop"][-_TREND:]:
         echo(f"  {drop['n_affected']:>5} of {drop['n_runs']:<6} {plain(drop['drop'])}")
     members = [each for each in home.whole_table("grouped_findings").rows() if each["group_id"] == row["group_id"]]
-    by_run = {(each["drop"], each["trajectory_id"]): each for each in reversed(members)}
-    for each in [*reversed(by_run.values())][:_EXAMPLES]:
+    by_run = by_key(((each["drop"], each["trajectory_id"]), each) for each in members)
+    for each, *_ in [*by_run.values()][:_EXAMPLES]:
         echo(f"  {plain(each['drop'])}, {plain(each['trajectory_id'])}: {plain(each['evidence'])}")
 
 

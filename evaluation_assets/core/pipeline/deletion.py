@@ -1,13 +1,13 @@
 """All files that an installation has of one drop, and their deletion."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from upath import UPath
 
 from evaluation_assets.core.intake.copying.copies import note_of
-from evaluation_assets.core.intake.drops import scan, why_unusable
+from evaluation_assets.core.intake.drops import Drop, scan, why_unusable
 from evaluation_assets.core.lake.tables import TABLES, Table
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
@@ -34,12 +34,23 @@ class FilesOfDrop:
                 _remove_empty(Path(file.path).parent, Path(self.home.root.path))
 
 
-def files_of(home: Installation, drop: str) -> FilesOfDrop:
-    """All files of a drop, whether it was evaluated or not, and whether its own file is still there or not."""
-    if why_unusable(drop) is not None:  # such as a path that leads elsewhere
-        return FilesOfDrop(home, drop, (), (), ())
-    tables = [file for table in TABLES.values() if not table.whole for file in _tables(home, drop, table)]
-    return FilesOfDrop(home, drop, tuple(_trajectories(home, drop)), tuple(tables), tuple(_reports(home, drop)))
+def files_of(home: Installation, drops: Iterable[str]) -> list[FilesOfDrop]:
+    """All files of drops, whether they were evaluated or not, and whether their own files are still there or not."""
+    lying, known = scan(home.drops).drops, known_drops(home)
+    reports = home.root / "reports"
+    of_reports = [file for file in reports.rglob("*") if file.is_file()] if reports.exists() else []
+    return [
+        FilesOfDrop(
+            home,
+            drop,
+            tuple(_trajectories(home, drop, lying.get(drop))),
+            tuple(file for table in TABLES.values() if not table.whole for file in _tables(home, drop, table)),
+            tuple(_reports(home, drop, of_reports, known)),
+        )
+        if why_unusable(drop) is None
+        else FilesOfDrop(home, drop, (), (), ())  # such as a path that leads elsewhere
+        for drop in drops
+    ]
 
 
 def known_drops(home: Installation) -> set[str]:
@@ -47,8 +58,7 @@ def known_drops(home: Installation) -> set[str]:
     return {*scan(home.drops).drops, *home.drops_with("raw_trajectories")}
 
 
-def _trajectories(home: Installation, drop: str) -> Iterator[UPath]:
-    found = scan(home.drops).drops.get(drop)
+def _trajectories(home: Installation, drop: str, found: Drop | None) -> Iterator[UPath]:
     if found is not None:
         yield from found.files
         yield from [found.sidecar_file] if found.sidecar_file else []
@@ -66,14 +76,13 @@ def _tables(home: Installation, drop: str, table: Table) -> Iterator[UPath]:
         yield from [file] if file.exists() else []
 
 
-def _reports(home: Installation, drop: str) -> Iterator[UPath]:
+def _reports(home: Installation, drop: str, files: Iterable[UPath], known: Iterable[str]) -> Iterator[UPath]:
     """Its report, and pages that compare another drop with it. Reports of others may lie in the folder of its own."""
-    reports = home.root / "reports"
     own, against = f"{home.reports(drop).path}/", f"/against/{drop.replace('/', '_')}/"
-    others = tuple(f"{home.reports(each).path}/" for each in known_drops(home) if each.startswith(f"{drop}/"))
-    for file in reports.rglob("*") if reports.exists() else ():
+    others = tuple(f"{home.reports(each).path}/" for each in known if each.startswith(f"{drop}/"))
+    for file in files:
         is_own = file.path.startswith(own) and not file.path.startswith(others)
-        if (is_own or against in file.path) and file.is_file():
+        if is_own or against in file.path:
             yield file
 
 

@@ -21,7 +21,7 @@ from evaluation_assets.core.sections.coding_work.test_runs import (
 )
 from evaluation_assets.core.sections.coding_work.tools import Edited, Looked, Ran, action_of
 from evaluation_assets.core.traces.trajectories.model import Step, Trajectory, Usage
-from evaluation_assets.core.traces.trajectories.wrapped_results import text_inside
+from evaluation_assets.core.traces.trajectories.wrapped_results import said_by
 
 FORMATS = frozenset(
     {
@@ -189,8 +189,7 @@ class _Reading:
 
     def _call(self, position: int, agent: str, step: Step) -> None:
         action = action_of(self._trajectory, step)
-        written = self._trajectory.piece(None if step.result is None else step.result.content)
-        content = text_inside(written) or written
+        content = said_by(self._trajectory, step)
         error = None if step.result is None else step.result.error
         if is_denied(content, error):
             self._work.denials += 1

@@ -15,7 +15,7 @@ from evaluation_assets.core.sections.findings.finding import Place
 from evaluation_assets.core.sections.findings.given import Texts
 from evaluation_assets.core.sections.findings.handed_on import HandedOn
 from evaluation_assets.core.traces.trajectories.model import Span, Step, ToolCall, Trajectory
-from evaluation_assets.core.traces.trajectories.wrapped_results import text_inside
+from evaluation_assets.core.traces.trajectories.wrapped_results import said_by
 
 LONGEST_QUOTATION = 300
 
@@ -55,8 +55,7 @@ class PlacedStep:
     @property
     def result(self) -> str:
         """What its result says, without what a framework put around it; empty without one."""
-        written = self.trajectory.piece(None if self.step.result is None else self.step.result.content)
-        return text_inside(written) or written
+        return said_by(self.trajectory, self.step)
 
     @property
     def result_span(self) -> Span | None:

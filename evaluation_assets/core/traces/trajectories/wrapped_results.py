@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.traces.trajectories.model import JsonObject, json_document
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Step, Trajectory, json_document
 
 _AROUND = frozenset({"result", "output", "response", "content", "text"})
 """Names of the only field with something to say."""
@@ -29,6 +29,12 @@ def text_inside(result: str) -> str | None:
         return None
     inner = value_inside(json_document(result))
     return orjson.dumps(inner).decode() if isinstance(inner, dict | list) else inner
+
+
+def said_by(trajectory: Trajectory, step: Step) -> str:
+    """What the result of a step says, without what is put around it; empty without one."""
+    written = trajectory.piece(None if step.result is None else step.result.content)
+    return text_inside(written) or written
 
 
 def value_inside(document: Any) -> str | JsonObject | list[Any] | None:
