@@ -33,11 +33,12 @@ from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
+from evaluation_assets.core.traces.formats.messages.named_speakers import may_be_letter, speaker_of
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_runs
 from evaluation_assets.core.traces.formats.messages.typed_events import are_events
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, WHOLE_DOCUMENTS, Aside
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, without_none
+from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
@@ -188,7 +189,9 @@ class NestedMessages:
 
     def _kind_of_record(self, data: JsonObject) -> str | None:
         """The format of which an object is a record by itself. A message is none, although it may be a line."""
-        sample, formats = Sample((data,)), self._runs if role_of(data) else self._records
+        if any(map(may_be_letter, objects_in(data.get("messages")))):
+            return None
+        sample, formats = Sample((data,)), self._runs if role_of(data) or speaker_of(data) else self._records
         return next((name for name, known in formats.items() if known.detect(sample)), None)
 
     def _kind_of(self, messages: list[Any]) -> str | None:
@@ -240,6 +243,8 @@ def _unwrapped(messages: list[Any]) -> list[Any]:
 
 def _is_said(message: JsonObject) -> bool:
     """Whether a message is one of an agent; Pydantic AI calls it a response, dumps of LangChain have it inside."""
+    if speaker_of(message) is not None:
+        return not may_be_letter(message)
     return role_of(message) == "assistant" or message.get("kind") == "response" or "lc" in message
 
 

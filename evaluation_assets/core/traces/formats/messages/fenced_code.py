@@ -35,9 +35,9 @@ def with_fenced_code(messages: Sequence[Any]) -> list[Any] | None:
     are_told = sum(role_of(each) == "user" and is_result_told(text_of(each)) for each in messages) > 1
     while position < len(messages):
         message = messages[position]
-        shown = list(takewhile(lambda each: role_of(each) == "system", messages[position + 1 :]))
-        written = list(_CALL.finditer(text_of(message))) if shown and role_of(message) == "assistant" else []
-        if written:
+        written = list(_CALL.finditer(text_of(message))) if role_of(message) == "assistant" else []
+        shown = list(takewhile(_is_of_system, _from(messages, position + 1))) if written else []
+        if shown:
             converted += _ran(message, written[: len(shown)], shown)
             position, has_run = position + len(shown), True
         elif (told := _told(message, messages[position + 1 : position + 2], are_told=are_told)) is not None:
@@ -47,6 +47,15 @@ def with_fenced_code(messages: Sequence[Any]) -> list[Any] | None:
             converted.append(message)
         position += 1
     return [{**_metadata(each), **each} for each in converted] if has_run else None
+
+
+def _is_of_system(message: Any) -> bool:
+    return role_of(message) == "system"
+
+
+def _from(messages: Sequence[Any], position: int) -> Iterator[Any]:
+    """The messages from a position on, without a copy of them."""
+    return map(messages.__getitem__, range(position, len(messages)))
 
 
 def _told(message: Any, after: Sequence[Any], *, are_told: bool) -> list[Any] | None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.named_speakers import speaker_of, with_role
 from evaluation_assets.core.traces.formats.untyped import decoded, first_text, object_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -39,7 +40,13 @@ _EMPTY = (None, "", [], {})
 
 def as_chat_messages(messages: Iterable[Any]) -> list[Any]:
     """The messages, those of these frameworks as chat messages; a message with several results becomes several."""
-    return [one for message in messages for one in (_converted(message) if is_of_framework(message) else [message])]
+    return [one for message in messages for one in _as_chat_messages(message)]
+
+
+def _as_chat_messages(message: Any) -> Iterable[Any]:
+    if not is_of_framework(message):
+        return [message]
+    return [with_role(message)] if speaker_of(message) is not None else _converted(message)
 
 
 def is_of_framework(message: Any) -> bool:
@@ -51,7 +58,7 @@ def is_of_framework(message: Any) -> bool:
     if "Role" in message and isinstance(message.get("Items"), list):
         return True
     if not isinstance(_role(message), str):
-        return False
+        return speaker_of(message) is not None
     if _tools_called(message) or message.get("role") in _FLOWISE:
         return True
     if "content" in message:

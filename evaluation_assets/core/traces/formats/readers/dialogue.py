@@ -38,6 +38,8 @@ DESCRIPTION = "Plain-text logs in which lines name the speakers, in files or in 
 DETECTION = "records with a trace_text, transcript or dialogue, or a text in which lines name at least two speakers"
 
 _TEXT = ("trace_text", "transcript", "dialogue", "dialog", "messages_display")
+_CHAT = ("conversation", "chat", "chat_history", "chat_log", "conversation_history", "history", "messages", "log")
+"""Fields with a text, or a list of lines, that may have other things: lines in it have to name speakers."""
 _TASK = ("task", "task_description", "question", "problem_statement", "prompt")
 _ID = ("task_id", "instance_id", "trace_id", "conversation_id", "dialogue_id", "id")
 _TASK_IN_TEXT = re.compile(
@@ -61,7 +63,7 @@ def detect(sample: Sample) -> bool:
     """Whether a sample is a text or holds records in this format."""
     if any(_text_field(record) is not None for record in sample.records):
         return True
-    return sample.is_plain_text and any(marker.kind in ("message", "thought") for marker in markers_in(sample.text))
+    return sample.is_plain_text and _names_speakers(sample.text)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -89,12 +91,13 @@ def _of_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
     name = _text_field(data)
     if name is None:
         raise UnusableRecord("no_trajectory_text", f"the record has no text in any of: {', '.join(_TEXT)}")
-    document = json_object(data[name])
+    text = _joined(data[name]) or ""
+    document = json_object(text)
     with unmapped.reading(data) as fields:
         fields.set_aside(name, "trace_char_len")
         told = _told(fields)
         if document is None:
-            return _trajectory(data[name], told, unmapped)
+            return _trajectory(text, told, unmapped)
         with unmapped.reading(document, f"{name}.") as inner:
             told = _told(inner).within(told)
             return _of_document(inner, told, unmapped)
@@ -281,4 +284,9 @@ def _joined(value: Any) -> str | None:
 
 def _text_field(record: Any) -> str | None:
     """The key of the field with the text."""
-    return next((name for name in _TEXT if isinstance(value := at(record, name), str) and value.strip()), None)
+    texts = {name: text for name in (*_TEXT, *_CHAT) if (text := _joined(at(record, name))) is not None}
+    return next((name for name, text in texts.items() if name in _TEXT or _names_speakers(text)), None)
+
+
+def _names_speakers(text: str) -> bool:
+    return any(marker.kind in ("message", "thought") for marker in markers_in(text))

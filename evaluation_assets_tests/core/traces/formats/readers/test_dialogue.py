@@ -228,3 +228,14 @@ def test_a_text_that_names_no_speaker_is_no_complete_reading(tmp_path: Path) -> 
     prose = {"transcript": "Ingredients: flour\nMethod: bake it\nServes: four"}
     found = summary_of(orjson.dumps(prose).decode(), tmp_path)
     assert found.trust == "doubtful" and "the text names none" in found.sentence
+
+
+@pytest.mark.parametrize("field", ["conversation", "chat_log", "history"])
+@pytest.mark.parametrize("lines", [True, False])
+def test_a_field_of_lines_that_name_speakers_is_a_conversation(field: str, lines: bool, tmp_path: Path) -> None:
+    said = ["User: How deep is it?", "Assistant: Five metres.", "User: And there?", "Assistant: Nine."]
+    (tmp_path / "run.json").write_bytes(orjson.dumps({"id": "r", field: said if lines else "\n".join(said)}))
+    (run,) = trajectories(tmp_path / "run.json")
+    assert [turn.user_message for turn in run.turns] == ["How deep is it?", "And there?"]
+    prose = {"id": "r", field: "Ingredients: flour\nMethod: bake it\nServes: four"}
+    assert not detect(Sample((prose,)))

@@ -1,0 +1,64 @@
+"""Messages that name who speaks instead of a role."""
+
+import json
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from evaluation_assets.core.traces.formats.messages.named_speakers import speaker_of
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+from evaluation_assets_tests.core.traces.formats.reading import trajectories
+
+SAID = [
+    ("user", "How many people live in Bern?"),
+    ("Planner", "I ask the searcher."),
+    ("Searcher", "134,000 people."),
+    ("Planner", "It is 134,000."),
+]
+
+
+@pytest.mark.parametrize("text", ["content", "text", "message"])
+@pytest.mark.parametrize(
+    ("speaker", "field"),
+    [
+        *product(["speaker", "agent", "agent_name"], ["messages", "history", None]),
+        *product(["sender", "from"], ["messages", None]),
+    ],
+)
+def test_messages_that_name_their_speaker_are_those_of_agents(
+    speaker: str, text: str, field: str | None, tmp_path: Path
+) -> None:
+    messages = [{speaker: name, text: words, "time": n} for n, (name, words) in enumerate(SAID)]
+    path = tmp_path / "drop.jsonl"
+    path.write_text("\n".join(map(json.dumps, messages if field is None else [{"id": "r", field: messages}])), "utf-8")
+    (run,) = trajectories(path)
+    agents = [
+        (part.agent_id, run.piece(step.message))
+        for turn in run.turns
+        for part in turn.interactions
+        for step in part.steps
+    ]
+    assert (run.task, agents, run.final_answer) == (SAID[0][1], SAID[1:], SAID[-1][1])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"agent": "worker-1", "level": "INFO", "message": "started"},
+        {"sender": "ada@example.org", "subject": "Loan", "body": "It is due."},
+        {"type": "event", "agent": "worker-1", "message": "started"},
+    ],
+)
+def test_lines_of_logs_and_letters_are_no_messages(line: JsonObject) -> None:
+    assert speaker_of(line) is None
+
+
+def test_letters_that_agents_work_on_are_no_second_conversation(tmp_path: Path) -> None:
+    chat = [{"role": "user", "content": "Any letters?"}, {"role": "assistant", "content": "One, of Ada."}]
+    letters = [{"sender": "ada@example.org", "content": "It is due."}, {"sender": "max@example.org", "content": "Yes."}]
+    for inbox in (letters, {"messages": letters}):
+        path = tmp_path / "drop.json"
+        path.write_text(json.dumps({"id": "r", "chat": chat, "inbox": inbox}), "utf-8")
+        (run,) = trajectories(path)
+        assert run.task == "Any letters?"
