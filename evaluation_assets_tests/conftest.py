@@ -65,7 +65,7 @@ settings.register_profile(
     max_examples=10,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("thorough", settings.get_profile("fast"), max_examples=30)
+settings.register_profile("thorough", settings.get_profile("fast"), max_examples=20)
 settings.load_profile("fast")
 """Without deadlines and without files in the checkout; in CI the examples are always the same, so that a change is
 judged by what it changed. `make test-slow` runs the profile `thorough`."""

@@ -28,7 +28,7 @@ MARKUP = (
     "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'><a href='javascript:window.ran=1'>x</a>"
     "</script><svg onload='window.ran = 1'>{{ 7*7 }} ${7*7} \x1b[31mred\x1b[0m \u202eevil <iframe src='https://evil.example'>"
 )
-MANY, LONG = 100_000, 5_000_000
+MANY, LONG = 30_000, 5_000_000
 
 
 def call(number: int, name: str, arguments: str) -> dict[str, Any]:

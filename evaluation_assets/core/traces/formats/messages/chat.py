@@ -59,8 +59,10 @@ def role_of(message: Any) -> str | None:
     """Normalise a message's `role`, or its `type` (LangChain) or `from` (ShareGPT)."""
     if not isinstance(message, dict):
         return None
-    recorded = next((role for key in ("role", "type", "from") if isinstance(role := message.get(key), str)), None)
-    return None if recorded is None else meaning_of(recorded)
+    for key in ("role", "type", "from"):
+        if isinstance(role := message.get(key), str):
+            return meaning_of(role)
+    return None
 
 
 def meaning_of(role: str) -> str:

@@ -134,7 +134,8 @@ def _converted(message: JsonObject) -> Iterator[JsonObject]:
 
 
 def _tools_called(message: JsonObject) -> list[JsonObject]:
-    return next((calls for name in _TOOLS_CALLED if (calls := list(objects_in(decoded(message.get(name)))))), [])
+    named = (list(objects_in(decoded(message[name]))) for name in _TOOLS_CALLED if name in message)
+    return next(filter(None, named), [])
 
 
 def _with_results(message: JsonObject, called: list[JsonObject]) -> Iterator[JsonObject]:
