@@ -9,15 +9,13 @@ from evaluation_assets.core.traces.formats.spans.pending import Place
 from evaluation_assets.core.traces.formats.spans.tree import Span
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Recorded:
-    """When a library recorded a piece of work, and the place of its call if it is a tool's."""
+    """When a piece of work was recorded, and the place of its call if it is a tool's."""
 
-    scope: str
     start_s: float
     end_s: float
     place: Place | None = None
-    has_twin: bool = False
 
 
 @dataclass(slots=True)
@@ -27,7 +25,8 @@ class Twins:
     Each has at most one twin, so that parallel calls of a tool stay as many as they are.
     """
 
-    _known: dict[str, list[_Recorded]] = field(default_factory=dict)
+    _known: dict[str, dict[str, list[_Recorded]]] = field(default_factory=dict)
+    """What has no twin yet, by what it says and its library."""
 
     def of_model(self, span: Span, outputs: Iterable[Message]) -> bool:
         """Whether another library recorded this answer of a model. If not, it is recorded now."""
@@ -44,18 +43,20 @@ class Twins:
     def _twin(self, key: str, span: Span, place: Place | None) -> _Recorded | None:
         if span.start_s is None or span.duration_ms is None:
             return None
-        one = _Recorded(span.scope, span.start_s, span.start_s + span.duration_ms / 1000, place)
-        known = self._known.setdefault(key, [])
-        twin = next((other for other in known if not other.has_twin and _are_one(one, other)), None)
-        if twin is not None:
-            twin.has_twin = True
-        elif place is not None or key.startswith("model"):
-            known.append(one)
-        return twin
+        one = _Recorded(span.start_s, span.start_s + span.duration_ms / 1000, place)
+        known = self._known.setdefault(key, {})
+        for scope, recorded in known.items():
+            twin = None if scope == span.scope else next((each for each in recorded if _are_one(one, each)), None)
+            if twin is not None:
+                recorded.remove(twin)
+                return twin
+        if place is not None or key.startswith("model"):
+            known.setdefault(span.scope, []).append(one)
+        return None
 
 
 def _are_one(one: _Recorded, other: _Recorded) -> bool:
-    """Whether two spans of different libraries are at the same time: the shorter lies at least half in the longer."""
+    """Whether two spans are at the same time: the shorter lies at least half in the longer."""
     common = min(one.end_s, other.end_s) - max(one.start_s, other.start_s)
     shorter = min(one.end_s - one.start_s, other.end_s - other.start_s)
-    return one.scope != other.scope and common >= shorter / 2 and (common > 0 or shorter == 0)
+    return common >= shorter / 2 and (common > 0 or shorter == 0)
