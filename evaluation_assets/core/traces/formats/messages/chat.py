@@ -9,7 +9,7 @@ from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought
 from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, outcome_of
-from evaluation_assets.core.traces.formats.untyped import first_text
+from evaluation_assets.core.traces.formats.untyped import first_text, list_in
 from evaluation_assets.core.traces.trajectories.failures import told_in
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -250,7 +250,10 @@ def _named(call: Fields) -> str:
 
 def result_of(message: Fields) -> Result:
     """Convert a tool message. The call failed if the message or its text says so."""
-    content = content_of(message) or as_text(message.value("output", "result") or "")
+    if _are_data(message.peek("content")):
+        content = as_text(message.value("content"))
+    else:
+        content = content_of(message) or as_text(message.value("output", "result") or "")
     return Result(
         content=content,
         call_id=message.recorded_id(*_CALL_IDS, "call_id", "id"),
@@ -258,6 +261,12 @@ def result_of(message: Fields) -> Result:
         error=stated_error(message, content),
         latency_ms=message.amount(*_LATENCIES),
     )
+
+
+def _are_data(content: Any) -> bool:
+    """Whether the content of a tool message is a list of the tool's own objects, and not of parts."""
+    items = list_in(content)
+    return bool(items) and all(isinstance(item, dict) and "type" not in item and "text" not in item for item in items)
 
 
 def stated_error(result: Fields, content: str) -> str | None:

@@ -30,6 +30,7 @@ def with_fenced_code(messages: Sequence[Any]) -> list[Any] | None:
     A system message shows what one block has done, in their order; more of them belong to the last one. A block that
     none follows was not run, and stays text.
     """
+    messages = _as_the_agent_has_them(messages)
     converted: list[Any] = []
     position, has_run = 0, False
     are_told = sum(role_of(each) == "user" and is_result_told(text_of(each)) for each in messages) > 1
@@ -47,6 +48,14 @@ def with_fenced_code(messages: Sequence[Any]) -> list[Any] | None:
             converted.append(message)
         position += 1
     return [{**_metadata(each), **each} for each in converted] if has_run else None
+
+
+def _as_the_agent_has_them(messages: Sequence[Any]) -> Sequence[Any]:
+    """The messages; those of the one that runs the code for AutoGen, who is the assistant in them, the other way."""
+    if not any(role_of(each) == "assistant" and _ENDED.match(text_of(each)) for each in messages):
+        return messages
+    others = {"assistant": "user", "user": "assistant"}
+    return [{**each, "role": others[role]} if (role := role_of(each)) in others else each for each in messages]
 
 
 def _told(message: Any, after: Sequence[Any], *, are_told: bool) -> list[Any] | None:

@@ -84,6 +84,9 @@ def with_choices(data: Any, *responses: str) -> Any:
         if "finish_reason" in data:
             return _with_choice(data, str(data["finish_reason"]).lower(), at(data.get("usage"), "tokens"))
     name = next((name for name in responses if isinstance(data.get(name), dict)), None)
+    if name is not None and data[name].get("role") == "assistant" and "type" not in data[name]:
+        beside = {key: data[name][key] for key in ("model", "usage") if key in data[name]}
+        return {**data, name: {**beside, "choices": [{"message": data[name]}]}}
     return data if name is None else {**data, name: with_choices(data[name], "body")}
 
 

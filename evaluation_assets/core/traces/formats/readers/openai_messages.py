@@ -26,6 +26,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 )
 from evaluation_assets.core.traces.formats.messages.acts import with_fields
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
+from evaluation_assets.core.traces.formats.messages.calls_beside import with_calls_beside
 from evaluation_assets.core.traces.formats.messages.chat import (
     ROLES,
     TEXTS,
@@ -174,7 +175,8 @@ def _with_written_calls(data: dict[str, Any]) -> tuple[dict[str, Any], WrittenMe
     if name is None:
         return data, WrittenMessages([])
     written = with_written_calls(list(with_fields(data[name])))
-    return {**data, name: written.messages}, written
+    data, messages = with_calls_beside(data, written.messages)
+    return {**data, name: messages}, written
 
 
 def _is_same(message: Any, choice: Any) -> bool:
