@@ -1,5 +1,5 @@
 """Calls of gptme: code in fences, or `@tool(id): {...}`, that is run, with what it shows in a system message; and code
-in fences that AutoGen runs, or a program of one's own, with what it shows in a message of the user.
+in fences that AutoGen or mini-SWE-agent runs, or a program of one's own, with what it shows in a message of the user.
 """
 
 import re
@@ -20,8 +20,10 @@ _CALL = re.compile(
 )
 
 _FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
-_ENDED = re.compile(r"\s*exitcode: (-?\d{1,9}) \(execution (?:succeeded|failed)\)")
-"""How AutoGen begins to tell what code has shown."""
+_ENDED = re.compile(
+    r"\s*(?:exitcode: (?=-?\d{1,9} \(execution (?:succeeded|failed)\))|<returncode>(?=-?\d{1,9}</returncode>))(-?\d+)"
+)
+"""How AutoGen and mini-SWE-agent begin to tell what code has shown."""
 
 
 def with_fenced_code(messages: Sequence[Any]) -> list[Any] | None:
