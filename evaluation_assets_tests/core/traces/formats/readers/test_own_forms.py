@@ -236,3 +236,8 @@ def test_outcome_and_reference_of_tagged_text_may_have_other_names(tmp_path: Pat
     record = {"question": TASK, "raw_response": text, "is_correct": False, "golden_answer": "no"}
     (run,) = trajectories(written(tmp_path, record))
     assert (run.format, run.success, run.reference_answer, run.final_answer) == ("tagged", False, "no", "It is.")
+
+
+def test_calls_in_json_of_a_text_are_doubted(tmp_path: Path) -> None:
+    said = '{"role": "assistant", "tool_calls": [{"function": {"name": "look_up", "arguments": "{}"}}]}'
+    assert summary_of(written(tmp_path, texts(("user", TASK), ("assistant", said)))).trust == "doubtful"
