@@ -6,7 +6,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.endings import ending_of, is_limit, is_refusal, verdict_in
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, listed
+from evaluation_assets.core.traces.formats.untyped import at, listed, object_in
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -24,13 +24,14 @@ _OUTCOME = (
     "success", "resolved", "is_correct", "correct", "passed", "utility", "pass", "solved", "is_success", "task_success",
     "isSuccess", "isCorrect", "is_solved", "is_resolved", "succeeded", "successful", "is_successful", "isSuccessful",
     "is_passed", "task_solved", "goal_achieved", "won", "acc", "task_completed", "taskCompleted", "taskSuccess",
+    "em", "exact_match", "all_passed", "all_tests_passed",
 )  # fmt: skip
 _GRADES = (
     "grade", "grading", "evaluation", "evaluation_result", "eval", "eval_result", "verdict", "outcome", "result",
-    "test_result", "eval_results", "grading_result", "judgment", "judgement",
+    "test_result", "eval_results", "grading_result", "judgment", "judgement", "judge_result", "verification",
 )  # fmt: skip
 """Objects that have the outcome, where the record itself has none."""
-_MEASURED = ("metrics", "summary", "info")
+_MEASURED = ("metrics", "summary", "info", "scores")
 _COUNTED = ("correct", "passed", "pass", "utility", "resolved", "solved", "succeeded", "successful", "won")
 _MEASURED_OUTCOME = tuple(name for name in _OUTCOME if name not in _COUNTED)
 """Objects with the outcome among other figures, where some names are those of counts."""
@@ -49,8 +50,8 @@ _SOURCE = (
     "max_output_tokens", "seed", "tool_choice", "reasoning_effort", "thinking", "reasoning",
 )  # fmt: skip
 _LABELS = (
-    "reward", "reward_info", "score", "scores", "labels", "annotations", "feedback", "feedback_stats", "rating",
-    "security",
+    "reward", "final_reward", "reward_info", "score", "scores", "labels", "annotations", "feedback", "feedback_stats",
+    "rating", "security",
 )  # fmt: skip
 _FILLED = (
     "id", "task", "task_id", "agent", "agent_version", "model", "final_answer", "reference_answer", "success",
@@ -103,9 +104,7 @@ def context_of(fields: Fields) -> Context:
         type(query)(":".join(part for part in (source, query) if part)) if query else None
     )
     trial = fields.whole("trial", "trial_id", "sample_index", "epoch", "attempt") or 0
-    duration = fields.amount(*_SECONDS)
-    if duration is None and (milliseconds := fields.amount(*_MILLISECONDS)) is not None:
-        duration = milliseconds / 1000
+    durations = map(_duration, (fields, *(Fields(object_in(fields.peek(name))) for name in _MEASURED)))
     extra = fields.short(*_SOURCE)
     agent, version = agent_of(fields)
     stopped = [extra.get(key) for key in ("stop_reason", "termination_reason")]
@@ -118,12 +117,12 @@ def context_of(fields: Fields) -> Context:
         trial=max(trial, 0),
         agent=agent or _setting(extra, *_AGENT),
         agent_version=version or _setting(extra, _VERSION),
-        model=fields.text(*_MODELS) or _setting(extra, *_MODEL),
+        model=fields.text(*_MODELS) or _setting({**extra, "config": fields.peek("config")}, *_MODEL),
         final_answer=fields.text(*_FINAL_ANSWER),
         reference_answer=reference(fields.value(*_REFERENCE)),
         success=ending.success,
         started_at=moment(fields, "timestamp", "created_at", "started_at", "start_time", "created"),
-        duration_s=duration,
+        duration_s=next((seconds for seconds in durations if seconds is not None), None),
         cut_off=ending.cut_off or any(map(is_limit, stopped)),
         refused=any(map(is_refusal, stopped)),
         failure=ending.failure,
@@ -165,6 +164,13 @@ def reference(value: Any) -> str | None:
     return "\n".join(lines) or None
 
 
+def _duration(figures: Fields) -> float | None:
+    """The duration of a run in seconds."""
+    seconds = figures.amount(*_SECONDS)
+    milliseconds = figures.amount(*_MILLISECONDS) if seconds is None else None
+    return seconds if milliseconds is None else milliseconds / 1000
+
+
 def _measured(figures: Fields) -> bool | None:
     """The outcome among the figures of a run; a number under a name that may be a count is none."""
     said = [name for name in (*_MEASURED_OUTCOME, *_COUNTED) if name not in _COUNTED or figures.is_flag(name)]
@@ -173,7 +179,8 @@ def _measured(figures: Fields) -> bool | None:
 
 def _reward(labels: JsonObject) -> Any:
     info = labels.get("reward_info")
-    return labels.get("reward", info.get("reward") if isinstance(info, dict) else None)
+    stated = (labels.get("reward"), info.get("reward") if isinstance(info, dict) else None, labels.get("final_reward"))
+    return next((reward for reward in stated if reward is not None), None)
 
 
 def agent_of(fields: Fields) -> tuple[str | None, str | None]:
@@ -186,6 +193,6 @@ def agent_of(fields: Fields) -> tuple[str | None, str | None]:
 
 def _setting(extra: JsonObject, *names: str) -> str | None:
     """A name among a harness's settings."""
-    settings = (extra.get("meta"), extra.get("metadata"))
+    settings = (extra.get("meta"), extra.get("metadata"), extra.get("config"))
     named = (recorded_id(at(each, name)) for each in settings for name in names)
     return next((str(name) for name in named if name), None)

@@ -25,6 +25,7 @@ ARGUMENTS = (
 RESULTS = (
     "observation", "observations", "tool_output", "toolOutput", "tool_result", "result", "output", "outputs",
     "response", "action_result", "tool_response", "toolResult", "toolResponse", "execution_result", "stdout",
+    "obs",
 )  # fmt: skip
 ERRORS = ("error", "error_message", "errorMessage", "exception", "stderr")
 _FAILED = ("error", "failed", "failure", "timeout")

@@ -1,7 +1,8 @@
 """OpenAI-style chat messages: roles, content, tool calls and tool messages."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.images import image_text, states_image
@@ -127,8 +128,27 @@ def events_of(
             if said is not None:
                 if meaning != "assistant":
                     message.note_speaker(role)
-                yield said
-                yield from [] if has_results else _results_within(message)
+                results = [] if has_results else list(_results_within(message))
+                is_last = meaning_of(_role(messages[index + 1 : index + 2])) != "assistant"
+                if results and said.message and is_last:  # what the agent says with results at hand comes after them
+                    yield replace(said, message=None)
+                    yield from results
+                    yield replace(said, thought=None, calls=(), usage=_nothing_more(said.usage), latency_ms=None)
+                else:
+                    yield said
+                    yield from results
+
+
+def _nothing_more(used: Usage | None) -> Usage | None:
+    """What the rest of an answer used, the whole of which is known."""
+    return (
+        None if used is None else Usage(input_tokens=0, output_tokens=0, cost_usd=None if used.cost_usd is None else 0)
+    )
+
+
+def _role(messages: Sequence[Fields]) -> str:
+    """The role of the first message; empty if there is none."""
+    return next((message.text("role", "type", "from") or "" for message in messages), "")
 
 
 def _results_within(message: Fields) -> Iterator[Result]:

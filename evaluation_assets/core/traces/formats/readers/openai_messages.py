@@ -221,6 +221,7 @@ def _belongs(earlier: Any, later: Any) -> bool:
     """Whether a record continues the last: single-message lines, or a request that repeats the conversation."""
     if _is_message(earlier):
         return _is_message(later)
+    earlier, later = (with_choices(data, *_RESPONSES) for data in (earlier, later))
     logged = all(
         isinstance(data, dict) and any(key in data for key in (*_RESPONSES, "choices", "message"))
         for data in (earlier, later)
@@ -239,7 +240,10 @@ def _holds_messages(record: Any) -> bool:
     info = record.get("info")
     if isinstance(info, dict) and ("exit_status" in info or "task" in info):
         return False
-    response = next((record[key] for key in _RESPONSES if key in record), record)
+    names = (
+        _RESPONSES if isinstance(record.get(_REQUESTS[-1]), dict) else _RESPONSES[:-1]
+    )  # others have an `output`, too
+    response = next((record[key] for key in names if key in record), record)
     body = response.get("body", response) if isinstance(response, dict) else None
     if isinstance(body, dict) and isinstance(body.get("choices"), list):
         return True

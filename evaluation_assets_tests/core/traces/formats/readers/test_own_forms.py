@@ -186,6 +186,44 @@ def test_the_response_of_a_request_may_be_the_message_itself(tmp_path: Path) -> 
     assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (18, 6)
 
 
+@pytest.mark.parametrize("is_message", [False, True])
+def test_requests_of_one_conversation_may_be_inputs_with_outputs(tmp_path: Path, *, is_message: bool) -> None:
+    answers = [message if is_message else {"choices": [{"message": message}]} for message in CHAT[1::2]]
+    inputs = [{"model": "model-a", "messages": CHAT[:1]}, {"model": "model-a", "messages": CHAT[:3]}]
+    lines = [{"input": asked, "output": said} for asked, said in zip(inputs, answers, strict=True)]
+    (run,) = trajectories(path := written(tmp_path, *lines))
+    assert (len(run.calls), run.final_answer, summary_of(path).trust) == (1, "It is.", "complete")
+
+
+@pytest.mark.parametrize("output", ["It is.", {"messages": CHAT}, {"messages": CHAT[1:]}])
+@pytest.mark.parametrize("given", [CHAT[:1], CHAT[:3]])
+def test_an_output_may_be_a_text_or_all_messages(tmp_path: Path, given: list[JsonObject], output: Any) -> None:
+    (run,) = trajectories(path := written(tmp_path, {"input": {"messages": given}, "output": output}))
+    assert (run.final_answer, summary_of(path).trust) == ("It is.", "complete")
+
+
+@pytest.mark.parametrize("name", ["response", "completion", "output", "reply"])
+@pytest.mark.parametrize("given", [{"messages": CHAT[:3]}, {"messages": [ASKED]}])
+def test_the_last_answer_may_stand_beside_the_messages(tmp_path: Path, given: JsonObject, name: str) -> None:
+    (run,) = trajectories(path := written(tmp_path, {**given, name: "It is."}))
+    assert (run.task, run.final_answer, summary_of(path).trust) == (TASK, "It is.", "complete")
+
+
+@pytest.mark.parametrize("names", [("prompt", "completion"), ("prompt", "output"), ("input", "output")])
+def test_what_was_given_may_be_messages_and_the_answer_a_text(tmp_path: Path, names: tuple[str, str]) -> None:
+    (run,) = trajectories(path := written(tmp_path, {names[0]: [ASKED], names[1]: "It is."}))
+    assert (run.task, run.final_answer, summary_of(path).trust) == (TASK, "It is.", "complete")
+
+
+def test_an_answer_with_the_results_of_its_calls_comes_after_them(tmp_path: Path) -> None:
+    call = {"name": "look_up", "arguments": {"order": 7}, "result": "paid"}
+    used = {"input_tokens": 9, "output_tokens": 3}
+    path = written(tmp_path, {"messages": [ASKED, {**SAID, "tool_calls": [call], "usage": used}]})
+    (run,) = trajectories(path)
+    assert (calls_of(run), run.final_answer, summary_of(path).trust) == (CALLS, "It is.", "complete")
+    assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (9, 3)
+
+
 @pytest.mark.parametrize(
     ("about", "success"),
     [
@@ -196,6 +234,11 @@ def test_the_response_of_a_request_may_be_the_message_itself(tmp_path: Path) -> 
         ({"metrics": {"passed": 1, "failed": 0}}, None),
         ({"info": {"resolved": False}}, False),
         ({"summary": {"max_reward": 1.0}}, True),
+        ({"scores": {"success": False}}, False),
+        ({"judge_result": {"is_correct": True}}, True),
+        ({"final_reward": 0.0}, False),
+        ({"em": 1}, True),
+        ({"all_passed": False}, False),
         ({"label": "success"}, True),
         ({"label": True}, None),
     ],
@@ -222,9 +265,16 @@ def test_tokens_may_have_other_names(tmp_path: Path, about: JsonObject) -> None:
     assert (run.usage.input_tokens, run.usage.output_tokens, run.usage.cost_usd) == (9, 3, 0.5)
 
 
-@pytest.mark.parametrize("about", [{"execution_time": 2.5}, {"wall_time": 2.5}, {"duration_ms": 2500}])
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"execution_time": 2.5, "model_id": "model-a"},
+        {"duration_ms": 2500, "config": {"model": "model-a"}},
+        {"metrics": {"duration_s": 2.5}, "modelName": "model-a"},
+    ],
+)
 def test_a_duration_a_model_and_a_reference_may_have_other_names(tmp_path: Path, about: JsonObject) -> None:
-    record = {"messages": CHAT, "model_id": "model-a", "golden_answer": "paid", "predicted_answer": "Paid.", **about}
+    record = {"messages": CHAT, "golden_answer": "paid", "predicted_answer": "Paid.", **about}
     (run,) = trajectories(written(tmp_path, record))
     assert (run.duration_s, run.agents[0].model, run.reference_answer, run.final_answer) == (
         2.5, "model-a", "paid", "Paid.",
