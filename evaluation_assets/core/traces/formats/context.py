@@ -6,7 +6,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.endings import ending_of, is_limit, is_refusal, verdict_in
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, listed
+from evaluation_assets.core.traces.formats.untyped import at, listed, object_in
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -14,20 +14,35 @@ _TASK = ("question", "task", "task_description", "query", "instruction", "proble
 _TASK_ID = ("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "user_task_id", "taskId")
 _REFERENCE = (
     "ground_truth", "reference_answer", "expected_answer", "expected_output", "target", "gold_answer", "true_answer",
-    "reference",
+    "reference", "golden_answer", "gt_answer", "gold",
 )  # fmt: skip
-_FINAL_ANSWER = ("final_answer", "answer_text", "final_output", "prediction", "finalAnswer")
+_FINAL_ANSWER = (
+    "final_answer", "answer_text", "final_output", "prediction", "finalAnswer", "predicted_answer", "model_answer",
+    "final_response",
+)  # fmt: skip
 _OUTCOME = (
     "success", "resolved", "is_correct", "correct", "passed", "utility", "pass", "solved", "is_success", "task_success",
     "isSuccess", "isCorrect", "is_solved", "is_resolved", "succeeded", "successful", "is_successful", "isSuccessful",
-    "is_passed", "task_solved", "goal_achieved", "won",
+    "is_passed", "task_solved", "goal_achieved", "won", "acc", "task_completed", "taskCompleted", "taskSuccess",
+    "em", "exact_match", "all_passed", "all_tests_passed",
 )  # fmt: skip
 _GRADES = (
     "grade", "grading", "evaluation", "evaluation_result", "eval", "eval_result", "verdict", "outcome", "result",
-    "test_result", "eval_results", "grading_result", "judgment", "judgement",
+    "test_result", "eval_results", "grading_result", "judgment", "judgement", "judge_result", "verification",
 )  # fmt: skip
 """Objects that have the outcome, where the record itself has none."""
-_AGENT, _VERSION, _MODEL = ("agent", "agent_name"), "agent_version", ("llm_model", "model", "model_name")
+_MEASURED = ("metrics", "summary", "info", "scores")
+_COUNTED = ("correct", "passed", "pass", "utility", "resolved", "solved", "succeeded", "successful", "won")
+_MEASURED_OUTCOME = tuple(name for name in _OUTCOME if name not in _COUNTED)
+"""Objects with the outcome among other figures, where some names are those of counts."""
+_AGENT, _VERSION = ("agent", "agent_name"), "agent_version"
+_MODEL = ("llm_model", "model", "model_name")
+_MODELS = (*_MODEL[1:], "model_id", "modelName", "modelId", "model_name_or_path")
+_SECONDS = (
+    "duration_s", "duration", "duration_seconds", "execution_time", "elapsed_seconds", "elapsed_time", "wall_time",
+    "time_taken",
+)  # fmt: skip
+_MILLISECONDS = ("duration_ms", "durationMs", "elapsed_ms", "execution_time_ms", "total_duration_ms")
 _SOURCE = (
     "id", "uuid", "custom_id", "session_id", "conversation_id", "thread_id", "run_id", "request_id", "sample_index",
     "query_index", "data_source", "dataset", "source", "split", "category", "domain", "tags", "metadata", "meta",
@@ -35,8 +50,8 @@ _SOURCE = (
     "max_output_tokens", "seed", "tool_choice", "reasoning_effort", "thinking", "reasoning",
 )  # fmt: skip
 _LABELS = (
-    "reward", "reward_info", "score", "scores", "labels", "annotations", "feedback", "feedback_stats", "rating",
-    "security",
+    "reward", "final_reward", "reward_info", "score", "scores", "labels", "annotations", "feedback", "feedback_stats",
+    "rating", "security",
 )  # fmt: skip
 _FILLED = (
     "id", "task", "task_id", "agent", "agent_version", "model", "final_answer", "reference_answer", "success",
@@ -82,13 +97,14 @@ def context_of(fields: Fields) -> Context:
     if success is None:
         graded = (fields.object(name) for name in _GRADES if fields.is_object(name))
         verdicts = (grade.outcome(*_OUTCOME, also=verdict_in(grade)) for grade in graded)
-        success = next((found for found in verdicts if found is not None), None)
+        measured = (_measured(fields.object(name)) for name in _MEASURED if fields.is_object(name))
+        success = next((found for found in (*verdicts, *measured) if found is not None), None)
     query, source = fields.recorded_id("query_index"), fields.name("data_source")
     task_id = fields.recorded_id(*_TASK_ID) or (
         type(query)(":".join(part for part in (source, query) if part)) if query else None
     )
     trial = fields.whole("trial", "trial_id", "sample_index", "epoch", "attempt") or 0
-    duration = fields.amount("duration_s", "duration")
+    durations = map(_duration, (fields, *(Fields(object_in(fields.peek(name))) for name in _MEASURED)))
     extra = fields.short(*_SOURCE)
     agent, version = agent_of(fields)
     stopped = [extra.get(key) for key in ("stop_reason", "termination_reason")]
@@ -101,12 +117,12 @@ def context_of(fields: Fields) -> Context:
         trial=max(trial, 0),
         agent=agent or _setting(extra, *_AGENT),
         agent_version=version or _setting(extra, _VERSION),
-        model=fields.text("model", "model_name") or _setting(extra, *_MODEL),
+        model=fields.text(*_MODELS) or _setting({**extra, "config": fields.peek("config")}, *_MODEL),
         final_answer=fields.text(*_FINAL_ANSWER),
         reference_answer=reference(fields.value(*_REFERENCE)),
         success=ending.success,
         started_at=moment(fields, "timestamp", "created_at", "started_at", "start_time", "created"),
-        duration_s=duration,
+        duration_s=next((seconds for seconds in durations if seconds is not None), None),
         cut_off=ending.cut_off or any(map(is_limit, stopped)),
         refused=any(map(is_refusal, stopped)),
         failure=ending.failure,
@@ -148,9 +164,23 @@ def reference(value: Any) -> str | None:
     return "\n".join(lines) or None
 
 
+def _duration(figures: Fields) -> float | None:
+    """The duration of a run in seconds."""
+    seconds = figures.amount(*_SECONDS)
+    milliseconds = figures.amount(*_MILLISECONDS) if seconds is None else None
+    return seconds if milliseconds is None else milliseconds / 1000
+
+
+def _measured(figures: Fields) -> bool | None:
+    """The outcome among the figures of a run; a number under a name that may be a count is none."""
+    said = [name for name in (*_MEASURED_OUTCOME, *_COUNTED) if name not in _COUNTED or figures.is_flag(name)]
+    return figures.outcome(*said, also=success_of(figures.number("max_reward", "final_reward", "reward")))
+
+
 def _reward(labels: JsonObject) -> Any:
     info = labels.get("reward_info")
-    return labels.get("reward", info.get("reward") if isinstance(info, dict) else None)
+    stated = (labels.get("reward"), info.get("reward") if isinstance(info, dict) else None, labels.get("final_reward"))
+    return next((reward for reward in stated if reward is not None), None)
 
 
 def agent_of(fields: Fields) -> tuple[str | None, str | None]:
@@ -163,6 +193,6 @@ def agent_of(fields: Fields) -> tuple[str | None, str | None]:
 
 def _setting(extra: JsonObject, *names: str) -> str | None:
     """A name among a harness's settings."""
-    settings = (extra.get("meta"), extra.get("metadata"))
+    settings = (extra.get("meta"), extra.get("metadata"), extra.get("config"))
     named = (recorded_id(at(each, name)) for each in settings for name in names)
     return next((str(name) for name in named if name), None)

@@ -22,8 +22,9 @@ LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGN
 
 _VERDICTS = (
     "result", "outcome", "verdict", "test_result", "test_status", "grade", "evaluation", "evaluation_result",
-    "eval_result", "final_result", "final_outcome", "task_result", "task_outcome",
+    "eval_result", "final_result", "final_outcome", "task_result", "task_outcome", "label",
 )  # fmt: skip
+_LABEL = _VERDICTS[-1]
 _STATES = (
     "status", "run_status", "final_status", "exit_status", "exit_reason", "termination", "end_reason", "stopped_by",
     "finish_reason",
@@ -119,9 +120,9 @@ def is_refusal(reason: Any) -> bool:
 
 
 def _verdicts_in(fields: Fields) -> dict[str, str]:
-    """The words under the names of verdicts that are some; true and false are those of a test."""
+    """The words under the names of verdicts that are some; true and false are those of a test, but not as a label."""
     said = {
-        key: "pass" if value is True else "fail" if value is False else _word(value)
+        key: _word(value) if key == _LABEL or not isinstance(value, bool) else "pass" if value else "fail"
         for key in _VERDICTS
         if (value := fields.peek(key)) is not None
     }

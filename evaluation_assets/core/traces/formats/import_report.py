@@ -26,7 +26,7 @@ Trust = Literal["complete", "partial", "doubtful"]
 _WRITTEN_CALL = re.compile(
     r"^[ \t]*(?:Action:[ \t]*\S[^\n]*\n+[ \t]*Action Input:|Act(?:ion)?:[ \t]*\S[^\n]*\n+```"
     r"|Action(?: \d+)?:[ \t]*\w+[\[(]|<action>|<\|python_tag\|>|\[TOOL_CALLS\]|<function_calls>|<invoke name=)"
-    r'|"action_input"[ \t]*:'
+    r'|"action_input"[ \t]*:|"tool_calls"[ \t]*:[ \t]*\[\s*\{'
     r"|<[｜|]tool[▁_]call[▁_]begin[｜|]>|<\|channel\|>commentary to="
     r"|^</message>\n<user>\n\s*(?:(?i:observation|(?:execution|tool|function|command) (?:result|output|response)s?)\b"
     r"|The output of the OS|exitcode: -?\d+ \(execution "

@@ -185,6 +185,8 @@ class NestedMessages:
             return _Found()
         tasks = [run for key, runs in found.items() for run in runs.beside({"task_id": key})]
         missing = sum(runs.missing for runs in found.values())
+        if is_map:
+            missing += sum(isinstance(data[key], dict) and any(map(str.isdigit, key)) for key in data.keys() - found)
         return _Found(tasks, are_several=True, missing=missing)
 
     def _kind_of_record(self, data: JsonObject) -> str | None:

@@ -12,8 +12,8 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 HOLDERS = ("stats", "statistics", "metrics", "summary", "totals", "metadata", "meta", "info")
 """Objects of a record that may have its counts."""
 
-_OF_ANSWERS = ("usage", "usage_metadata", "token_usage", "tokenUsage", "tokens", "token_counts")
-_OF_RUNS = ("usage", "usage_details", "total_usage", "totalUsage", *_OF_ANSWERS[1:])
+_OF_ANSWERS = ("usage", "usage_metadata", "token_usage", "tokenUsage", "tokens", "token_counts", "llm_usage")
+_OF_RUNS = ("usage", "usage_details", "total_usage", "totalUsage", *_OF_ANSWERS[1:], "total_tokens")
 _BESIDE = ("metadata", "response_metadata")
 """Objects of an answer that may have its usage."""
 _COUNTED = ("cost", "metrics", *_BESIDE, "meta", "stats", "info", "extra")
@@ -21,7 +21,8 @@ _COUNTED = ("cost", "metrics", *_BESIDE, "meta", "stats", "info", "extra")
 _LISTS = ("usage", "usages", "token_usage", "token_usages", "usage_history", "llm_calls", "model_calls")
 """Fields with the usage of each request in a list."""
 
-_GIVEN, _WRITTEN = (*INPUT[:2], "tokens_in"), (*OUTPUT[:2], "tokens_out")
+_GIVEN = (*INPUT[:2], "tokens_in", "tokens_input", "num_input_tokens", "num_prompt_tokens")
+_WRITTEN = (*OUTPUT[:2], "tokens_out", "tokens_output", "num_output_tokens", "num_completion_tokens")
 _IN_ALL = tuple(tuple(f"{prefix}{name}" for prefix in ("total_", "") for name in names) for names in (_GIVEN, _WRITTEN))
 
 
@@ -89,7 +90,7 @@ def cost_in_record(fields: Fields) -> float | None:
 def _cost_in(fields: Fields) -> float | None:
     if fields.is_object("cost"):
         return fields.object("cost").amount("total", "total_cost", "total_usd", "usd", "amount")
-    return fields.amount(*COSTS)
+    return fields.amount(*COSTS, "accumulated_cost")
 
 
 def with_cost(used: Usage | None, cost: float | None) -> Usage | None:

@@ -148,6 +148,10 @@ class Fields:
         """Whether the field is a list."""
         return isinstance(self._data.get(key), list)
 
+    def is_flag(self, key: str) -> bool:
+        """Whether the field is true or false."""
+        return isinstance(self._data.get(key), bool)
+
     def text(self, *keys: str) -> str | None:
         """The first of these fields that is a text; blank text counts as missing."""
         return next((text for key in keys if (text := self._typed(key, str)) and text.strip()), None)

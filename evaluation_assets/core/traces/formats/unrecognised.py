@@ -9,7 +9,7 @@ from evaluation_assets.core.traces.formats.program_logs import is_program_log
 _SHOWN = 8
 _LINES = (".jsonl", ".ndjson")
 _PLAIN = (".txt", ".log")
-_OPEN = "Unterminated string"
+_OPEN, _MORE = "Unterminated string", "Extra data"
 _WORD = 8
 """A text that is cut within one of JSON's words or numbers is wrong at most this many characters before its end."""
 
@@ -64,8 +64,9 @@ def _broken_json(source: str, text: str) -> str | None:
     line_problem = _problem(first_line)
     if line_problem is None:
         return None
-    problem, before = (line_problem, blank) if name.endswith(_LINES) else (_problem(text), 0)
-    if problem is None:
+    is_printed = first_line.strip() in ("{", "[")
+    problem, before = (line_problem, blank) if name.endswith(_LINES) and not is_printed else (_problem(text), 0)
+    if problem is None or (is_printed and problem.msg.startswith(_MORE)):
         return None
     if len(text) >= WHOLE and (problem.msg.startswith(_OPEN) or problem.pos >= len(text.rstrip()) - _WORD):
         return None  # the text is a truncated sample

@@ -99,7 +99,7 @@ _TOLD = ("error_message", "message", "detail", "description", "reason", "code")
 _TOLD_OF_FAILURES = frozenset(
     """
     error errors status statuscode status_code http_status httpstatus success ok title type result output content
-    response text request_id timestamp retry_after
+    response text request_id timestamp retry_after body headers
     """.split()
 ).union(_TOLD)
 """Fields that an object has which is nothing but a failure."""

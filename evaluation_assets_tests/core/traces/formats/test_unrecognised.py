@@ -22,6 +22,8 @@ from evaluation_assets.core.traces.formats.unrecognised import why_unrecognised
         ("d.json", b'{\n "a": nothing\n}', "line 2, column 7: Expecting value"),
         ("d.json", b'{"a": "cut he', "line 1, column 7: Unterminated string"),
         ("d.json", b'{"a": 1, "b": {"c": 2}}', "(fields of the first record: 'a', 'b'). `evaluation-assets formats`"),
+        ("d.jsonl", b'{\n "a": 1\n}\n{\n "a": 2\n}\n', "(fields of the first record: 'a')."),
+        ("d.jsonl", b'{\n "a": 1,\n "b"\n}\n', "line 4, column 1: Expecting ':' delimiter"),
         ("d.jsonl", b'{"a": 1}\nnot json\n', "(fields of the first record: 'a')."),
         ("d.json", b"[1, 2]", "(content: JSON without records)"),
         ("d.txt", b"some words", "(content: plain text)"),

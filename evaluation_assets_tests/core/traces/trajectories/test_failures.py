@@ -37,6 +37,7 @@ def failure(text: str) -> str | None:
         ('Tool output: {"error": "no stock"}', "no stock"),
         ('{"status": "error", "n": 1}', '"status": "error", "n": 1}'),
         ('{"status": 503}', '"status": 503}'),
+        ('{"statusCode": 500, "body": "no stock"}', '{"statusCode": 500, "body": "no stock"}'),
         ('{\n  "status": "error",\n  "error_message": "no stock"\n}', "no stock"),
         ('{"success": false, "message": "no stock"}', "no stock"),
         ('{\n  "error": "no stock"\n}', "no stock"),

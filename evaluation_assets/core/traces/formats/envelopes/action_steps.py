@@ -8,7 +8,8 @@ Names differ: actions are objects or names beside arguments, or calls under `too
 also be one of events that say their kind.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +24,7 @@ from evaluation_assets.core.traces.formats.envelopes.envelope import (
     plain_message,
     without,
 )
+from evaluation_assets.core.traces.formats.envelopes.paired_lists import with_steps
 from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
 from evaluation_assets.core.traces.formats.messages.acts import (
     ARGUMENTS,
@@ -35,6 +37,7 @@ from evaluation_assets.core.traces.formats.messages.acts import (
     act_in,
     id_of,
 )
+from evaluation_assets.core.traces.formats.messages.chat import meaning_of
 from evaluation_assets.core.traces.formats.messages.typed_events import EXITS, are_events, messages_of, others_in
 from evaluation_assets.core.traces.formats.run_usage import states_usage
 from evaluation_assets.core.traces.formats.stated import ANSWERS
@@ -71,7 +74,8 @@ _TASKS = (
 )  # fmt: skip
 _ANSWERS = (
     "final_answer", "final_response", "final_output", "final_result", "actual_output", "actualOutput", "answer",
-    "response", "output", "prediction", "result", "finalAnswer", "finalOutput", "finalResponse",
+    "response", "output", "prediction", "result", "finalAnswer", "finalOutput", "finalResponse", "model_answer",
+    "agent_result", "output_text", "reply", "final",
 )  # fmt: skip
 _RENAMED = {
     "expectedOutput": "expected_output", "reference": "expected_output", "completion_time": "duration_s",
@@ -79,8 +83,16 @@ _RENAMED = {
 }  # fmt: skip
 _WORDS = ("message", "content", "text", "llm_output", "llm_response", "model_output")
 _AGENTS = ("agent_name", "agent")
-_SURE = ("tool", "tool_name", "toolName", "action", "observation", "observations")
-_UNSURE = ("input", "inputs", "parameters", "params", "args", "arguments", "kwargs", "action")
+_SURE = ("tool", "tool_name", "toolName", "func_name", "action", "observation", "observations")
+_OTHER_LISTS = re.compile("step|traject|action|tool|trace|execut|interact|histor|act", re.IGNORECASE)
+_NOT_MADE = re.compile(
+    "expect|gold|truth|refer|defin|avail|offer|schema|example|predict|metric|score|eval|check|plan|child|sub|test",
+    re.IGNORECASE,
+)
+"""Other names of lists that may be of actions, and what says that these were not made in the run."""
+_OF_STEPS = ("action", "tool", "tool_name", "step", "step_number", "step_id")
+"""What tells that a record is a step itself, and the actions in it are not all of a run."""
+_UNSURE = ("input", "inputs", "parameters", "params", "args", "arguments", "kwargs", "action", *CODE)
 """What the steps of any program may have."""
 _CALLS = ("tool_calls", "toolCalls", "calls", "actions", "tools_used", "tools_called", "tool_uses", "function_calls")
 _ATTEMPTS = ("attempts", "retries", "tries")
@@ -97,7 +109,7 @@ _OFFERED = ("parameters", "input_schema", "inputSchema")
 
 
 def _holds(data: Any) -> bool:
-    return _list_of(object_in(data)) is not None or _is_exchange_with_calls(data)
+    return _list_of(with_steps(object_in(data))) is not None or _is_exchange_with_calls(data)
 
 
 def _list_of(data: JsonObject) -> str | None:
@@ -107,14 +119,24 @@ def _list_of(data: JsonObject) -> str | None:
         return name
     is_logged = any(str(data.get(key)).lower() in _LEVELS for key in _LOGGED)
     asked = _asked_in(data)
-    results = {
+    known = _results_by_list(data, _LISTS[:-1] if is_logged else _LISTS, asked)
+    name = max(known, key=lambda name: known[name], default=None)
+    if name is not None:
+        return name if known[name] > 0 or asked is not None else None
+    others = [key for key in data if _OTHER_LISTS.search(key) and not _NOT_MADE.search(key)]
+    is_step = any(key in data for key in _OF_STEPS)
+    results = {} if asked is None or is_logged or is_step else _results_by_list(data, others, asked)
+    name = max(results, key=lambda name: results[name], default=None)
+    return name if name is not None and results[name] > 0 else None
+
+
+def _results_by_list(data: JsonObject, names: Iterable[str], asked: Any) -> dict[str, int]:
+    """How many actions have a result in each of these lists that is one of actions."""
+    return {
         name: sum(any(map(_has_result, _acts(step))) for step in list_in(data.get(name)))
-        for name in (_LISTS[:-1] if is_logged else _LISTS)
+        for name in names
         if _are_steps(data.get(name), asked, are_calls="tool" in name)
     }
-    name = max(results, key=lambda name: results[name], default=None)
-    is_run = name is not None and (results[name] > 0 or asked is not None)
-    return name if is_run else None
 
 
 def _run_of(row: Any) -> str | None:
@@ -141,17 +163,23 @@ def _are_steps(steps: Any, asked: Any, *, are_calls: bool) -> bool:
     or there was something `asked`.
     """
     items = _with_results(list_in(steps))
-    if not items or not all(isinstance(item, dict) and "role" not in item for item in items):
+    if not items or not all(isinstance(item, dict) and not _is_message(item) for item in items):
         return False
     if any(at(at(item, name), "type") == "object" or "$ref" in item for item in items for name in _OFFERED):
         return False
     acted = [any(True for _ in _acts(item)) for item in items]
-    names = [name for name in (*_SURE, *CALLS, *_CALLS, *THOUGHTS, *ARGUMENTS) if asked or name not in _UNSURE]
+    names = [name for name in (*_SURE, *CALLS, *_CALLS, *THOUGHTS, *ARGUMENTS, *CODE) if asked or name not in _UNSURE]
     if not are_calls and not any(name in item for item in items for name in names):
         return False
     return any(acted) and all(
         is_act or first_text(item, *THOUGHTS, *_WORDS) is not None for is_act, item in zip(acted, items, strict=True)
     )
+
+
+def _is_message(item: JsonObject) -> bool:
+    """Whether an item has the role of a chat message that is not of an agent."""
+    role = item.get("role")
+    return "role" in item and not (isinstance(role, str) and meaning_of(role) not in ("user", "system", "tool"))
 
 
 def _with_results(items: list[Any]) -> list[Any]:
@@ -213,6 +241,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         data = run_with_steps(data[PARTS])
         if not _holds(data):
             raise UnusableRecord("no_trajectory_text", "the rows of the run are not all steps of an agent")
+    data = with_steps(data)
     name = _list_of(data)
     answers = {key: text for key in _ANSWERS if (text := first_text(data, key)) and not is_verdict(text)}
     asked, answered = _asked_in(data), next(iter(answers), None)
@@ -227,7 +256,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         messages = list(messages_of(steps) if has_events else exchanged)
         asked = None if any(message["role"] == "user" for message in messages) else asked
     else:
-        acted = (_messages(step, f"step {n}", first_text(step, *_AGENTS) or agent) for n, step in enumerate(steps))
+        acted = (_messages(step, f"step {n}", _agent_of(step) or agent) for n, step in enumerate(steps))
         messages = [message for each in acted for message in each]
     messages = [*([] if asked is None else [plain_message("user", asked[1])]), *messages]
     answer = first_text(data, answered or "")
@@ -259,6 +288,14 @@ def _asked_in(data: JsonObject) -> tuple[str, str] | None:
     """The field that has the task, and its text."""
     found = ((name, first_text(data, name) or first_text(data.get(name), *_TASKS, "description")) for name in _TASKS)
     return next(((name, text) for name, text in found if text), None)
+
+
+def _agent_of(step: JsonObject) -> str | None:
+    """The agent that made a step, which may be its role."""
+    role = first_text(step, "role")
+    return first_text(step, *_AGENTS) or (
+        role if role is not None and meaning_of(role) == role != "assistant" else None
+    )
 
 
 def _exchanged(step: JsonObject, place: str) -> Iterator[JsonObject]:

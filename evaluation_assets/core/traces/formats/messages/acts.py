@@ -14,7 +14,9 @@ from evaluation_assets.core.traces.formats.untyped import at, first_text, list_i
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 THOUGHTS = ("thought", "thoughts", "reasoning", "thinking", "rationale", "reflection")
-TOOLS = ("tool", "tool_name", "toolName", "function_name", "action_name", "name", "function", "action")
+TOOLS = (
+    "tool", "tool_name", "toolName", "function_name", "func_name", "action_name", "name", "function", "action",
+)  # fmt: skip
 _IN_ACTIONS = ("name", "tool", "tool_name", "function", "action", "type", "action_type", "command")
 ARGUMENTS = (
     "action_input", "tool_input", "toolInput", "arguments", "args", "input_parameters", "inputParameters",
@@ -23,6 +25,7 @@ ARGUMENTS = (
 RESULTS = (
     "observation", "observations", "tool_output", "toolOutput", "tool_result", "result", "output", "outputs",
     "response", "action_result", "tool_response", "toolResult", "toolResponse", "execution_result", "stdout",
+    "obs",
 )  # fmt: skip
 ERRORS = ("error", "error_message", "errorMessage", "exception", "stderr")
 _FAILED = ("error", "failed", "failure", "timeout")
@@ -82,7 +85,7 @@ def act_in(call: JsonObject) -> JsonObject | None:
 
 def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
     """Chat messages whose fields beside the text are a call, or what came back, with these as calls and results."""
-    for number, message in enumerate(_with_lists(messages)):
+    for number, message in enumerate(map(_opened, _with_lists(messages))):
         if role_of(message) != "assistant" or any(map(message.get, _MADE)):
             yield message
             continue
@@ -100,6 +103,14 @@ def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
         if act["shown"] is not None:
             shown = {"content": as_text(act["shown"]), "tool_call_id": call["id"], "error": act["error"]}
             yield {"role": "tool", **without_none(shown)}
+
+
+def _opened(message: Any) -> Any:
+    """A message whose content is a call, as one with the fields of the call."""
+    content = at(message, "content")
+    if role_of(message) != "assistant" or not isinstance(content, dict) or act_in(content) is None:
+        return message
+    return {**{key: value for key, value in message.items() if key != "content"}, **content}
 
 
 def _with_lists(messages: Sequence[Any]) -> Iterator[Any]:

@@ -2,7 +2,9 @@
 
 {"name": "search", "parameters": {"q": 1}}        Llama
 {"tool": "search", "args": {"q": 1}}              prompts of one's own, whose results the user says
+{"thoughts": {...}, "command": {"name": "search", "args": {"q": 1}}}    AutoGPT
 [search(q=1), Stock Prices(of=["A"])]             Llama, ToolACE
+GET http://localhost/orders?id=17                 MedAgentBench
 """
 
 import ast
@@ -16,14 +18,17 @@ from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _NAMES = ("name", "tool_name", "tool", "function_name", "action")
-_HOLDERS = ("action", "tool", "tool_call", "function_call", "function")
+_HOLDERS = ("action", "tool", "tool_call", "function_call", "function", "command")
 """Names of a call inside an object, which has a thought beside it."""
 _ARGUMENTS = ("arguments", "parameters", "args", "tool_input", "tool_args", "action_input", "params")
 _THOUGHTS = ("thought", "thoughts", "reasoning")
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _LABEL = re.compile(
-    r"\A\s*(?:tool )?(?:results?|observation|output|response)(?: (?:of|from) [\w.-]+)?:\s*", re.IGNORECASE
+    r"\A\s*(?:(?:tool )?(?:results?|observation|output|response)(?: (?:of|from) [\w.-]+)?"
+    r"|here is the (?:result|output|response) (?:of|from) [\w. -]{1,40}|command [\w.-]+ returned):\s*",
+    re.IGNORECASE,
 )
+_REQUEST = re.compile(r"\s*(GET|POST|PUT|PATCH|DELETE)\s+(https?://\S+)(?:\s+([{\[].*?))?\s*", re.DOTALL)
 _ANSWER = re.compile(r"final[ _]answer", re.IGNORECASE)
 _OPENS = re.compile(r"\s*([^()\[\]{},'\"=\n]+)\(")
 _ENDS = re.compile(r"\)\s*([,\]])")
@@ -33,8 +38,8 @@ _MOST_ENDS = 50
 
 def bare_calls(text: str) -> list[JsonObject]:
     """The calls that a text consists of; empty for any other text."""
-    if (whole := _object(text)) is not None:
-        return [call] if (call := _call(whole)) else []
+    if (alone := _call_alone(text)) is not None:
+        return [alone]
     calls: list[JsonObject] = []
     text = text.strip()
     position, goes_on = 1, text.startswith("[")
@@ -50,13 +55,19 @@ def bare_calls(text: str) -> list[JsonObject]:
 
 
 def is_call_alone(text: str) -> bool:
-    """Whether a text is an object with the name and the arguments of one call."""
-    return (whole := _object(text)) is not None and _call(whole) is not None
+    """Whether a text is an object with the name and the arguments of one call, or a request of HTTP."""
+    return _call_alone(text) is not None
+
+
+def is_request(text: str) -> bool:
+    """Whether a text is a request of HTTP."""
+    return _REQUEST.fullmatch(text) is not None
 
 
 def thought_beside(text: str) -> str | None:
     """What a model says in an object of why it makes the call."""
-    return first_text(_object(text), *_THOUGHTS)
+    whole = _object(text)
+    return first_text(whole, *_THOUGHTS) or first_text(at(whole, "thoughts"), "text", "reasoning")
 
 
 def is_result_told(text: str) -> bool:
@@ -72,6 +83,13 @@ def told_result(text: str) -> str:
 def _object(text: str) -> JsonObject | None:
     fenced = _FENCE.match(text)
     return as_object(text if fenced is None else fenced[1])
+
+
+def _call_alone(text: str) -> JsonObject | None:
+    if (request := _REQUEST.fullmatch(text)) is not None:
+        body = {} if request[3] is None else {"body": decoded(request[3])}
+        return {"name": request[1], "arguments": {"url": request[2], **body}}
+    return None if (whole := _object(text)) is None else _call(whole)
 
 
 def _call(whole: JsonObject) -> JsonObject | None:

@@ -1,7 +1,8 @@
 """OpenAI-style chat messages: roles, content, tool calls and tool messages."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.images import image_text, states_image
@@ -9,7 +10,7 @@ from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought
 from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, outcome_of
-from evaluation_assets.core.traces.formats.untyped import first_text
+from evaluation_assets.core.traces.formats.untyped import first_text, list_in
 from evaluation_assets.core.traces.trajectories.failures import told_in
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -129,8 +130,27 @@ def events_of(
             if said is not None:
                 if meaning != "assistant":
                     message.note_speaker(role)
-                yield said
-                yield from [] if has_results else _results_within(message)
+                results = [] if has_results else list(_results_within(message))
+                is_last = meaning_of(_role(messages[index + 1 : index + 2])) != "assistant"
+                if results and said.message and is_last:  # what the agent says with results at hand comes after them
+                    yield replace(said, message=None)
+                    yield from results
+                    yield replace(said, thought=None, calls=(), usage=_nothing_more(said.usage), latency_ms=None)
+                else:
+                    yield said
+                    yield from results
+
+
+def _nothing_more(used: Usage | None) -> Usage | None:
+    """What the rest of an answer used, the whole of which is known."""
+    return (
+        None if used is None else Usage(input_tokens=0, output_tokens=0, cost_usd=None if used.cost_usd is None else 0)
+    )
+
+
+def _role(messages: Sequence[Fields]) -> str:
+    """The role of the first message; empty if there is none."""
+    return next((message.text("role", "type", "from") or "" for message in messages), "")
 
 
 def _results_within(message: Fields) -> Iterator[Result]:
@@ -252,7 +272,10 @@ def _named(call: Fields) -> str:
 
 def result_of(message: Fields) -> Result:
     """Convert a tool message. The call failed if the message or its text says so."""
-    content = content_of(message) or as_text(message.value("output", "result") or "")
+    if _are_data(message.peek("content")):
+        content = as_text(message.value("content"))
+    else:
+        content = content_of(message) or as_text(message.value("output", "result") or "")
     return Result(
         content=content,
         call_id=message.recorded_id(*_CALL_IDS, "call_id", "id"),
@@ -260,6 +283,12 @@ def result_of(message: Fields) -> Result:
         error=stated_error(message, content),
         latency_ms=message.amount(*_LATENCIES),
     )
+
+
+def _are_data(content: Any) -> bool:
+    """Whether the content of a tool message is a list of the tool's own objects, and not of parts."""
+    items = list_in(content)
+    return bool(items) and all(isinstance(item, dict) and "type" not in item and "text" not in item for item in items)
 
 
 def stated_error(result: Fields, content: str) -> str | None:

@@ -1,5 +1,5 @@
 """Calls of gptme: code in fences, or `@tool(id): {...}`, that is run, with what it shows in a system message; and code
-in fences that AutoGen runs, or a program of one's own, with what it shows in a message of the user.
+in fences that AutoGen or mini-SWE-agent runs, or a program of one's own, with what it shows in a message of the user.
 """
 
 import re
@@ -20,8 +20,10 @@ _CALL = re.compile(
 )
 
 _FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
-_ENDED = re.compile(r"\s*exitcode: (-?\d{1,9}) \(execution (?:succeeded|failed)\)")
-"""How AutoGen begins to tell what code has shown."""
+_ENDED = re.compile(
+    r"\s*(?:exitcode: (?=-?\d{1,9} \(execution (?:succeeded|failed)\))|<returncode>(?=-?\d{1,9}</returncode>))(-?\d+)"
+)
+"""How AutoGen and mini-SWE-agent begin to tell what code has shown."""
 
 
 def with_fenced_code(messages: Sequence[Any]) -> list[Any] | None:
@@ -30,6 +32,7 @@ def with_fenced_code(messages: Sequence[Any]) -> list[Any] | None:
     A system message shows what one block has done, in their order; more of them belong to the last one. A block that
     none follows was not run, and stays text.
     """
+    messages = _as_the_agent_has_them(messages)
     converted: list[Any] = []
     position, has_run = 0, False
     are_told = sum(role_of(each) == "user" and is_result_told(text_of(each)) for each in messages) > 1
@@ -56,6 +59,14 @@ def _is_of_system(message: Any) -> bool:
 def _from(messages: Sequence[Any], position: int) -> Iterator[Any]:
     """The messages from a position on, without a copy of them."""
     return map(messages.__getitem__, range(position, len(messages)))
+
+
+def _as_the_agent_has_them(messages: Sequence[Any]) -> Sequence[Any]:
+    """The messages; those of the one that runs the code for AutoGen, who is the assistant in them, the other way."""
+    if not any(role_of(each) == "assistant" and _ENDED.match(text_of(each)) for each in messages):
+        return messages
+    others = {"assistant": "user", "user": "assistant"}
+    return [{**each, "role": others[role]} if (role := role_of(each)) in others else each for each in messages]
 
 
 def _told(message: Any, after: Sequence[Any], *, are_told: bool) -> list[Any] | None:

@@ -12,7 +12,11 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 LISTS = ("messages", "traj", "conversation", "conversations", "trajectory")
 """Fields of a record whose value are its messages."""
 
-_ASKED_AND_SAID = (("prompt", "completion"), ("query", "response"))
+_ASKED_AND_SAID = (
+    ("prompt", "completion"), ("query", "response"), ("prompt", "response"), ("prompt", "output"), ("input", "output"),
+)  # fmt: skip
+_SAID_IN_THE_END = ("response", "completion", "output", "reply", "generation")
+"""Fields of a record that may have its last answer as a text, which is not among its messages."""
 _STORES = ("chat_message_store_state", "storeState")
 """Fields of a thread of Microsoft Agent Framework that hold its messages."""
 _STEPS, _CALLS = "intermediate_steps", "tool_calls"
@@ -46,8 +50,7 @@ def with_messages(data: JsonObject) -> JsonObject:
             messages = [_with_calls(message) for message in messages]
         if any(map(is_of_framework, messages)):
             messages = as_chat_messages(messages)
-        messages = in_order(messages)
-        return data if messages is data[name] else {**data, name: messages}
+        return _with_last_said(data, name, in_order(messages))
     if is_of_glaive(data):
         return glaive_record(data)
     if is_rollout(data):
@@ -64,10 +67,24 @@ def with_messages(data: JsonObject) -> JsonObject:
     if are_messages(data.get(_STEPS)):
         return {**{key: value for key, value in data.items() if key != _STEPS}, LISTS[0]: data[_STEPS]}
     for names in _ASKED_AND_SAID:
-        asked, said = (list_in(data.get(name)) for name in names)
+        asked, said = list_in(data.get(names[0])), _messages_said(data.get(names[1]))
         if any(map(role_of, asked)) and any(map(role_of, said)):
             return {**{key: value for key, value in data.items() if key not in names}, LISTS[0]: [*asked, *said]}
     return data
+
+
+def _with_last_said(data: JsonObject, name: str, messages: list[Any]) -> JsonObject:
+    """A record with these messages, and the last answer, if it stands beside them."""
+    said = next((key for key in _SAID_IN_THE_END if isinstance(data.get(key), str) and data[key].strip()), None)
+    if said is not None and messages and role_of(messages[-1]) in ("user", "tool"):
+        others = {key: value for key, value in data.items() if key != said}
+        return {**others, name: [*messages, *_messages_said(data[said])]}
+    return data if messages is data[name] else {**data, name: messages}
+
+
+def _messages_said(value: Any) -> list[Any]:
+    """The messages that were answered: a list, or a text."""
+    return [{"role": "assistant", "content": value}] if isinstance(value, str) and value.strip() else list_in(value)
 
 
 def with_choices(data: Any, *responses: str) -> Any:
@@ -77,6 +94,7 @@ def with_choices(data: Any, *responses: str) -> Any:
     """
     if not isinstance(data, dict) or "choices" in data:
         return data
+    data = _with_request(data) if responses else data
     if at(data.get("message"), "role") == "assistant":
         if data.get("done") is True:
             counts = {"prompt_tokens": data.get("prompt_eval_count"), "completion_tokens": data.get("eval_count")}
@@ -84,7 +102,20 @@ def with_choices(data: Any, *responses: str) -> Any:
         if "finish_reason" in data:
             return _with_choice(data, str(data["finish_reason"]).lower(), at(data.get("usage"), "tokens"))
     name = next((name for name in responses if isinstance(data.get(name), dict)), None)
+    if name is not None and data[name].get("role") == "assistant" and "type" not in data[name]:
+        beside = {key: data[name][key] for key in ("model", "usage") if key in data[name]}
+        return {**data, name: {**beside, "choices": [{"message": data[name]}]}}
     return data if name is None else {**data, name: with_choices(data[name], "body")}
+
+
+def _with_request(data: JsonObject) -> JsonObject:
+    """A record with a request as its `input` and one answer as its `output`, under the usual names."""
+    asked, said = data.get("input"), data.get("output")
+    said = next(iter(_messages_said(said)), None) if isinstance(said, str) else said
+    if not list_in(at(asked, "messages")) or not (at(said, "choices") or at(said, "role") == "assistant"):
+        return data
+    others = {key: value for key, value in data.items() if key not in ("input", "output")}
+    return {**others, "request": asked, "response": said}
 
 
 def _with_choice(data: JsonObject, reason: Any, usage: Any) -> JsonObject:

@@ -21,12 +21,16 @@ _KINDS = (
 _MEANINGS = {
     **dict.fromkeys(("system", "system_prompt", "system_message"), "system"),
     **dict.fromkeys(
-        ("user", "user_message", "user_input", "human", "prompt", "query", "question", "task", "customer"), "user"
+        (
+            "user", "user_message", "user_input", "human", "human_message", "prompt", "query", "question", "task",
+            "customer",
+        ),
+        "user",
     ),
     **dict.fromkeys(
         (
-            "assistant", "assistant_text", "assistant_message", "agent", "agent_message", "ai", "text", "response",
-            "answer", "final_answer", "final", "final_response", "assistant_final", "bot",
+            "assistant", "assistant_text", "assistant_message", "agent", "agent_message", "ai", "aimessage", "text",
+            "response", "answer", "final_answer", "final", "final_response", "assistant_final", "bot",
             "chatbot", "llm_response", "model_response",
         ),
         "assistant",
@@ -34,7 +38,11 @@ _MEANINGS = {
     **dict.fromkeys(("thinking", "thought", "reasoning", "think", "reflection", "plan"), "thought"),
     **dict.fromkeys(("tool_use", "tool_call", "tool_calls", "tool_start", "action", "function_call", "call"), "call"),
     **dict.fromkeys(
-        ("tool_result", "tool_response", "tool_output", "tool_end", "observation", "function_result"), "result"
+        (
+            "tool_result", "tool_response", "tool_output", "tool_end", "tool_message", "observation",
+            "function_result",
+        ),
+        "result",
     ),
 }  # fmt: skip
 _TOOL = r"(?:on_)?(?:mcp_|agent_)?(?:tool|function|action)(?:_(?:use|call|invocation|execution))?"

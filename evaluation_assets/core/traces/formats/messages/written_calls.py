@@ -15,6 +15,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.messages.bare_calls import (
     bare_calls,
     is_call_alone,
+    is_request,
     is_result_told,
     results_of,
     thought_beside,
@@ -105,7 +106,7 @@ def _with_bare_calls(messages: list[Any]) -> Iterator[Any]:
             yield from ({**_without_text(message), **result} for result in results)
             waiting = []
             continue
-        if waiting and is_told and role_of(message) == "user":
+        if waiting and is_told and _tells(message):
             yield {**_without_text(message), "role": "tool", "content": told_result(_text(message)[1])}
             waiting = []
             continue
@@ -120,15 +121,22 @@ def _with_bare_calls(messages: list[Any]) -> Iterator[Any]:
             yield message
 
 
+def _tells(message: Any) -> bool:
+    """Whether a message after a call tells its result: any of the user, or one of the system that calls it so."""
+    return role_of(message) == "user" or (role_of(message) == "system" and is_result_told(_text(message)[1]))
+
+
 def _are_results_told(messages: list[Any]) -> bool:
     """Whether most messages of the agent are a call alone, at least two of them, and one of the user follows.
 
-    One is enough if what the user says is called a result.
+    One is enough if what the user says is called a result, or if the call is a request of HTTP.
     """
     pairs = list(zip(messages, [*messages[1:], None], strict=False))
     said = [(_text(message)[1], role_of(after)) for message, after in pairs if role_of(message) == "assistant"]
     calls = [after for text, after in said if is_call_alone(text)]
     if any(is_result_told(_text(after)[1]) for message, after in pairs if is_call_alone(_text(message)[1])):
+        return True
+    if any(is_request(text) and after == "user" for text, after in said):
         return True
     return "user" in calls and len(calls) > 1 and 2 * len(calls) > len(said)
 

@@ -21,11 +21,12 @@ DETECTION = "lines of types such as session.start, user.message and tool.executi
 
 _TYPICAL = ("session.start", "user.message", "assistant.message", "tool.execution_start", "tool.execution_complete")
 _EXIT_CODE = re.compile(r"<exited with exit code (-?\d+)>\s*\Z")
-_READ = ("user.message", "assistant.message", "tool.execution_complete")
+_READ = ("user.message", "assistant.message", "assistant.reasoning", "tool.execution_complete")
 _IDS = (
-    "messageId", "apiCallId", "clientRequestId", "requestId", "serviceRequestId", "interactionId", "turnId", "model",
-    "reasoningOpaque", "encryptedContent", "rte", "phase", "originatingMessageId", "transformedContent", "delivery",
-    "supportedNativeDocumentMimeTypes", "agentMode", "toolTelemetry", "outputTokens", "parentAgentTaskId", "sandboxed",
+    "messageId", "reasoningId", "apiCallId", "clientRequestId", "requestId", "serviceRequestId", "interactionId",
+    "turnId", "model", "reasoningOpaque", "encryptedContent", "rte", "phase", "originatingMessageId",
+    "transformedContent", "delivery", "supportedNativeDocumentMimeTypes", "agentMode", "toolTelemetry", "outputTokens",
+    "parentAgentTaskId", "sandboxed",
 )  # fmt: skip
 """Fields of messages that name things, or repeat them for the model."""
 
@@ -96,6 +97,7 @@ class _Log:
         self._counts_usage = counts_usage
         self.session = CodingSession(Agent(id="copilot", name="GitHub Copilot CLI"), spent=spent)
         self._children: dict[str, CodingSession] = {}
+        self._thoughts: dict[str | None, str | None] = {}
         self._unmapped = unmapped
 
     def add(self, fields: Fields) -> None:
@@ -107,8 +109,10 @@ class _Log:
         session = self.session if caller is None else self._child(caller)
         if kind == "user.message":
             self._asked(session, data)
+        elif kind == "assistant.reasoning":
+            self._thoughts[caller] = data.text("content")
         elif kind == "assistant.message":
-            self._said(session, data)
+            self._said(session, data, self._thoughts.pop(caller, None))
         elif kind == "tool.execution_complete":
             self._answered(session, data)
         elif kind == "subagent.started":
@@ -170,7 +174,7 @@ class _Log:
         else:
             session.asked(data.text("content") or "")
 
-    def _said(self, session: CodingSession, data: Fields) -> None:
+    def _said(self, session: CodingSession, data: Fields, thought: str | None) -> None:
         session.ran_on(data.text("model"))
         requests = data.objects("toolRequests")
         calls = [
@@ -179,7 +183,7 @@ class _Log:
         ]
         for request in requests:
             request.set_aside("type", "intentionSummary", "toolTitle", "mcpToolName")
-        session.spoke(data.text("reasoningText"), data.text("content"), calls)
+        session.spoke(data.text("reasoningText") or thought, data.text("content"), calls)
         if self.session.spent is None and not self._counts_usage:
             session.used(usage(output_tokens=data.whole("outputTokens")))
 

@@ -26,6 +26,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 )
 from evaluation_assets.core.traces.formats.messages.acts import with_fields
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
+from evaluation_assets.core.traces.formats.messages.calls_beside import with_calls_beside
 from evaluation_assets.core.traces.formats.messages.chat import (
     ROLES,
     TEXTS,
@@ -174,7 +175,8 @@ def _with_written_calls(data: dict[str, Any]) -> tuple[dict[str, Any], WrittenMe
     if name is None:
         return data, WrittenMessages([])
     written = with_written_calls(list(with_fields(data[name])))
-    return {**data, name: written.messages}, written
+    data, messages = with_calls_beside(data, written.messages)
+    return {**data, name: messages}, written
 
 
 def _is_same(message: Any, choice: Any) -> bool:
@@ -219,6 +221,7 @@ def _belongs(earlier: Any, later: Any) -> bool:
     """Whether a record continues the last: single-message lines, or a request that repeats the conversation."""
     if _is_message(earlier):
         return _is_message(later)
+    earlier, later = (with_choices(data, *_RESPONSES) for data in (earlier, later))
     logged = all(
         isinstance(data, dict) and any(key in data for key in (*_RESPONSES, "choices", "message"))
         for data in (earlier, later)
@@ -237,7 +240,10 @@ def _holds_messages(record: Any) -> bool:
     info = record.get("info")
     if isinstance(info, dict) and ("exit_status" in info or "task" in info):
         return False
-    response = next((record[key] for key in _RESPONSES if key in record), record)
+    names = (
+        _RESPONSES if isinstance(record.get(_REQUESTS[-1]), dict) else _RESPONSES[:-1]
+    )  # others have an `output`, too
+    response = next((record[key] for key in names if key in record), record)
     body = response.get("body", response) if isinstance(response, dict) else None
     if isinstance(body, dict) and isinstance(body.get("choices"), list):
         return True

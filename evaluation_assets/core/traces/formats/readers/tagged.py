@@ -17,7 +17,7 @@ from evaluation_assets.core.traces.formats.context import context_of
 from evaluation_assets.core.traces.formats.isolation import each_record
 from evaluation_assets.core.traces.formats.tags import ANSWER, DEFAULT_SERVERS, JSON_CALL, Block, read_structure
 from evaluation_assets.core.traces.formats.transcript import UNNAMED, flags_of
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, outcome_of, type_name
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
 from evaluation_assets.core.traces.formats.untyped import as_number, as_object, first_text
 from evaluation_assets.core.traces.trajectories.failures import failure_in
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
@@ -105,8 +105,8 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
         agents=(Agent(id=UNNAMED, name=recorded.agent, version=recorded.agent_version, model=recorded.model),),
         turns=turns,
         final_answer=answer or (None if stopped else final_result),
-        reference_answer=first_text(data, "reference_answer", "ground_truth"),
-        success=outcome_of(data.get("success")),
+        reference_answer=recorded.reference_answer,
+        success=recorded.success,
         started_at=_string(data.get("timestamp")),
         duration_s=as_number(data.get("duration")),
         repairs=tuple(repairs),

@@ -73,6 +73,7 @@ CODE = "I count.\n```python\nprint(1)\n```\nThen:\n```python\nprint(2)\n```"
     [
         ("exitcode: 0 (execution succeeded)\nCode output: 1", None, None),
         ("exitcode: 1 (execution failed)\nCode output: boom", None, "exit code 1"),
+        ("<returncode>1</returncode>\n<output>\nboom\n</output>", None, "exit code 1"),
         ("Output:\n1", "1", None),
     ],
 )
