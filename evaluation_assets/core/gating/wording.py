@@ -46,6 +46,11 @@ def unpaired(pairs: Pairs) -> str:
     return f"{pairs.metric}: values in both runs for {len(pairs.tasks)} of {counted(pairs.known, 'task')} only"
 
 
+def unknown_outcomes(metric: str, known: int, runs: int) -> str:
+    """Reason for an outcome that too many runs of the drop do not have."""
+    return f"{metric}: known for {known} of {counted(runs, 'run')} only"
+
+
 def too_few_tasks(pairs: Pairs, effect: float, least: int) -> str:
     """Reason for a metric with fewer tasks than `min_tasks`."""
     return f"{_change(pairs, effect)}; at least {counted(least, 'task')} required"
