@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.gating.baselines import (
+    FAILED_MOSTLY,
     SCORED_NO_CLIPS,
     Baseline,
     InvalidBaseline,
     baseline_file,
     gating_metrics,
+    judges_in,
     make_baseline,
     read_baseline,
     write_baseline,
@@ -447,6 +449,18 @@ def test_a_judge_without_clips_is_said_to_have_none() -> None:
     part = f"judge haiku{SCORED_NO_CLIPS}"
     assert differs(part, Difference(baseline=None, current="1")) == "judge haiku scored no clips in this run"
     assert differs(part, Difference(baseline="1", current=None)) == "judge haiku scored no clips in the baseline"
+
+
+def test_a_run_in_which_a_judge_failed_mostly_is_not_compared_by_judges() -> None:
+    """What is left of its verdicts is too little to correct for its leniency: unchanged runs would fail."""
+    before, after = noisy(40)
+    parts = {**KEY, f"judge b{FAILED_MOSTLY}": "yes"}
+    outcome = gate(before, after, comparability=parts)
+    assert (outcome.verdict, outcome.reasons) == ("incomparable", ["judge b failed on most questions in this run"])
+    assert "To compare them, evaluate s/d again, so that its judges answer." in as_text(outcome)
+    assert judges_in(parts) == ["a", "b"]
+    both = ({"success": scores(np.tile([0.0, 1.0, 1.0], 14)), **each} for each in (before, after))
+    assert gate(*both, comparability=parts, settings=GateSettings(metrics=("success",))).verdict == "pass"
 
 
 def test_tasks_of_which_none_is_the_same_are_counted_on_both_sides() -> None:
